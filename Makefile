@@ -23,7 +23,7 @@ SHELL := bash
 # What every suite is told: where the binary is, and whether cases that are left to `make test-all` run too.
 SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
-.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden differential python-tests values captures compiled system causes caught limits fits leaks blame mistakes remedies zoo crosscheck frameworks validate clean
+.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden messages differential python-tests values captures compiled system causes caught limits fits leaks blame mistakes remedies zoo crosscheck frameworks validate clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -42,7 +42,7 @@ test: lint unit
 # All that runs Python. Their times are added up from the first on.
 suites: binaries
 	rm -f target/tests/times.jsonl
-	$(MAKE) golden python-tests values captures compiled system differential causes caught limits mistakes remedies zoo crosscheck frameworks validate
+	$(MAKE) golden messages python-tests values captures compiled system differential causes caught limits mistakes remedies zoo crosscheck frameworks validate
 	@$(MAKE) slowest
 
 # With the cases that take long and have one of their kind in `make test`, the search for the largest batch, and the wheel.
@@ -104,7 +104,11 @@ unit: setup
 golden: binaries
 	$(GOLDEN) crates/trace/tests/golden/*.json.gz
 
-# The same against the installed PyTorch, in random programs; tests/differential/README.md has the long runs.
+# Messages and logs: figures, cause, advice and length of the report, beside what was worked out by hand.
+messages: binaries
+	$(PYTHON) tests/messages/check.py --oomph $(OOMPH)
+
+# The allocator model against the installed PyTorch, in random programs; tests/differential/README.md has the long runs.
 differential: setup binaries
 	$(PY) tests/differential/check.py $(SUITE) --golden $(GOLDEN)
 

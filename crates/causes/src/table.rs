@@ -39,7 +39,7 @@ pub static TABLE: &[CauseSpec] = &[
     CauseSpec {
         id: CauseId::NonPytorchMemory,
         name: "non-pytorch-memory",
-        summary: "this process holds device memory outside PyTorch's allocator, or a library was refused memory",
+        summary: "this process holds device memory outside PyTorch's allocator",
         role: Role::Surroundings,
     },
     CauseSpec {

@@ -12,17 +12,21 @@
 //! numbers of one instant suggest ranks after a cause that the history shows. The evidence of each finding states the
 //! reason.
 
+mod foreign;
 mod growth;
 mod held;
 pub(crate) mod input;
 pub(crate) mod known;
+mod logged_growth;
 mod message_numbers;
 mod operation;
+mod phases;
 mod proof;
 mod removal;
 pub(crate) mod replayed;
 mod rule;
 pub(crate) mod shared;
+mod switches;
 
 use std::cmp::Reverse;
 
@@ -136,7 +140,7 @@ pub(crate) fn of_a_crash(facts: &Facts) -> Vec<Finding> {
 /// Asks every rule. The rules that say what is unclear count only without a cause.
 fn find_causes(facts: &Facts) -> Vec<Cause> {
     let causes = RULES.iter().flat_map(|rule| rule.causes(facts)).collect();
-    let mut causes: Vec<Cause> = message_numbers::decide(causes, facts);
+    let mut causes: Vec<Cause> = foreign::decide(message_numbers::decide(causes, facts), facts);
     if causes.iter().any(|cause| cause.rank < Rank::Aside) {
         causes.retain(|cause| cause.rank != Rank::Unclear);
     }

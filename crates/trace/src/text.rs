@@ -3,6 +3,7 @@
 //! [`read`] finds all artifacts in any text. It never fails: a text without artifacts leads to an empty list.
 
 mod anchor;
+mod application;
 mod artifact;
 mod automaton;
 mod clause;
@@ -10,6 +11,7 @@ mod decode;
 mod dedup;
 mod errors;
 mod findings;
+mod foreign;
 mod fragment;
 mod kept;
 mod line;
@@ -18,8 +20,10 @@ mod mention;
 mod message;
 mod normalize;
 mod nvidia_smi;
+mod ocr;
 mod reader;
 mod scan;
+mod series;
 mod size;
 mod stated;
 mod stats;
@@ -29,10 +33,12 @@ mod window;
 
 use std::io::{self, ErrorKind, Read};
 
+pub use self::application::{Application, NamedApplication};
 pub use self::artifact::{Artifact, Framework, OomGroup, OomKind, OtherProcess, Refusal, StatedOom};
 pub use self::decode::is_utf16;
 pub use self::look_alike::{LookAlike, OtherFramework};
 pub use self::nvidia_smi::{MigDevice, NvidiaSmi, SmiGpu, SmiProcess};
+pub use self::series::Series;
 pub use self::stated::StatedBytes;
 pub use self::stats::MemoryStats;
 pub use self::summary::{Amount, MemorySummary, Metric, PoolSize, SummaryRow};

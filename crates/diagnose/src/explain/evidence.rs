@@ -47,6 +47,7 @@ pub(super) fn gather_facts<'a>(
         iterations: view.zip(moment).map(|(view, at)| Iterations::list(view, at, None)).unwrap_or_default(),
         fleet: Fleet { ranks: ranks(seen, stated), sharing: Sharing::Unknown },
         stated: &stated.ooms,
+        programs: stated.programs.clone(),
         retries: counters.and_then(retries),
         counters,
         card: stated.card(),

@@ -1,5 +1,7 @@
 //! The error that the report explains: a text's statement, the history's record, or both joined.
 
+use std::collections::BTreeSet;
+
 use report::Location;
 use report::explain::{DeviceHistory, HistoryOom};
 use trace::text::{Framework, OomKind, StatedBytes, StatedOom};
@@ -9,13 +11,30 @@ use crate::measure::own::is_own;
 use crate::rules::input::Failure;
 use crate::rules::known::{Known, Source};
 
-/// Returns the error to explain: the last error of PyTorch's allocator, else the last error of any kind.
-pub(super) fn focus_oom(ooms: &[StatedOom]) -> Option<usize> {
-    let allocators =
-        |oom: &StatedOom| matches!(oom.kind, OomKind::Allocator | OomKind::Rejected | OomKind::AsyncAllocator);
+/// Returns the error to explain: the last error of an allocator, else the last error of any kind. Of several ranks it is the error of the rank
+/// that the launcher names, else the first: the others follow from it.
+pub(super) fn focus_oom(ooms: &[StatedOom], root_rank: Option<u32>) -> Option<usize> {
+    let allocators = |oom: &StatedOom| {
+        matches!(oom.kind, OomKind::Allocator | OomKind::Rejected | OomKind::AsyncAllocator | OomKind::Foreign)
+    };
     let on_device = |oom: &StatedOom| oom.framework != Framework::Host;
     let last = |wanted: &dyn Fn(&StatedOom) -> bool| ooms.iter().rposition(wanted);
-    last(&allocators).or_else(|| last(&on_device)).or_else(|| ooms.len().checked_sub(1))
+    let root = root_rank.and_then(|rank| last(&|oom| allocators(oom) && oom.rank == Some(rank)));
+    root.or_else(|| first_of_ranks(ooms, &allocators))
+        .or_else(|| last(&allocators))
+        .or_else(|| last(&on_device))
+        // A process that ended is what the reader sees; another error says why.
+        .or_else(|| last(&|oom| oom.kind != OomKind::Ended))
+        .or_else(|| ooms.len().checked_sub(1))
+}
+
+/// Returns the first error, if several ranks have one.
+fn first_of_ranks(ooms: &[StatedOom], wanted: &dyn Fn(&StatedOom) -> bool) -> Option<usize> {
+    let ranks: BTreeSet<u32> = ooms.iter().filter(|oom| wanted(oom)).filter_map(|oom| oom.rank).collect();
+    if ranks.len() < 2 {
+        return None;
+    }
+    ooms.iter().position(|oom| wanted(oom) && oom.rank.is_some())
 }
 
 /// Returns the facts of the failed request. The history is exact; only the text states the device's memory.
@@ -33,6 +52,9 @@ fn of_text(said: &StatedOom) -> Failure {
     let known = |bytes: Option<StatedBytes>| bytes.map(|bytes| Known::new(bytes, Source::Message));
     Failure {
         kind: said.kind,
+        framework: said.framework,
+        other_allocations: said.other_allocations_bytes.map(|bytes| bytes.nearest).unwrap_or_default(),
+        in_pools: said.private_pools_bytes.map(|bytes| bytes.nearest).unwrap_or_default(),
         requested: known(said.requested_bytes),
         free: known(said.free_bytes),
         allocated: known(said.allocated()),
@@ -40,6 +62,8 @@ fn of_text(said: &StatedOom) -> Failure {
         process: known(said.process_bytes),
         allowed: known(said.allowed_bytes),
         others: said.other_processes.clone(),
+        series: said.series,
+        frames: said.traceback.clone(),
         location: own_line(said),
         message: said.message.clone(),
         ..Failure::default()

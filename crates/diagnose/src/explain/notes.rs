@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use report::Contents;
 use report::explain::DeviceHistory;
-use trace::text::{Artifact, OtherFramework};
+use trace::text::{Artifact, LookAlike, OtherFramework};
 use trace::{Action, UnknownAction};
 
 use super::case::{ExplainCase, InputContents};
@@ -22,6 +22,7 @@ const KINDS: usize = 3;
 pub(super) fn notes(case: &ExplainCase, stated: &Statements, view: Option<&View>) -> Vec<String> {
     let mut notes: Vec<String> = case.inputs.iter().flat_map(look_alikes).collect();
     let history = stated.subject();
+    notes.extend(guesses(stated));
     notes.extend(history.and_then(cut));
     notes.extend(history.and_then(note_unknown_bytes));
     notes.extend(view.and_then(without_stacks));
@@ -35,33 +36,32 @@ fn look_alikes(input: &super::case::ExplainInput) -> Vec<String> {
         return Vec::new();
     };
     let found = artifacts.iter().filter_map(|artifact| match artifact {
-        Artifact::LookAlike(found) => Some((found.line, maker(found.framework)?)),
+        Artifact::LookAlike(found) => Some(found),
         _ => None,
     });
-    found.map(|(line, maker)| format!("{}:{line}: an error of {maker}, not of PyTorch", input.path)).collect()
+    found.map(|found| words_of_look_alike(&input.path, found)).collect()
 }
 
-/// Returns the name of the framework that raised the error; `None` for a message without a framework.
-fn maker(framework: OtherFramework) -> Option<&'static str> {
-    Some(match framework {
-        OtherFramework::TensorFlow => "TensorFlow",
-        OtherFramework::Jax => "JAX",
-        OtherFramework::MxNet => "MXNet",
-        OtherFramework::CuPy => "CuPy",
-        OtherFramework::Numba => "Numba",
-        OtherFramework::Paddle => "PaddlePaddle",
-        OtherFramework::LlamaCpp => "llama.cpp",
-        OtherFramework::OnnxRuntime => "ONNX Runtime",
-        OtherFramework::Vllm => "vLLM",
-        OtherFramework::TensorRt => "TensorRT",
-        OtherFramework::Rapids => "RAPIDS",
-        OtherFramework::Ray => "Ray's memory monitor",
-        OtherFramework::Java => "Java",
-        OtherFramework::Python => "Python itself",
-        OtherFramework::Cpp => "C++",
-        OtherFramework::OtherCuda => "another CUDA program",
-        OtherFramework::Mention => return None,
-    })
+/// An error that is none of a device, or a sentence about the error: the nearest thing to an error in a text.
+fn words_of_look_alike(path: &str, found: &LookAlike) -> String {
+    const LONGEST: usize = 120;
+    let line = found.line;
+    match found.framework {
+        OtherFramework::Java => format!("{path}:{line}: an error of Java, not of PyTorch"),
+        OtherFramework::Mention => {
+            let words: String = found.text.chars().take(LONGEST).collect();
+            format!("{path}:{line}: a mention, without the message of an error: {words}")
+        }
+    }
+}
+
+/// Says that figures were read from a screenshot.
+fn guesses(stated: &Statements) -> Option<String> {
+    let oom = stated.failed().filter(|oom| oom.is_guess)?;
+    Some(format!(
+        "line {}: the figures are a guess, with 1 for l and 0 for O, as programs misread screenshots",
+        oom.line
+    ))
 }
 
 fn cut(history: &DeviceHistory) -> Option<String> {

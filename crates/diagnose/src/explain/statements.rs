@@ -1,12 +1,12 @@
 //! The statements of the inputs, joined: what the facts, the findings and the report rest on.
 
 use report::explain::{DeviceHistory, Input, StatedCard, StatedCounters};
-use trace::text::{Artifact, StatedOom};
+use trace::text::{Application, Artifact, StatedOom};
 
 use super::case::{ExplainCase, ExplainInput, InputContents};
 use super::devices::{Seen, focus};
 use super::failure::focus_oom;
-use super::tables::{cards, counters};
+use super::tables::{cards, counters, programs, root_rank};
 
 /// The errors, histories and tables of all inputs.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub(super) struct Statements {
     pub(super) focus: Option<usize>,
     /// PyTorch's tables.
     pub(super) counters: Vec<StatedCounters>,
+    /// The programs that the texts name.
+    pub(super) programs: Vec<Application>,
     /// The GPUs of `nvidia-smi`'s tables.
     pub(super) cards: Vec<StatedCard>,
 }
@@ -34,7 +36,7 @@ impl Statements {
     /// Joins the inputs of `case`, whose devices were `seen`.
     pub(super) fn of(case: &ExplainCase, seen: &[Seen]) -> Statements {
         let (oom_inputs, ooms): (Vec<usize>, Vec<StatedOom>) = list_ooms(case).unzip();
-        let focus_oom = focus_oom(&ooms);
+        let focus_oom = focus_oom(&ooms, root_rank(case));
         let devices: Vec<DeviceHistory> = seen.iter().map(Seen::history).collect();
         Statements {
             folder: case.folder.clone(),
@@ -42,6 +44,7 @@ impl Statements {
             focus: focus(seen, &devices, focus_oom.and_then(|focus| ooms.get(focus))),
             counters: counters(case),
             cards: cards(case),
+            programs: programs(case),
             ooms,
             oom_inputs,
             focus_oom,

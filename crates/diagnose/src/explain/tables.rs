@@ -1,7 +1,11 @@
 //! The tables of PyTorch and `nvidia-smi` in texts.
 
+use std::collections::BTreeSet;
+
 use report::explain::{StatedCard, StatedCounters, StatedProcess, TableSource};
-use trace::text::{Artifact, MemoryStats, MemorySummary, Metric, NvidiaSmi, PoolSize, SmiGpu, SmiProcess, StatedBytes};
+use trace::text::{
+    Application, Artifact, MemoryStats, MemorySummary, Metric, NvidiaSmi, PoolSize, SmiGpu, SmiProcess, StatedBytes,
+};
 
 use super::case::{ExplainCase, InputContents};
 
@@ -60,6 +64,23 @@ fn of_stats(input: usize, stats: &MemoryStats) -> StatedCounters {
         retries: stats.get("num_alloc_retries"),
         ooms: stats.get("num_ooms"),
     }
+}
+
+/// Returns the programs that the texts name, each once.
+pub(super) fn programs(case: &ExplainCase) -> Vec<Application> {
+    let named = artifacts(case).filter_map(|(_, artifact)| match artifact {
+        Artifact::Application(named) => Some(named.program),
+        _ => None,
+    });
+    named.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Returns the rank that a launcher names as the root cause.
+pub(super) fn root_rank(case: &ExplainCase) -> Option<u32> {
+    artifacts(case).find_map(|(_, artifact)| match artifact {
+        Artifact::RootRank(rank) => Some(*rank),
+        _ => None,
+    })
 }
 
 /// Returns the GPUs of `nvidia-smi`'s tables, in input order.

@@ -10,6 +10,7 @@ use super::input::{Facts, Failure};
 use super::known::{Source, text};
 use super::rule::{Cause, Check, Rank, Rule};
 use super::shared::advice;
+use super::switches;
 
 pub(super) const RULE: Rule = Rule { cause: CauseId::HostMemory, check: Check::One(find) };
 
@@ -23,7 +24,9 @@ fn find(facts: &Facts) -> Option<Cause> {
         }
         _ => return None,
     };
-    Some(host_cause(RULE.cause, facts, failure, message, remedy))
+    let mut cause = host_cause(RULE.cause, facts, failure, message, remedy);
+    cause.finding.remedies.splice(0..0, switches::of_framework(failure.framework));
+    Some(cause)
 }
 
 /// The cause that a failure of the host's memory amounts to, for `rule`.

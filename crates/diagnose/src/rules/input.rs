@@ -6,8 +6,8 @@
 
 use report::explain::{StatedCard, StatedCounters};
 use report::{Breakdown, Caught, Contents, Growth, Location, Place, Severity, SizeSearch, ValueShape};
-use trace::text::{OomKind, OtherProcess, StatedBytes, StatedOom};
-use trace::{Bytes, EventIndex, LifetimeId, Moment};
+use trace::text::{Application, Framework, OomKind, OtherProcess, Series, StatedBytes, StatedOom};
+use trace::{Bytes, EventIndex, Frame, LifetimeId, Moment};
 
 use super::known::Known;
 use crate::judge::sharing::Shared;
@@ -40,6 +40,8 @@ pub(crate) struct Facts<'a> {
     pub(crate) pressure: Option<Pressure>,
     /// The processes of a job.
     pub(crate) fleet: Fleet,
+    /// The programs that the texts name.
+    pub(crate) programs: Vec<Application>,
     /// All errors in the texts.
     pub(crate) stated: &'a [StatedOom],
     /// PyTorch's table of the report's device.
@@ -157,6 +159,8 @@ pub(crate) struct Usable {
 pub(crate) struct Failure {
     /// The kind of memory that ran out.
     pub(crate) kind: OomKind,
+    /// The author of the message.
+    pub(crate) framework: Framework,
     /// True if the failed request ended the program.
     pub(crate) is_fatal: bool,
     /// The number of failed requests.
@@ -171,6 +175,10 @@ pub(crate) struct Failure {
     pub(crate) free: Option<Known<StatedBytes>>,
     /// The bytes allocated by the program.
     pub(crate) allocated: Option<Known<StatedBytes>>,
+    /// MPS: the memory of other users of Metal in this process.
+    pub(crate) other_allocations: Bytes,
+    /// The bytes of `reserved` that are free in private pools, of which another pool gets none.
+    pub(crate) in_pools: Bytes,
     /// The bytes reserved by the allocator.
     pub(crate) reserved: Option<Known<StatedBytes>>,
     /// The largest free block for the request's stream and pool, if the history shows all free blocks.
@@ -181,6 +189,10 @@ pub(crate) struct Failure {
     pub(crate) allowed: Option<Known<StatedBytes>>,
     /// The other processes on the device that the message names.
     pub(crate) others: Vec<OtherProcess>,
+    /// The memory that the program logged up to the error.
+    pub(crate) series: Option<Series>,
+    /// The traceback in the text, innermost frame first.
+    pub(crate) frames: Vec<Frame>,
     /// The innermost line of the user's code.
     pub(crate) location: Option<Location>,
     /// The failure's event in the history.

@@ -20,21 +20,33 @@
 //! with the same size is the program, if the device cannot hold two.
 
 use causes::CauseId;
-use report::{Finding, Severity};
+use report::words::count;
+use report::{Finding, Remedy, Severity};
 use trace::Bytes;
+use trace::text::{Framework, OomKind};
 
 use super::fragmentation::advise_expandable_segments;
 use super::input::{Facts, Failure};
 use super::known::{Known, Source, text};
-use super::need_exceeds_device::need_less;
+use super::logged_growth;
+use super::need_exceeds_device::need_less_than;
+use super::non_pytorch_memory::find_library;
 use super::one_huge_request::make_smaller;
-use super::other_process_memory::end_them;
+use super::other_process_memory::{end_largest, end_them, listed_processes};
+use super::phases;
 use super::rule::{Cause, Rank};
+use super::shared::is_contradiction;
+use super::small_gpu_fraction::raise_fraction;
+use super::switches;
+use super::unclear::record_more;
 
 /// A difference of this size may be the memory of foreign processes or of a library.
 const LARGE: Bytes = Bytes::from_mib(1536);
 /// A CUDA context with PyTorch's modules.
 const CONTEXT: Bytes = Bytes::from_mib(614);
+/// No tensor has this size: a shape has overflowed.
+const NO_TENSOR: Bytes = Bytes::from_mib(1 << 30);
+const EXPANDABLE: &str = "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True";
 /// Two figures of one process differ by less.
 const SAME: Bytes = Bytes::from_mib(700);
 
@@ -51,7 +63,7 @@ const DECIDED: [CauseId; 7] = [
 
 /// The numbers of a message of PyTorch's allocator. See Note [Messages].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Numbers {
+pub(super) struct Numbers {
     requested: Bytes,
     total: Bytes,
     free: Bytes,
@@ -61,12 +73,25 @@ struct Numbers {
     outside: Option<Bytes>,
     others: Bytes,
     limit: Option<Bytes>,
+    /// True for Metal's limit in place of a device.
+    is_metal: bool,
 }
 
 /// Keeps the decided cause of the table, and makes remarks of further causes.
 pub(super) fn decide(mut causes: Vec<Cause>, facts: &Facts) -> Vec<Cause> {
+    if let Some(unclear) = undecided(facts) {
+        causes.retain(|cause| !is_of_table(cause) || is_listed(cause, facts));
+        causes.push(unclear);
+        return causes;
+    }
     let Some(numbers) = Numbers::of(facts) else { return causes };
-    let decided = numbers.cause();
+    if let Some(growth) = logged_growth::find(facts) {
+        causes.retain(|cause| !is_of_table(cause));
+        causes.push(growth);
+        return causes;
+    }
+    let listed = causes.iter().any(|cause| is_listed(cause, facts));
+    let decided = if listed { CauseId::OtherProcessMemory } else { numbers.cause() };
     causes.retain(|cause| cause.finding.rule == decided || !is_answer(cause));
     for cause in causes.iter_mut().filter(|cause| is_of_table(cause) && cause.finding.rule != decided) {
         cause.finding.severity = Severity::Info;
@@ -78,13 +103,82 @@ pub(super) fn decide(mut causes: Vec<Cause>, facts: &Facts) -> Vec<Cause> {
     for cause in causes.iter_mut().filter(|cause| cause.finding.rule == decided) {
         if decided == CauseId::Unclear {
             cause.finding.message = numbers.sentence(decided);
-            // The list of processes is what decides.
-            cause.finding.remedies.insert(0, end_them());
+        }
+        if !names_listed(cause) {
+            cause.finding.remedies = numbers.remedies(decided);
+            name_processes(cause, facts);
         }
         cause.finding.severity = facts.severity();
         cause.finding.evidence.push(text("sum", numbers.words(), Source::Message));
+        add_switches(cause, facts);
+        phases::add(cause, facts);
     }
     causes
+}
+
+/// Names the processes that the message lists in the advice to end them.
+fn name_processes(cause: &mut Cause, facts: &Facts) {
+    let Some(failure) = facts.failure.as_ref().filter(|_| cause.finding.rule == CauseId::OtherProcessMemory) else {
+        return;
+    };
+    let mut others: Vec<(Bytes, u32)> =
+        failure.others.iter().filter_map(|other| Some((other.bytes?.nearest, other.pid))).collect();
+    others.sort_unstable_by(|a, b| b.cmp(a));
+    let Some(((bytes, pid), rest)) = others.split_first() else {
+        let listed = facts.device.total.map(|total| listed_processes(facts, total.nearest())).unwrap_or_default();
+        if !listed.is_empty() {
+            cause.finding.remedies = vec![end_largest(&listed)];
+        }
+        return;
+    };
+    let more = if rest.is_empty() {
+        String::new()
+    } else {
+        format!(" and {}", count(rest.len(), "smaller one", "smaller ones"))
+    };
+    if let Some(first) = cause.finding.remedies.first_mut() {
+        first.remedy = format!("end process {pid} ({bytes}){more} that nvidia-smi lists, or use another device");
+    }
+}
+
+/// Returns the answer to a message of PyTorch's allocator, or of a library below, whose figures do not decide.
+fn undecided(facts: &Facts) -> Option<Cause> {
+    let failure = facts.failure.as_ref().filter(|failure| failure.is_fatal && !failure.is_hosts())?;
+    if facts.view.is_some() || facts.need.is_some() || Numbers::of(facts).is_some() {
+        return None;
+    }
+    let mut cause = match failure.kind {
+        OomKind::Rejected => super::small_gpu_fraction::of_rejection(facts, failure),
+        _ => super::unclear::of_message(facts, failure),
+    };
+    add_switches(&mut cause, facts);
+    Some(cause)
+}
+
+/// Adds the switches of the program that ran out, before the general advice.
+fn add_switches(cause: &mut Cause, facts: &Facts) {
+    if matches!(cause.finding.rule, CauseId::OtherProcessMemory | CauseId::SmallGpuFraction) {
+        return;
+    }
+    let switches: Vec<Remedy> = facts.programs.iter().flat_map(|program| switches::of_application(*program)).collect();
+    let at = usize::from(cause.finding.rule == CauseId::Unclear).min(cause.finding.remedies.len());
+    cause.finding.remedies.splice(at..at, switches);
+}
+
+fn names_listed(cause: &Cause) -> bool {
+    let source = Source::NvidiaSmi.to_string();
+    cause.finding.evidence.iter().any(|row| row.source == source)
+}
+
+/// True for a cause that `nvidia-smi` shows: a tenth of the device at least, with room for it beside the figures of the message.
+fn is_listed(cause: &Cause, facts: &Facts) -> bool {
+    if Numbers::of(facts).is_some() && cause.finding.severity != Severity::Error {
+        return false;
+    }
+    let total = facts.card.and_then(|card| card.total_bytes).map(|total| total.nearest);
+    cause.finding.rule == CauseId::OtherProcessMemory
+        && names_listed(cause)
+        && cause.bytes.zip(total).is_some_and(|(held, total)| held.0.saturating_mul(10) >= total.0)
 }
 
 fn is_of_table(cause: &Cause) -> bool {
@@ -104,23 +198,86 @@ impl Numbers {
         if facts.view.is_some() || facts.need.is_some() {
             return None;
         }
-        let (allocated, reserved) = (failure.allocated?.nearest(), failure.reserved?.nearest());
+        if failure.framework == Framework::Mps {
+            return Numbers::of_mps(failure);
+        }
+        let allocated = failure.allocated?.nearest();
+        let reserved = failure.reserved.map_or(allocated, Known::nearest);
         let (total, free) = (facts.device.total?.nearest(), failure.free?.nearest());
         let process = failure.process.map(Known::nearest).filter(|process| *process >= reserved);
+        if is_contradiction(total, free, allocated, reserved) {
+            return None;
+        }
         Some(Numbers {
             requested: failure.requested?.nearest(),
             total,
             free,
-            allocated,
-            cached: reserved - allocated,
+            // A block of a private pool serves no other pool.
+            allocated: allocated + failure.in_pools,
+            cached: reserved - allocated - failure.in_pools,
             outside: process.map(|process| process - reserved),
             others: other_bytes(failure, total, process.unwrap_or(reserved), free),
             limit: failure.allowed.map(Known::nearest),
+            is_metal: false,
         })
     }
 
+    /// Returns the numbers of another framework's allocator, which states no process.
+    pub(super) fn of_framework(
+        requested: Bytes,
+        total: Bytes,
+        free: Bytes,
+        allocated: Bytes,
+        cached: Bytes,
+    ) -> Numbers {
+        Numbers {
+            requested,
+            total,
+            free,
+            allocated,
+            cached,
+            outside: None,
+            others: Bytes::ZERO,
+            limit: None,
+            is_metal: false,
+        }
+    }
+
+    /// Returns the numbers of Metal's message: the limit takes the place of the device.
+    fn of_mps(failure: &Failure) -> Option<Numbers> {
+        let (total, allocated) = (failure.allowed?.nearest(), failure.allocated?.nearest());
+        let outside = failure.other_allocations;
+        Some(Numbers {
+            requested: failure.requested?.nearest(),
+            total,
+            free: total - allocated - outside,
+            allocated,
+            cached: Bytes::ZERO,
+            outside: Some(outside),
+            others: Bytes::ZERO,
+            limit: None,
+            is_metal: true,
+        })
+    }
+
+    /// Returns the cause of Metal's message: another user of Metal may hold a quarter of the limit.
+    fn cause_of_mps(&self) -> CauseId {
+        let Numbers { requested, total, allocated, .. } = *self;
+        let outside = self.outside.unwrap_or_default();
+        if Bytes(requested.0.saturating_mul(2)) >= total {
+            CauseId::OneHugeRequest
+        } else if outside >= Bytes(total.0 / 4) && outside >= requested && allocated + requested <= total {
+            CauseId::NonPytorchMemory
+        } else {
+            CauseId::NeedExceedsDevice
+        }
+    }
+
     /// Returns the cause of the first true line of the table.
-    fn cause(&self) -> CauseId {
+    pub(super) fn cause(&self) -> CauseId {
+        if self.is_metal {
+            return self.cause_of_mps();
+        }
         let Numbers { requested, total, free, allocated, cached, others, .. } = *self;
         let (tenth, outside) = (Bytes(total.0 / 10), self.outside.unwrap_or_default());
         let room = total - others;
@@ -188,11 +345,10 @@ impl Numbers {
 
     /// Returns the decided cause; called if the rule of the cause finds nothing.
     fn to_cause(self, decided: CauseId, facts: &Facts) -> Cause {
-        let (rank, remedies) = match decided {
-            CauseId::OneHugeRequest => (Rank::Fault, vec![make_smaller()]),
-            CauseId::Fragmentation => (Rank::Fault, vec![advise_expandable_segments()]),
-            CauseId::NeedExceedsDevice => (Rank::Need, need_less()),
-            _ => (Rank::Setting, vec![end_them()]),
+        let rank = match decided {
+            CauseId::OneHugeRequest | CauseId::Fragmentation => Rank::Fault,
+            CauseId::NeedExceedsDevice => Rank::Need,
+            _ => Rank::Setting,
         };
         let finding = Finding {
             without: None,
@@ -201,14 +357,38 @@ impl Numbers {
             message: self.sentence(decided),
             location: facts.failed_at(),
             evidence: Vec::new(),
-            remedies,
+            remedies: Vec::new(),
         };
         Cause { finding, bytes: facts.failure.as_ref().and_then(Failure::missing), rank, removal: None }
     }
 
-    fn sentence(&self, decided: CauseId) -> String {
+    /// Returns the remedies of the decided cause, most bytes first. The name of a remedy has the most bytes that the remedy can free.
+    pub(super) fn remedies(&self, decided: CauseId) -> Vec<Remedy> {
+        let Numbers { requested, free, cached, others, .. } = *self;
+        let settings = Remedy { remedy: format!("set {EXPANDABLE}"), ..advise_expandable_segments() };
+        let settings = with_most(settings, cached);
+        match decided {
+            CauseId::OneHugeRequest => vec![make_smaller()],
+            CauseId::Fragmentation => vec![settings],
+            CauseId::OtherProcessMemory => vec![with_most(end_them(), others.max(self.unexplained()))],
+            CauseId::NonPytorchMemory => vec![find_library()],
+            CauseId::SmallGpuFraction => vec![raise_fraction()],
+            CauseId::NeedExceedsDevice => {
+                let helps = requested <= free + cached;
+                need_less_than(requested - free).into_iter().chain(helps.then_some(settings)).collect()
+            }
+            _ => std::iter::once(end_them()).chain(record_more()).collect(),
+        }
+    }
+
+    pub(super) fn sentence(&self, decided: CauseId) -> String {
         let Numbers { requested, total, free, allocated, cached, .. } = *self;
         match decided {
+            CauseId::OneHugeRequest if requested >= NO_TENSOR => {
+                format!(
+                    "a request for {requested} is no size of a tensor: a dimension is negative, or was read from a wrong value"
+                )
+            }
             CauseId::OneHugeRequest => {
                 format!("one request for {requested} is more than half of the device's {total}")
             }
@@ -233,6 +413,11 @@ impl Numbers {
             ),
         }
     }
+}
+
+/// Returns the remedy with its largest possible effect in its name.
+fn with_most(remedy: Remedy, bytes: Bytes) -> Remedy {
+    Remedy { remedy: format!("{} (at most {bytes})", remedy.remedy), ..remedy }
 }
 
 /// Returns the bytes of the listed processes without the program.

@@ -63,13 +63,25 @@ fn find_full_device(facts: &Facts) -> Option<Cause> {
     Some(Cause { finding, bytes: failure.missing(), rank: Rank::Need, removal: None })
 }
 
-pub(super) fn need_less() -> Vec<Remedy> {
+/// Returns the general advice, with the bytes that the request lacked in the first.
+pub(super) fn need_less_than(missing: Bytes) -> Vec<Remedy> {
+    let mut remedies = need_less();
+    if let Some(first) = remedies.first_mut() {
+        first.remedy += &format!(" ({missing} at least are missing)");
+    }
+    remedies
+}
+
+fn need_less() -> Vec<Remedy> {
     vec![
         advice(
             "a smaller batch, if activations fill the device",
             "a snapshot, or oomph check SCRIPT, shows what fills the device",
         ),
-        advice("less memory per parameter", "a smaller model, 8-bit optimizer state, sharding (FSDP, ZeRO) or offload"),
+        advice(
+            "less memory per parameter: 8-bit optimizer state, offload, sharding",
+            "a smaller model, bitsandbytes' AdamW8bit, FSDP or DeepSpeed ZeRO",
+        ),
     ]
 }
 

@@ -1,11 +1,10 @@
-//! `non-pytorch-memory`: this process holds device memory outside PyTorch's allocator, or a library was refused memory.
+//! `non-pytorch-memory`: this process holds device memory outside PyTorch's allocator.
 //!
 //! Role surroundings, order 60.
 
 use causes::CauseId;
-use report::{Evidence, Finding, Severity};
+use report::{Evidence, Finding, Remedy, Severity};
 use trace::Bytes;
-use trace::text::OomKind;
 
 use super::input::{Facts, Failure};
 use super::rule::{Cause, Check, Rank, Rule};
@@ -18,34 +17,7 @@ pub(super) const RULE: Rule = Rule { cause: CauseId::NonPytorchMemory, check: Ch
 
 fn find(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref()?;
-    find_refused_library(facts, failure).or_else(|| find_unreserved_memory(facts, failure))
-}
-
-/// Finds a library that requested memory from the device directly and was refused.
-fn find_refused_library(facts: &Facts, failure: &Failure) -> Option<Cause> {
-    let who = match failure.kind {
-        OomKind::DeviceCall => "a CUDA call outside PyTorch's allocator",
-        OomKind::Context => "a new CUDA context",
-        OomKind::Cublas => "cuBLAS",
-        OomKind::Cudnn => "cuDNN",
-        OomKind::MathLibrary => "a CUDA math library",
-        OomKind::Nccl => "NCCL",
-        _ => return None,
-    };
-    let finding = Finding {
-        without: None,
-        rule: RULE.cause,
-        severity: facts.severity(),
-        message: format!("{who} was refused device memory; PyTorch's allocator may hold the rest of the device"),
-        location: failure.location.clone(),
-        evidence: evidence(facts, failure),
-        remedies: vec![advice(
-            "leave memory for libraries",
-            "torch.cuda.set_per_process_memory_fraction below 1 keeps PyTorch's cache from filling the device; create handles \
-             early (a small matmul, a first all_reduce) before the cache has grown",
-        )],
-    };
-    Some(Cause { finding, bytes: None, rank: Rank::Setting, removal: None })
+    find_unreserved_memory(facts, failure)
 }
 
 /// Finds device memory of this process beyond PyTorch's reserved bytes and a context.
@@ -62,13 +34,17 @@ fn find_unreserved_memory(facts: &Facts, failure: &Failure) -> Option<Cause> {
         message: format!("{beside} of this process's memory is outside PyTorch's allocator"),
         location: None,
         evidence: evidence(facts, failure),
-        remedies: vec![advice(
-            "find the library that holds it",
-            "other frameworks (TensorFlow and JAX reserve most of a device by default), CuPy, RAPIDS, TensorRT, NCCL \
-             communicators; a context alone takes 0.3 to 0.6 GiB",
-        )],
+        remedies: vec![find_library()],
     };
     Some(Cause { finding, bytes: Some(beside - MAX_CONTEXT), rank: Rank::Setting, removal: None })
+}
+
+pub(super) fn find_library() -> Remedy {
+    advice(
+        "find the library that holds it",
+        "other frameworks (TensorFlow and JAX reserve most of a device by default), CuPy, RAPIDS, TensorRT, NCCL communicators; a context alone \
+         takes 0.3 to 0.6 GiB",
+    )
 }
 
 fn evidence(facts: &Facts, failure: &Failure) -> Vec<Evidence> {

@@ -47,8 +47,8 @@ fn find_in_error(facts: &Facts) -> Option<Cause> {
 
 pub(super) fn end_them() -> Remedy {
     advice(
-        "end those processes, or use another device",
-        "nvidia-smi names them; CUDA_VISIBLE_DEVICES picks another device. A notebook's kernel or a killed job's \
+        "end other processes that nvidia-smi lists, or use another device",
+        "CUDA_VISIBLE_DEVICES picks another device. A notebook's kernel or a killed job's \
          workers may still be there",
     )
 }
@@ -62,14 +62,7 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
         return None;
     }
     let total = card.total_bytes.or(facts.device.total.map(|total| total.value))?.nearest;
-    let own = |pid: Option<u32>| pid.is_some() && facts.stated.iter().any(|oom| oom.pid == pid);
-    let others = card.processes.iter().flatten().filter(|process| !own(process.pid));
-    let sizes: Vec<(String, Bytes)> = others
-        .filter_map(|process| {
-            let pid = process.pid.map_or_else(|| "of unknown id".to_owned(), |pid| pid.to_string());
-            Some((format!("process {pid}, {}", process.name), process.bytes?.nearest))
-        })
-        .collect();
+    let sizes = listed_processes(facts, total);
     let held: Bytes = sizes.iter().map(|(_, held)| *held).sum();
     if sizes.is_empty() || held.0.saturating_mul(MIN_SHARE_DENOMINATOR) < total.0 {
         return None;
@@ -85,9 +78,44 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
         ),
         location: None,
         evidence: sizes.iter().map(|(what, held)| bytes(what, *held, Source::NvidiaSmi)).collect(),
-        remedies: vec![end_them()],
+        remedies: vec![end_largest(&sizes)],
     };
     Some(Cause { finding, bytes: Some(held), rank: Rank::Setting, removal: None })
+}
+
+/// Returns the processes of `nvidia-smi`'s table with their sizes, without the program itself.
+pub(super) fn listed_processes(facts: &Facts, total: Bytes) -> Vec<(String, Bytes)> {
+    let failure = facts.failure.as_ref();
+    let own = |pid: Option<u32>| pid.is_some() && facts.stated.iter().any(|oom| oom.pid == pid);
+    let all = facts.card.iter().flat_map(|card| card.processes.iter().flatten());
+    let others = all.filter(|process| !own(process.pid));
+    let sizes = others.filter_map(|process| {
+        let pid = process.pid.map_or_else(|| "of unknown id".to_owned(), |pid| pid.to_string());
+        Some((format!("process {pid}, {}", process.name), process.bytes?.nearest))
+    });
+    let mut sizes: Vec<(String, Bytes)> = sizes.collect();
+    let program = failure.and_then(|failure| position_of_program(failure, total, &sizes));
+    program.map(|at| sizes.remove(at));
+    sizes
+}
+
+/// The advice to end the largest process, by its name.
+pub(super) fn end_largest(sizes: &[(String, Bytes)]) -> Remedy {
+    let largest = sizes.iter().max_by_key(|(_, held)| *held);
+    let name = largest.map(|(what, held)| format!("end {what} ({held}), or use another device"));
+    let general = end_them();
+    Remedy { remedy: name.unwrap_or(general.remedy), ..general }
+}
+
+/// Returns the place of the program in a list of processes, if the device cannot hold the program beside the list: in a container the driver knows
+/// another id. The program is the process nearest to the reserved bytes, within a context.
+fn position_of_program(failure: &Failure, total: Bytes, sizes: &[(String, Bytes)]) -> Option<usize> {
+    const CONTEXT: u64 = 2 << 30;
+    let own = failure.reserved?.nearest();
+    let all: Bytes = sizes.iter().map(|(_, held)| *held).sum();
+    let away = |held: Bytes| held.0.abs_diff(own.0);
+    let nearest = sizes.iter().enumerate().min_by_key(|(_, (_, held))| away(*held))?;
+    (all + own > total && away(nearest.1.1) <= CONTEXT).then_some(nearest.0)
 }
 
 /// Checks that `held` bytes of listed processes fit into the memory that the error does not account for, and suffice

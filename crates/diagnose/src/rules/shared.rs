@@ -37,3 +37,10 @@ pub(crate) fn other_processes(failure: &Failure) -> &[OtherProcess] {
         others => others,
     }
 }
+
+/// True for figures that cannot all be true. A driver that moves memory into the host's lets a program have more than the device, with nothing
+/// free.
+pub(crate) fn is_contradiction(total: Bytes, free: Bytes, allocated: Bytes, reserved: Bytes) -> bool {
+    let slack = Bytes(total.0 / 50);
+    free > total || allocated > reserved || (free > slack && free + reserved > total + slack)
+}

@@ -5,7 +5,7 @@
 use causes::CauseId;
 use report::{Finding, Location, Remedy, Severity};
 
-use super::input::Facts;
+use super::input::{Facts, Failure};
 use super::removal::Removal;
 use super::rule::{Cause, Check, Rank, Rule};
 use super::shared::{SEGMENT_SLACK, advice};
@@ -39,17 +39,32 @@ fn implied_fraction(facts: &Facts) -> Option<Cause> {
         ),
         location: set.map(|set| Location { file: set.file.clone(), line: set.line, column: None }),
         evidence: vec![free.row("free on the device"), requested.row("requested"), reserved.row("reserved")],
-        remedies: vec![raise_the_fraction()],
+        remedies: vec![raise_fraction()],
     };
     let cause = Cause { finding, bytes: Some(free.nearest()), rank: Rank::Setting, removal: None };
     Some(cause.with_removal(Removal::room(reserved.nearest() + free.nearest())))
 }
 
-fn raise_the_fraction() -> Remedy {
+pub(super) fn raise_fraction() -> Remedy {
     advice(
         "raise the fraction",
         "torch.cuda.set_per_process_memory_fraction(1.0), or per_process_memory_fraction in PYTORCH_CUDA_ALLOC_CONF",
     )
+}
+
+/// The answer to a request that the allocator rejected without asking the device (2.12 and later), where the message has no figures.
+pub(super) fn of_rejection(facts: &Facts, failure: &Failure) -> Cause {
+    let what = failure.requested.map_or_else(|| "a request".to_owned(), |size| size.nearest().to_string());
+    let finding = Finding {
+        without: None,
+        rule: RULE.cause,
+        severity: facts.severity(),
+        message: format!("the memory fraction of this process refused {what} before the device was asked"),
+        location: failure.location.clone(),
+        evidence: failure.requested.iter().map(|size| size.row("requested")).collect(),
+        remedies: vec![raise_fraction()],
+    };
+    Cause { finding, bytes: None, rank: Rank::Setting, removal: None }
 }
 
 fn stated_fraction(facts: &Facts) -> Option<Cause> {
@@ -71,7 +86,7 @@ fn stated_fraction(facts: &Facts) -> Option<Cause> {
             free.row("free on the device"),
             requested.row("requested"),
         ],
-        remedies: vec![raise_the_fraction()],
+        remedies: vec![raise_fraction()],
     };
     Some(Cause { finding, bytes: Some(more), rank: Rank::Setting, removal: None })
 }

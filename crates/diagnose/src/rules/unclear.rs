@@ -5,12 +5,13 @@
 //! The finding says what to record next.
 
 use causes::CauseId;
-use report::{Evidence, Finding, Location, Severity};
+use report::{Evidence, Finding, Location, Remedy, Severity};
+use trace::text::OomKind;
 
 use super::input::{Facts, Failure};
 use super::known::{Known, Source, bytes, count, text};
 use super::rule::{Cause, Check, Rank, Rule};
-use super::shared::advice;
+use super::shared::{advice, is_contradiction};
 
 pub(super) const RULE: Rule = Rule { cause: CauseId::Unclear, check: Check::One(find) };
 
@@ -42,26 +43,65 @@ fn find_in_table(facts: &Facts) -> Option<Finding> {
 }
 
 fn finding(severity: Severity, message: String, location: Option<Location>, evidence: Vec<Evidence>) -> Finding {
-    Finding {
-        without: None,
-        rule: RULE.cause,
-        severity,
-        message,
-        location,
-        evidence,
-        remedies: vec![
-            advice(
-                "check the program with a dry run, which needs no GPU",
-                "oomph check --gpu NAME SCRIPT ARGS shows what fills the memory, line by line",
-            ),
-            advice(
-                "record a snapshot when memory runs out",
-                "at the top of the script: import torch; torch.cuda.memory._record_memory_history(); and around main(): \
+    Finding { without: None, rule: RULE.cause, severity, message, location, evidence, remedies: record_more() }
+}
+
+/// Returns the ways to learn more about a crash.
+pub(super) fn record_more() -> Vec<Remedy> {
+    vec![
+        advice(
+            "check the program with a dry run, which needs no GPU",
+            "oomph check --gpu NAME SCRIPT ARGS shows what fills the memory, line by line",
+        ),
+        advice(
+            "record a snapshot when memory runs out",
+            "at the top of the script: import torch; torch.cuda.memory._record_memory_history(); and around main(): \
                  except torch.OutOfMemoryError: torch.cuda.memory._dump_snapshot(\"oom.pickle\"); raise. Then: oomph explain \
                  oom.pickle",
-            ),
-        ],
+        ),
+    ]
+}
+
+/// The answer to an error without the figures that decide: what was refused, and what shows who holds the device.
+pub(super) fn of_message(facts: &Facts, failure: &Failure) -> Cause {
+    let who = match failure.kind {
+        OomKind::DeviceCall => "a CUDA call outside PyTorch's allocator was",
+        OomKind::Context => "a new CUDA context was",
+        OomKind::Cublas => "cuBLAS was",
+        OomKind::Cudnn => "cuDNN was",
+        OomKind::MathLibrary => "a CUDA math library was",
+        OomKind::Nccl => "NCCL was",
+        _ => "PyTorch's allocator was",
+    };
+    let what = failure.requested.map_or_else(|| "device memory".to_owned(), |size| size.nearest().to_string());
+    let message = contradiction(facts, failure)
+        .unwrap_or_else(|| format!("{who} refused {what}, and the text does not say who holds the device's memory"));
+    let mut finding = finding(facts.severity(), message, failure.location.clone(), evidence(facts, failure));
+    finding.remedies.insert(0, super::other_process_memory::end_them());
+    if !failure.is_allocators() {
+        finding.remedies.insert(1, leave_room());
     }
+    Cause { finding, bytes: None, rank: Rank::Unclear, removal: None }
+}
+
+/// The sentence about figures that cannot all be true.
+fn contradiction(facts: &Facts, failure: &Failure) -> Option<String> {
+    let total = facts.device.total?.nearest();
+    let (free, allocated) = (failure.free?.nearest(), failure.allocated?.nearest());
+    let reserved = failure.reserved.map_or(allocated, Known::nearest);
+    is_contradiction(total, free, allocated, reserved).then(|| {
+        format!(
+            "the message's figures contradict each other: {allocated} allocated of {reserved} reserved, and {free} free, on a device of {total}"
+        )
+    })
+}
+
+fn leave_room() -> Remedy {
+    advice(
+        "leave memory for libraries",
+        "torch.cuda.set_per_process_memory_fraction below 1 keeps PyTorch's cache from filling the device; create handles early (a small matmul, \
+         a first all_reduce) before the cache has grown",
+    )
 }
 
 fn message(facts: &Facts) -> &'static str {

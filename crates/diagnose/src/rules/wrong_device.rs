@@ -7,9 +7,10 @@
 use causes::CauseId;
 use report::{Evidence, Finding, Severity};
 use trace::Bytes;
+use trace::text::StatedBytes;
 
-use super::input::{Facts, RankFacts, Sharing};
-use super::known::{Source, bytes, count, text};
+use super::input::{Facts, Failure, RankFacts, Sharing};
+use super::known::{Known, Source, bytes, count, text};
 use super::rule::{Cause, Check, Rank, Rule};
 use super::shared::{advice, other_processes};
 use crate::judge::sharing::Shared;
@@ -65,7 +66,8 @@ fn find_in_errors(facts: &Facts) -> Option<Cause> {
     others_of_job.dedup();
     let misplaced = others_of_job.len() > 1 || others_of_job.iter().any(|rank| rank != device);
     let neighbours = other_processes(failure);
-    if !misplaced || neighbours.is_empty() {
+    let is_job = others_of_job.len() > 1 || neighbours.iter().any(|other| is_alike(failure, other.bytes));
+    if !misplaced || neighbours.is_empty() || !is_job {
         return None;
     }
     let held: Bytes = neighbours.iter().filter_map(|other| Some(other.bytes?.nearest)).sum();
@@ -77,6 +79,12 @@ fn find_in_errors(facts: &Facts) -> Option<Cause> {
     ];
     let message = format!("several ranks of the job use device {device}; the other processes on it hold {held}");
     Some(cause(facts.severity(), message, evidence, Some(held)))
+}
+
+/// True for a process about as large as this one: ranks of a job are alike, and a number alone may be that of a hidden device.
+fn is_alike(failure: &Failure, other: Option<StatedBytes>) -> bool {
+    let own = failure.process.or(failure.reserved).map(Known::nearest);
+    own.zip(other).is_some_and(|(own, other)| own.0.abs_diff(other.nearest.0) <= own.0 / 3)
 }
 
 /// Finds snapshots of several ranks that all show one device. Equal numbers may be different devices: a dry run knows better.

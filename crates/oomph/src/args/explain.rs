@@ -19,12 +19,16 @@ Examples:
   oomph explain --html why.html snapshot.pickle
 
 The content of a file tells its kind, and its name the rank: rank0, rank_1, -r2. Nothing in a file is executed.
-Exit status: 0 nothing was found, 1 something was, 2 oomph could not do its work.";
+Exit status: 0 nothing was found, 1 something was, 2 oomph could not do its work, or a text has no such error.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
     #[command(flatten)]
     pub(crate) output: OutputOptions,
+
+    /// Print the whole report about a text: the figures, all findings, how to do what helps
+    #[arg(short, long, help_heading = "Output")]
+    pub(crate) verbose: bool,
 
     /// Logs, snapshots, tables, folders; `-` or no FILE reads standard input when piped
     #[arg(value_name = "FILE")]

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use diagnose::ExplainCase;
 use report::Severity;
-use report::explain::ExplainReport;
+use report::explain::{ExplainReport, InputKind};
 use report::render::html;
 use report::render::terminal::Detail;
 
@@ -32,13 +32,23 @@ pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
     if let Some(path) = &arguments.output.html {
         publish::write_whole(path, &html::explain(&report))?;
     }
-    output::show(&report, arguments.output.format.chosen(), Detail::Full)?;
+    let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
+    output::show(&report, arguments.output.format.chosen(), detail)?;
     Ok(status(&report))
 }
 
-/// An out-of-memory error, or a finding above `info`, counts as found.
+/// An out-of-memory error, or a finding above `info`, counts as found. Texts without an error and without a table are not what `explain` reads.
 fn status(report: &ExplainReport) -> ExitStatus {
+    if is_about_nothing(report) {
+        return ExitStatus::Failed;
+    }
     let ran_out = !report.ooms.is_empty() || report.devices.iter().any(|device| device.oom.is_some());
     let is_wrong = report.findings.iter().any(|finding| finding.severity != Severity::Info);
     if ran_out || is_wrong { ExitStatus::Found } else { ExitStatus::Fits }
+}
+
+fn is_about_nothing(report: &ExplainReport) -> bool {
+    let has_tables = !report.counters.is_empty() || !report.cards.is_empty();
+    let has_answer = !report.ooms.is_empty() || !report.findings.is_empty();
+    report.inputs.iter().all(|input| input.kind == InputKind::Text) && !has_tables && !has_answer
 }

@@ -20,7 +20,8 @@ pub(super) fn answer(report: &ExplainReport) -> String {
             "no out-of-memory error, and no problem in the tables".to_owned()
         }
         (None, false) => {
-            "neither an out-of-memory error of PyTorch's nor any use of GPU memory in the files".to_owned()
+            let files = if report.inputs.len() == 1 { "this text" } else { "these files" };
+            format!("no out-of-memory error in {files}")
         }
         (None, true) => "nothing was read".to_owned(),
     }

@@ -1,11 +1,11 @@
 //! The main figures of an `explain` report, as names and sentences, for the terminal and the page.
 
 use trace::source_file::is_user_file;
-use trace::text::{OtherProcess, StatedBytes, StatedOom};
+use trace::text::{OomKind, OtherProcess, StatedBytes, StatedOom};
 
 use super::answer::focus;
 use super::layout::{keep_end, line_of, words_of, words_of_frame, words_of_growth};
-use super::words::{words_of_framework, words_of_kind};
+use super::words::{words_of_device, words_of_kind};
 use crate::explain::{DeviceHistory, ExplainReport, Fragmentation, HistoryOom, HistoryPeak};
 use crate::words::count;
 
@@ -30,7 +30,7 @@ pub(super) fn explain(report: &ExplainReport) -> Vec<Figure> {
 fn stated(oom: &StatedOom, folder: &str) -> Vec<Figure> {
     let asked = oom.requested_bytes.map(|bytes| format!("{} requested", bytes.nearest));
     let asked = asked.unwrap_or_else(|| words_of_kind(oom.kind).to_owned());
-    let device = oom.device_index.map(|index| format!("on {}:{index}", words_of_framework(oom.framework)));
+    let device = oom.device_index.map(|index| format!("on {}", words_of_device(oom.framework, index)));
     let by = if oom.requested_bytes.is_some() { "by" } else { "at" };
     let line = raised(oom, folder).map(|line| format!("{by} {line}"));
     let pytorch = [
@@ -44,7 +44,7 @@ fn stated(oom: &StatedOom, folder: &str) -> Vec<Figure> {
     let facts = [
         ("ran out", join(" ", [Some(asked), device, line])),
         ("device", join(", ", [size(oom.total_bytes, "in all"), size(oom.free_bytes, "free")])),
-        ("PyTorch", join(", ", pytorch)),
+        (if oom.kind == OomKind::Foreign { "its own" } else { "PyTorch" }, join(", ", pytorch)),
         ("process", join(", ", [size(oom.process_bytes, "in use"), size(oom.allowed_bytes, "allowed")])),
         ("others", join(", ", oom.other_processes.iter().map(|other| Some(words_of_other(other))))),
     ];

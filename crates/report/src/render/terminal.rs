@@ -94,7 +94,7 @@ impl Renderer for Terminal {
 
     fn explain(&self, report: &ExplainReport) -> Rendered {
         let mut page = Page::new(self.0, &report.folder);
-        explain::write(&mut page, report);
+        explain::write(&mut page, report, self.0.detail);
         Ok(page.into_text())
     }
 

@@ -6,15 +6,15 @@ use super::layout::keep_end;
 use crate::check::Rank;
 use crate::explain::{ExplainReport, Input, InputKind};
 
-/// PyTorch's name of the device.
-pub(super) fn words_of_framework(framework: Framework) -> &'static str {
+/// PyTorch's name of a device; `GPU 1` for another framework.
+pub(super) fn words_of_device(framework: Framework, index: u32) -> String {
     match framework {
-        Framework::Cuda => "cuda",
-        Framework::Hip => "hip",
-        Framework::Xpu => "xpu",
-        Framework::Mps => "mps",
-        Framework::Npu => "npu",
-        Framework::Host => "host",
+        Framework::Cuda => format!("cuda:{index}"),
+        Framework::Hip => format!("hip:{index}"),
+        Framework::Xpu => format!("xpu:{index}"),
+        Framework::Mps => format!("mps:{index}"),
+        Framework::Npu => format!("npu:{index}"),
+        _ => format!("GPU {index}"),
     }
 }
 
@@ -30,6 +30,7 @@ pub(super) fn words_of_kind(kind: OomKind) -> &'static str {
         OomKind::Cudnn => "cuDNN got no memory",
         OomKind::MathLibrary => "cuFFT, cuSOLVER or cuSPARSE got no memory",
         OomKind::Nccl => "NCCL got no memory",
+        OomKind::Foreign => "another framework got no memory",
         OomKind::HostAllocation => "the host's memory was full",
         OomKind::SharedMemory => "the host's shared memory was full",
         OomKind::Killed => "the kernel killed a process",
@@ -42,7 +43,7 @@ pub(super) fn words_of_error(report: &ExplainReport, index: usize, oom: &StatedO
     let input = report.oom_inputs.get(index).and_then(|&input| report.inputs.get(input));
     let file = input.map_or_else(|| "line ".to_owned(), |input| keep_end(path_of_input(input), 40) + ":");
     let rank = oom.rank.map(|rank| format!("rank {rank}"));
-    let device = oom.device_index.map(|index| format!("{}:{index}", words_of_framework(oom.framework)));
+    let device = oom.device_index.map(|index| words_of_device(oom.framework, index));
     let asked = oom.requested_bytes.map(|bytes| format!("{} requested", bytes.nearest));
     let asked = asked.unwrap_or_else(|| words_of_kind(oom.kind).to_owned());
     let free = oom.free_bytes.map(|bytes| format!("{} free", bytes.nearest));

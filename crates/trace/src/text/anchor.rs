@@ -5,6 +5,7 @@
 
 use std::sync::LazyLock;
 
+use super::application::Application;
 use super::artifact::{Framework, OomKind};
 use super::automaton::Automaton;
 use super::look_alike::OtherFramework;
@@ -22,7 +23,13 @@ pub(super) enum Anchor {
     Killed,
     /// PyTorch's log line about a refused request.
     Refusal,
+    /// A part of the allocators' messages, whose beginning may be cut off.
+    Part,
+    /// The rank that torchrun names as the first to fail.
+    RootCause,
     /// An error of another framework.
+    Foreign(Framework),
+    /// An error that is neither about a device nor about the host.
     Other(OtherFramework),
     /// An error of the driver, by name; the surrounding text shows the program.
     DriverError,
@@ -32,6 +39,8 @@ pub(super) enum Anchor {
     Class,
     /// `out of memory`, from any program.
     Words,
+    /// A path or a command of a program with switches of its own.
+    Application(Application),
     /// `torch.cuda.memory_summary()`.
     Summary,
     /// A key of `torch.cuda.memory_stats()`.
@@ -45,7 +54,7 @@ pub(super) enum Anchor {
 }
 
 use Anchor::{
-    Class, DriverError, Head, Other, Refusal, SmiCsv, SmiQuery, SmiTable, Stats, Summary, Sure, Words, Worker,
+    Class, DriverError, Foreign, Head, Other, Refusal, SmiCsv, SmiQuery, SmiTable, Stats, Summary, Sure, Words, Worker,
 };
 use Framework::{Cuda, Hip, Host, Mps, Npu, Xpu};
 use OomKind::{
@@ -62,10 +71,16 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("xpuoutofmemory", Head(Xpu, Allocator)),
     ("npuoutofmemory", Head(Npu, Allocator)),
     ("mpsbackendoutofmemory", Head(Mps, Allocator)),
+    ("cudaranoutofmemory", Head(Cuda, Allocator)),
     ("currentplatformcannotallocatememory", Head(Xpu, Allocator)), // Intel's extension, up to 2.1
     ("exceedallowedmemory", Sure(Cuda, AsyncAllocator)),
     ("allocationondevice", Head(Cuda, AsyncAllocator)),
     ("failedwithoomondevice", Refusal),
+    ("triedtoallocate", Anchor::Part),
+    ("alreadyallocated;", Anchor::Part),
+    ("includingnon-pytorchmemory", Anchor::Part),
+    ("oftheallocatedmemory", Anchor::Part),
+    ("rootcause(firstobservedfailure)", Anchor::RootCause),
     // Calls of the device outside of the allocators.
     ("cudaerror:outofmemory", Head(Cuda, DeviceCall)),
     ("cudadrivererror:outofmemory", Head(Cuda, DeviceCall)),
@@ -107,6 +122,8 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("unabletoallocatesharedmemory(shm)forfile", Sure(Host, SharedMemory)),
     ("unabletoopensharedmemoryobject", Sure(Host, SharedMemory)),
     ("unabletowritetofile</torch_", Sure(Host, SharedMemory)),
+    ("failedtoextend/dev/shm", Sure(Host, SharedMemory)),
+    ("creatingsharedmemorysegment", Sure(Host, SharedMemory)),
     ("insufficientsharedmemory(shm)", Sure(Host, SharedMemory)),
     ("dataloaderworker(pid", Worker),
     ("invokedoom-killer", Sure(Host, OomKind::Killed)),
@@ -119,6 +136,11 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("oomkilled", Sure(Host, OomKind::Killed)),
     ("killedbytheoomkiller", Sure(Host, OomKind::Killed)),
     ("cgroupout-of-memoryhandler", Sure(Host, OomKind::Killed)),
+    ("withresult'oom-kill'", Sure(Host, OomKind::Killed)),
+    ("out_of_memory(exitcode", Sure(Host, OomKind::Killed)),
+    ("lowmemory!atorbelow", Sure(Host, OomKind::Killed)),
+    ("systemd-oomdkilled", Sure(Host, OomKind::Killed)),
+    ("term_memlimit", Sure(Host, OomKind::Killed)),
     ("exceededstepmemorylimit", Sure(Host, OomKind::Killed)),
     ("exceededjobmemorylimit", Sure(Host, OomKind::Killed)),
     ("killed", Anchor::Killed),
@@ -131,40 +153,73 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("withcode137", Sure(Host, Ended)),
     ("exitstatus137", Sure(Host, Ended)),
     // Others.
-    ("oomwhenallocatingtensor", Other(OtherFramework::TensorFlow)),
-    ("resourceexhaustederror", Other(OtherFramework::TensorFlow)),
-    ("ranoutofmemorytryingtoallocate", Other(OtherFramework::TensorFlow)),
-    ("resource_exhausted:", Other(OtherFramework::Jax)),
-    ("cudamallocretryfailed:outofmemory", Other(OtherFramework::MxNet)),
-    ("cupy.cuda.memory.outofmemoryerror", Other(OtherFramework::CuPy)),
-    ("outofmemoryallocating", Other(OtherFramework::CuPy)),
-    ("cudaerrormemoryallocation:outofmemory", Other(OtherFramework::CuPy)),
-    ("resultsincuda_error_out_of_memory", Other(OtherFramework::Numba)),
-    ("outofmemoryerrorongpu", Other(OtherFramework::Paddle)),
-    ("outofmemoryerroroncpu", Other(OtherFramework::Paddle)),
-    ("failedtoallocatecuda0buffer", Other(OtherFramework::LlamaCpp)),
-    ("allocatinggraph-buffersfailed", Other(OtherFramework::LlamaCpp)),
-    ("bfcarena::allocaterawinternal", Other(OtherFramework::OnnxRuntime)),
-    ("failedtoallocatememoryforrequestedbuffer", Other(OtherFramework::OnnxRuntime)),
-    ("noavailablememoryforthecacheblocks", Other(OtherFramework::Vllm)),
-    ("maximumnumberoftokensthatcanbestoredinkvcache", Other(OtherFramework::Vllm)),
-    ("islessthandesiredgpumemoryutilization", Other(OtherFramework::Vllm)),
-    ("islargerthantheavailablekvcachememory", Other(OtherFramework::Vllm)),
-    ("cudaruntime(outofmemory)", Other(OtherFramework::TensorRt)),
-    ("outofmemory(nofurtherinformation)", Other(OtherFramework::TensorRt)),
-    ("bad_alloc:out_of_memory", Other(OtherFramework::Rapids)),
-    ("rmm::out_of_memory", Other(OtherFramework::Rapids)),
-    ("thenoderunninglowonmemory", Other(OtherFramework::Ray)),
+    ("oomwhenallocatingtensor", Foreign(Framework::TensorFlow)),
+    ("resourceexhaustederror", Foreign(Framework::TensorFlow)),
+    ("ranoutofmemorytryingtoallocate", Foreign(Framework::TensorFlow)),
+    ("resource_exhausted:", Foreign(Framework::Jax)),
+    ("cudamallocretryfailed:outofmemory", Foreign(Framework::MxNet)),
+    ("cupy.cuda.memory.outofmemoryerror", Foreign(Framework::CuPy)),
+    ("outofmemoryallocating", Foreign(Framework::CuPy)),
+    ("cudaerrormemoryallocation:outofmemory", Foreign(Framework::CuPy)),
+    ("resultsincuda_error_out_of_memory", Foreign(Framework::Numba)),
+    ("outofmemoryerrorongpu", Foreign(Framework::Paddle)),
+    ("outofmemoryerroroncpu", Foreign(Framework::Paddle)),
+    ("failedtoallocatecuda", Foreign(Framework::LlamaCpp)),
+    ("unabletoallocatecuda", Foreign(Framework::LlamaCpp)),
+    ("allocatinggraph-buffersfailed", Foreign(Framework::LlamaCpp)),
+    ("bfcarena::allocaterawinternal", Foreign(Framework::OnnxRuntime)),
+    ("failedtoallocatememoryforrequestedbuffer", Foreign(Framework::OnnxRuntime)),
+    ("noavailablememoryforthecacheblocks", Foreign(Framework::Vllm)),
+    ("maximumnumberoftokensthatcanbestoredinkvcache", Foreign(Framework::Vllm)),
+    ("islessthandesiredgpumemoryutilization", Foreign(Framework::Vllm)),
+    ("islargerthantheavailablekvcachememory", Foreign(Framework::Vllm)),
+    ("errorinmemoryprofiling", Foreign(Framework::Vllm)),
+    ("pleasetrytoincrease--mem-fraction-static", Foreign(Framework::Sglang)),
+    ("thememorycapacityisunbalanced", Foreign(Framework::Sglang)),
+    ("decodeoutofmemory", Foreign(Framework::Sglang)),
+    ("prefilloutofmemory", Foreign(Framework::Sglang)),
+    ("requiresmoresystemmemory(", Foreign(Framework::Ollama)),
+    ("outofgpumemory", Foreign(Framework::Julia)),
+    ("maximumpoolsizeexceeded", Foreign(Framework::Rapids)),
+    ("nv_err_no_memory", Foreign(Framework::Nvidia)),
+    ("erroroutofmemoryatline", Sure(Cuda, DeviceCall)),
+    ("amountofgpumemory(", Foreign(Framework::TensorRt)),
+    ("cudaerrorinallocate:2(outofmemory)", Foreign(Framework::TensorRt)),
+    ("cudaruntime(outofmemory)", Foreign(Framework::TensorRt)),
+    ("outofmemory(requestedsize", Foreign(Framework::TensorRt)),
+    ("duetoinsufficientgpumemory", Foreign(Framework::TensorRtLlm)),
+    ("erroroutofdevicememory", DriverError),
+    ("outofmemory(nofurtherinformation)", Foreign(Framework::TensorRt)),
+    ("bad_alloc:out_of_memory", Foreign(Framework::Rapids)),
+    ("rmm::out_of_memory", Foreign(Framework::Rapids)),
+    ("thenoderunninglowonmemory", Sure(Framework::Ray, OomKind::Killed)),
     ("java.lang.outofmemoryerror", Other(OtherFramework::Java)),
     ("javaheapspace", Other(OtherFramework::Java)),
     ("memoryerror", Anchor::MemoryError),
-    ("[errno12]cannotallocatememory", Other(OtherFramework::Python)),
-    ("std::bad_alloc", Other(OtherFramework::Cpp)),
+    ("[errno12]cannotallocatememory", Sure(Host, HostAllocation)),
+    ("std::bad_alloc", Sure(Host, HostAllocation)),
     ("cudamallocfailed:outofmemory", DriverError),
     ("cuda_error_out_of_memory", DriverError),
     ("outofmemoryerror", Class),
     ("outofmemory", Words),
     ("ranoutofmemory", Words),
+    // Programs.
+    ("comfyui", Anchor::Application(Application::ComfyUi)),
+    ("/comfy/", Anchor::Application(Application::ComfyUi)),
+    ("stable-diffusion-webui", Anchor::Application(Application::WebUi)),
+    ("webui-user", Anchor::Application(Application::WebUi)),
+    ("sd_hijack", Anchor::Application(Application::WebUi)),
+    ("sd_models.py", Anchor::Application(Application::WebUi)),
+    ("call_queue.py", Anchor::Application(Application::WebUi)),
+    ("invokeai", Anchor::Application(Application::InvokeAi)),
+    ("kohya_ss", Anchor::Application(Application::Kohya)),
+    ("sd-scripts", Anchor::Application(Application::Kohya)),
+    ("/vllm/", Anchor::Application(Application::Vllm)),
+    ("vllmserve", Anchor::Application(Application::Vllm)),
+    ("enginecore", Anchor::Application(Application::Vllm)),
+    ("/sglang/", Anchor::Application(Application::Sglang)),
+    ("sglang.launch_server", Anchor::Application(Application::Sglang)),
+    ("/deepspeed/", Anchor::Application(Application::DeepSpeed)),
     // Tables.
     ("pytorchcudamemorysummary,deviceid", Summary),
     (".all.allocated", Stats),

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::application::NamedApplication;
 use super::look_alike::LookAlike;
 use super::nvidia_smi::NvidiaSmi;
+use super::series::Series;
 use super::stated::StatedBytes;
 use super::stats::MemoryStats;
 use super::summary::MemorySummary;
@@ -14,7 +16,7 @@ use crate::stack::Frame;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[expect(clippy::large_enum_variant, reason = "errors are most of what a text holds, and they are few")]
 pub enum Artifact {
-    /// An out-of-memory error of PyTorch or of the layers below.
+    /// An out-of-memory error of PyTorch, of the layers below, or of another framework.
     Oom(StatedOom),
     /// PyTorch's log line about a request refused by the device, from which it may have recovered (2.13 and later).
     Refusal(Refusal),
@@ -24,8 +26,12 @@ pub enum Artifact {
     MemoryStats(MemoryStats),
     /// `nvidia-smi`, in any of its forms.
     NvidiaSmi(NvidiaSmi),
-    /// An error that looks similar, but is not PyTorch's.
+    /// An error that looks similar, but is not about this memory.
     LookAlike(LookAlike),
+    /// A program that the text names.
+    Application(NamedApplication),
+    /// The rank that torchrun names as the root cause, in its footer.
+    RootRank(u32),
 }
 
 impl Artifact {
@@ -38,6 +44,8 @@ impl Artifact {
             Artifact::MemoryStats(stats) => stats.line,
             Artifact::NvidiaSmi(smi) => smi.line,
             Artifact::LookAlike(look_alike) => look_alike.line,
+            Artifact::Application(named) => named.line,
+            Artifact::RootRank(_) => u32::MAX,
         }
     }
 }
@@ -61,7 +69,7 @@ pub struct Refusal {
     pub total_bytes: Option<Bytes>,
 }
 
-/// The device of an error.
+/// The program or library that wrote an error: PyTorch by its device, others by their name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -79,6 +87,67 @@ pub enum Framework {
     Npu,
     /// The memory of the host.
     Host,
+    /// vLLM's own checks, before PyTorch allocates.
+    Vllm,
+    /// SGLang's own checks.
+    Sglang,
+    /// TensorRT-LLM.
+    TensorRtLlm,
+    /// TensorRT.
+    TensorRt,
+    /// llama.cpp, and other programs on ggml.
+    LlamaCpp,
+    /// Ollama.
+    Ollama,
+    /// TensorFlow.
+    TensorFlow,
+    /// JAX and XLA.
+    Jax,
+    /// PaddlePaddle.
+    Paddle,
+    /// CuPy.
+    CuPy,
+    /// ONNX Runtime.
+    OnnxRuntime,
+    /// Numba.
+    Numba,
+    /// RAPIDS (RMM, cuDF).
+    Rapids,
+    /// CUDA.jl.
+    Julia,
+    /// MXNet.
+    MxNet,
+    /// Ray's monitor of the host's memory.
+    Ray,
+    /// The driver, or a CUDA program without a known name.
+    Nvidia,
+}
+
+impl Framework {
+    /// The name in sentences; PyTorch's for all of its devices.
+    pub fn name(self) -> &'static str {
+        match self {
+            Framework::Cuda | Framework::Hip | Framework::Xpu | Framework::Mps | Framework::Npu => "PyTorch",
+            Framework::Host => "the host",
+            Framework::Vllm => "vLLM",
+            Framework::Sglang => "SGLang",
+            Framework::TensorRtLlm => "TensorRT-LLM",
+            Framework::TensorRt => "TensorRT",
+            Framework::LlamaCpp => "llama.cpp",
+            Framework::Ollama => "Ollama",
+            Framework::TensorFlow => "TensorFlow",
+            Framework::Jax => "JAX",
+            Framework::Paddle => "PaddlePaddle",
+            Framework::CuPy => "CuPy",
+            Framework::OnnxRuntime => "ONNX Runtime",
+            Framework::Numba => "Numba",
+            Framework::Rapids => "RAPIDS",
+            Framework::Julia => "CUDA.jl",
+            Framework::MxNet => "MXNet",
+            Framework::Ray => "Ray",
+            Framework::Nvidia => "the driver",
+        }
+    }
 }
 
 /// The memory that ran out, by the origin of the error.
@@ -105,6 +174,8 @@ pub enum OomKind {
     MathLibrary,
     /// NCCL got no memory.
     Nccl,
+    /// Another framework's allocator, or its check before an allocation.
+    Foreign,
     /// Host memory: an allocation failed.
     HostAllocation,
     /// Shared host memory: a bus error in a DataLoader worker, or a full `/dev/shm`.
@@ -189,6 +260,12 @@ pub struct StatedOom {
     pub exception: Option<String>,
     /// The message in one line, without prefixes and wrapping.
     pub message: String,
+    /// The memory that the program logged before the error, if the log shows that it grew.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<Series>,
+    /// Set if the figures are a guess: a screenshot was read, with `l` for `1` or `O` for `0`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_guess: bool,
     /// Set if Python's words between two tracebacks say that another exception was being handled.
     pub while_handling: bool,
     /// The traceback of the error, innermost frame first; empty if the text has none.

@@ -105,7 +105,7 @@ pub(super) fn escape_length(text: &[u8]) -> usize {
 
 /// Tests that the automaton skips a byte.
 pub(super) fn is_passed_over(byte: u8) -> bool {
-    byte <= b' ' || byte >= 0x7f
+    byte <= b' ' || byte >= 0x7f || byte == b'*'
 }
 
 fn columns<'a>(patterns: impl Iterator<Item = &'a str>) -> ([u8; 256], usize) {

@@ -42,17 +42,19 @@ enum Field {
 /// 2.12 and 2.15; c10/cuda/CUDAMallocAsyncAllocator.cpp of 2.0; c10/xpu/XPUCachingAllocator.cpp and
 /// aten/src/ATen/mps/MPSAllocator.mm of 2.6; NPUCachingAllocator.cpp of torch_npu 2.1; c10/core/impl/alloc_cpu.cpp;
 /// NCCL 2.30; mm/oom_kill.c of Linux.
-const CLAUSES: [(&str, &str, Field); 38] = [
+const CLAUSES: [(&str, &str, Field); 40] = [
     ("Triedtoallocatemorethan", "", Field::Requested),
     ("Triedtoallocate", "", Field::Requested),
     ("Requestedsize:", "", Field::Requested),
     ("youtriedtoallocate", "", Field::Requested),
     ("youtriedtommap", "", Field::Requested),
     ("unabletommap", "", Field::Requested),
+    ("Unabletoallocate", "foranarray", Field::Requested),
     ("CUDAcalloc", "", Field::Requested),
     ("CUDAmalloc", "", Field::Requested),
     ("CUDAhostalloc", "", Field::Requested),
     ("CUDAhostcalloc", "", Field::Requested),
+    ("butonly", "", Field::Free),
     ("totalcapacityof", "", Field::Total),
     ("totalcapactyof", "", Field::Total),
     ("ofwhich", "", Field::Free),
@@ -87,8 +89,17 @@ const CLAUSES: [(&str, &str, Field); 38] = [
 ///
 /// The anchor of the message ends at `anchor`; the first size follows closely.
 pub(super) fn read(message: &Normalized, anchor: usize, oom: &mut StatedOom) -> usize {
+    read_bytes(&message.bytes, anchor, oom, false)
+}
+
+/// [`read`] for a message whose beginning is cut off: sizes with unknown words are passed over up to the anchor.
+pub(super) fn read_part(message: &Normalized, anchor: usize, oom: &mut StatedOom) -> usize {
+    read_bytes(&message.bytes, anchor, oom, true)
+}
+
+/// [`read`] for the letters of a message.
+pub(super) fn read_bytes(bytes: &[u8], anchor: usize, oom: &mut StatedOom, is_part: bool) -> usize {
     let (mut end, mut at) = (0, 0);
-    let bytes = &message.bytes;
     while at < bytes.len() && at < end.max(anchor) + WIDEST_GAP {
         if !bytes[at].is_ascii_digit() {
             at += 1;
@@ -98,7 +109,13 @@ pub(super) fn read(message: &Normalized, anchor: usize, oom: &mut StatedOom) -> 
             at += number_length(&bytes[at..]);
             continue;
         };
-        let Some((field, behind)) = field(&bytes[..at], &bytes[at + length..]) else { break };
+        let Some((field, behind)) = field(&bytes[..at], &bytes[at + length..]) else {
+            if is_part && end == 0 {
+                at += length;
+                continue;
+            }
+            break;
+        };
         let pid = if field == Field::Process { process(&bytes[..at]) } else { None };
         if !set(oom, field, pid, size) {
             break;
@@ -175,16 +192,26 @@ fn raise_bound(bytes: &[u8], oom: &mut StatedOom) {
 
 /// The number of the device: `GPU 0;`, `GPU 0 has`, `NPU 3;`, `device 0`, `GPU:0`.
 pub(super) fn device(message: &[u8]) -> Option<u32> {
+    const MOST_DEVICES: u64 = 128;
     const WORDS: [&[u8]; 5] = [b"(GPU", b"GPU", b"(NPU", b"NPU", b"device"];
     let after = |word: &&[u8]| {
         memmem::find_iter(message, word).find_map(|at| {
             let rest = &message[at + word.len()..];
             let (number, length) = size::whole(rest)?;
+            // A date follows the message of a log.
             let is_alone = !matches!(rest.get(length), Some(b'.') | None) || word == b"device";
+            let is_alone = is_alone && number < MOST_DEVICES;
             is_alone.then(|| u32::try_from(number).ok()).flatten()
         })
     };
     WORDS.iter().find_map(after)
+}
+
+/// The number behind `cuda:`, as other frameworks name a device.
+pub(super) fn cuda_device(message: &[u8]) -> Option<u32> {
+    const MOST: u64 = 64;
+    let numbers = memmem::find_iter(message, b"cuda:").filter_map(|at| size::whole(&message[at + b"cuda:".len()..]));
+    numbers.map(|(number, _)| number).find(|number| *number < MOST).and_then(|number| u32::try_from(number).ok())
 }
 
 /// The process in a message about the host or from a launcher.

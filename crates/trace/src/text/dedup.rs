@@ -28,7 +28,7 @@ fn are_same(a: &StatedOom, b: &StatedOom) -> bool {
         && agree(a.rank, b.rank)
         && agree(a.pid, b.pid)
         && agree(a.device_index, b.device_index)
-        && numbers(a).into_iter().zip(numbers(b)).all(|(a, b)| agree(a, b))
+        && numbers(a).into_iter().zip(numbers(b)).all(|(a, b)| overlap(a, b))
         && (a.other_processes == b.other_processes || a.other_processes.is_empty() || b.other_processes.is_empty())
 }
 
@@ -40,6 +40,12 @@ fn are_same_kind(a: OomKind, b: OomKind) -> bool {
 
 fn agree<T: PartialEq + Copy>(a: Option<T>, b: Option<T>) -> bool {
     a.is_none() || b.is_none() || a == b
+}
+
+/// Two statements of one size may be rounded differently.
+fn overlap(a: Option<super::StatedBytes>, b: Option<super::StatedBytes>) -> bool {
+    let Some((a, b)) = a.zip(b) else { return true };
+    a == b || (a.lowest <= b.nearest && b.nearest <= a.highest) || (b.lowest <= a.nearest && a.nearest <= b.highest)
 }
 
 fn numbers(oom: &StatedOom) -> [Option<super::StatedBytes>; 11] {
@@ -78,6 +84,7 @@ fn join(earlier: &mut StatedOom, later: StatedOom) {
         pid: fuller.pid.or(other.pid),
         device_index: fuller.device_index.or(other.device_index),
         exception: fuller.exception.or(other.exception),
+        series: fuller.series.or(other.series),
         ..fuller
     };
 }

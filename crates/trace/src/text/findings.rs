@@ -2,6 +2,7 @@
 
 use memchr::memchr_iter;
 
+use super::application::Applications;
 use super::artifact::Artifact;
 use super::errors::Errors;
 use super::kept::Kept;
@@ -16,6 +17,9 @@ pub(super) struct Findings {
     pub(super) lines: LineCount,
     pub(super) errors: Errors,
     pub(super) look_alikes: LookAlikes,
+    pub(super) programs: Applications,
+    /// The rank that the launcher names as the first to fail.
+    pub(super) root_rank: Option<u32>,
     /// Tables and refusals.
     pub(super) others: Kept,
     pub(super) tracebacks: Tracebacks,
@@ -26,7 +30,13 @@ impl Findings {
     pub(super) fn finish(self) -> Vec<Artifact> {
         let errors = self.errors.finish().map(Artifact::Oom);
         let look_alikes = self.look_alikes.finish().into_iter().map(Artifact::LookAlike);
-        let mut artifacts: Vec<Artifact> = errors.chain(look_alikes).chain(self.others.finish()).collect();
+        let root = self.root_rank.map(Artifact::RootRank);
+        let mut artifacts: Vec<Artifact> = errors
+            .chain(root)
+            .chain(look_alikes)
+            .chain(self.others.finish())
+            .chain(self.programs.finish().map(Artifact::Application))
+            .collect();
         artifacts.sort_by_key(Artifact::first_line);
         artifacts
     }

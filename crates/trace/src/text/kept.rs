@@ -53,7 +53,11 @@ fn rows(table: &Artifact) -> usize {
         Artifact::MemorySummary(summary) => summary.rows.len(),
         Artifact::MemoryStats(stats) => stats.values.len(),
         Artifact::NvidiaSmi(smi) => smi.gpus.len() + smi.processes.as_ref().map_or(0, Vec::len),
-        Artifact::Oom(_) | Artifact::Refusal(_) | Artifact::LookAlike(_) => 0,
+        Artifact::Oom(_)
+        | Artifact::Refusal(_)
+        | Artifact::LookAlike(_)
+        | Artifact::Application(_)
+        | Artifact::RootRank(_) => 0,
     };
     own + ROWS_OF_A_TABLE
 }

@@ -137,8 +137,8 @@ pub(super) fn origin(line: &[u8]) -> Origin {
 /// `[rank3]:` and `[default3]:` of torchrun, `[3]:` of accelerate, `3:` of srun, `[1,3]<stderr>:` of mpirun, and the
 /// word `rank`.
 fn rank(line: &[u8]) -> Option<u32> {
-    const WORDS: [&[u8]; 9] =
-        [b"[rank", b"[default", b"[Rank ", b"[RANK ", b"rank=", b"rank: ", b"Rank ", b"(rank ", b"[rank:"];
+    const WORDS: [&[u8]; 10] =
+        [b"[rank", b" rank", b"[default", b"[Rank ", b"[RANK ", b"rank=", b"rank: ", b"Rank ", b"(rank ", b"[rank:"];
     let after = |word: &[u8]| memmem::find(line, word).and_then(|at| number(&line[at + word.len()..]));
     if let Some(rank) = WORDS.iter().find_map(|word| after(word)) {
         return Some(rank);

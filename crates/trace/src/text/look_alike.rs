@@ -1,43 +1,13 @@
-//! Out-of-memory errors of other programs, and mentions of the error.
+//! Out-of-memory errors of other memories, and mentions of the error.
 
 use serde::Serialize;
 
-/// The program or framework of an error that is not PyTorch's.
+/// The author of a look-alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum OtherFramework {
-    /// TensorFlow.
-    TensorFlow,
-    /// JAX and XLA.
-    Jax,
-    /// MXNet.
-    MxNet,
-    /// CuPy.
-    CuPy,
-    /// Numba.
-    Numba,
-    /// PaddlePaddle.
-    Paddle,
-    /// llama.cpp and other programs on ggml.
-    LlamaCpp,
-    /// ONNX Runtime.
-    OnnxRuntime,
-    /// vLLM's own checks before PyTorch allocates.
-    Vllm,
-    /// TensorRT.
-    TensorRt,
-    /// RAPIDS (RMM, cuDF).
-    Rapids,
-    /// Ray's monitor of host memory.
-    Ray,
     /// Java and Spark: the heap of the virtual machine.
     Java,
-    /// Python's `MemoryError`, including NumPy's: host memory that PyTorch did not request.
-    Python,
-    /// C++: `std::bad_alloc`.
-    Cpp,
-    /// Another CUDA program or library that prints the driver's error name.
-    OtherCuda,
     /// A mention in a program, a document or a question (`except torch.cuda.OutOfMemoryError:`).
     Mention,
 }

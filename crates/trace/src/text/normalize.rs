@@ -37,8 +37,8 @@ impl Normalized {
                 at += length;
                 continue;
             }
-            let is_line_end = text[at] == b'\n';
             at += skip;
+            let is_line_end = text[at - 1] == b'\n';
             if is_line_end {
                 at += line::common_prefix(prefix, &text[at..end]);
             }
@@ -76,11 +76,14 @@ fn skip_length(text: &[u8]) -> usize {
     match text {
         [0x1b, ..] => escape_length(text),
         [byte, ..] if is_passed_over(*byte) || *byte == b'|' => 1,
-        [b'\\', b'n' | b'r' | b't', ..] => 2,
+        // The second form is a soft line end in quoted-printable.
+        [b'\\', b'n' | b'r' | b't', ..] | [b'=', b'\n', ..] => 2,
         [b'\\', b'u', b'0', b'0', b'1', b'b' | b'B', rest @ ..] => 6 + escaped_escape(rest),
         [b'\\', b'x', b'1', b'b' | b'B', rest @ ..] => 4 + escaped_escape(rest),
         [b'\\', b'u', b'0' | b'2', _, _, _, ..] => 6,
-        [b'\\', ..] => 1,
+        // An escape; bold in Markdown.
+        [b'\\' | b'*', ..] => 1,
+        [b'=', b'\r', b'\n', ..] | [b'=', b'2', b'0', ..] => 3,
         [b'<', ..] => tag_length(text),
         [b'&', ..] if text.starts_with(b"&nbsp;") || text.starts_with(b"&#160;") => 6,
         _ => 0,

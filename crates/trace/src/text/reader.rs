@@ -5,12 +5,13 @@ mod message;
 use memchr::memmem;
 
 use super::anchor::{self, Anchor};
+use super::application::Application;
 use super::artifact::{Artifact, Framework, OomKind, Refusal, StatedOom};
 use super::automaton::{Hit, is_passed_over};
 use super::findings::Findings;
 use super::look_alike::OtherFramework;
 use super::normalize::Normalized;
-use super::{line, mention, nvidia_smi, size, stats, summary};
+use super::{line, mention, nvidia_smi, series, size, stats, summary};
 use crate::bytes::Bytes;
 
 /// The length of text around an anchor that is checked.
@@ -55,12 +56,19 @@ impl<'a> Reader<'a> {
             Anchor::Worker => self.worker(start, end),
             Anchor::Killed => self.killed(start, end),
             Anchor::Refusal => self.refusal(start, end),
-            Anchor::Other(framework) => self.other(framework, start, end),
+            Anchor::Part => self.cut_message(start, end),
+            Anchor::RootCause => self.root_cause(end),
+            Anchor::Foreign(framework) => self.foreign(framework, start, end),
+            Anchor::Other(_) if mention::is_code(self.text, start) => {
+                self.look_alike(OtherFramework::Mention, start, end);
+            }
+            Anchor::Other(framework) => self.look_alike(framework, start, end),
             Anchor::DriverError => self.driver_error(start, end),
             Anchor::MemoryError if mention::is_memory_error(self.text, start, end) => {
-                self.look_alike(OtherFramework::Python, start, end);
+                self.sure(Framework::Host, OomKind::HostAllocation, start, end);
             }
             Anchor::MemoryError => {}
+            Anchor::Application(program) => self.program(program, start),
             Anchor::Class => self.class(start, end),
             Anchor::Words => self.words(start, end),
             Anchor::Summary | Anchor::Stats | Anchor::SmiTable | Anchor::SmiQuery | Anchor::SmiCsv => {
@@ -73,7 +81,7 @@ impl<'a> Reader<'a> {
         let (oom, last) = self.message(framework, kind, start, end);
         let is_full = oom.requested_bytes.is_some() || oom.total_bytes.is_some() || self.goes_on(end, b"wouldexceed");
         if kind == OomKind::DeviceCall && mention::is_ggml(self.text, start, end) {
-            return self.look_alike(OtherFramework::LlamaCpp, start, end);
+            return self.foreign(Framework::LlamaCpp, start, end);
         }
         if mention::is_code(self.text, start) || (!is_full && !mention::is_printed_error(self.text, start, end)) {
             return self.look_alike(OtherFramework::Mention, start, end);
@@ -87,6 +95,14 @@ impl<'a> Reader<'a> {
     }
 
     fn sure(&mut self, framework: Framework, kind: OomKind, anchor: usize, end: usize) {
+        if kind == OomKind::HostAllocation && self.goes_on(end, b":out_of_memory") {
+            return self.foreign(Framework::Rapids, anchor, end);
+        }
+        if matches!(kind, OomKind::Cublas | OomKind::Cudnn)
+            && let Some(named) = self.named_framework(anchor, end)
+        {
+            return self.foreign(named, anchor, end);
+        }
         let start = super::message::start(self.text, anchor).max(self.done).min(anchor);
         if mention::is_code(self.text, anchor) {
             return self.look_alike(OtherFramework::Mention, anchor, end);
@@ -95,7 +111,27 @@ impl<'a> Reader<'a> {
         self.error(oom, start, last);
     }
 
+    /// Reads a message whose beginning is cut off.
+    fn cut_message(&mut self, start: usize, end: usize) {
+        if mention::is_code(self.text, start) {
+            return;
+        }
+        if let Some((oom, start, last)) = self.part(start, end) {
+            self.error(oom, start, last);
+        }
+    }
+
+    /// Reads the rank in torchrun's footer.
+    fn root_cause(&mut self, end: usize) {
+        let normalized = Normalized::new(self.text, end, NEAR);
+        let rank = memmem::find(&normalized.bytes, b"rank:").and_then(|at| size::whole(normalized.from(at + 5)));
+        self.findings.root_rank = rank.and_then(|(rank, _)| u32::try_from(rank).ok());
+    }
+
     fn error(&mut self, mut oom: StatedOom, start: usize, end: usize) {
+        if oom.kind == OomKind::Allocator {
+            oom.series = series::above(&self.text[self.done.min(start)..], start - self.done.min(start));
+        }
         let traceback = self.findings.tracebacks.above(self.text, start, self.base);
         (oom.traceback, oom.while_handling) = (traceback.frames, traceback.while_handling);
         self.findings.look_alikes.forget_line(oom.line);
@@ -154,35 +190,72 @@ impl<'a> Reader<'a> {
         self.done = super::message::end(self.text, end);
     }
 
-    fn other(&mut self, framework: OtherFramework, start: usize, end: usize) {
-        let is_code = mention::is_code(self.text, start);
-        let behind = &self.text[end..self.text.len().min(end + 64)];
+    /// Reads an error of another framework, with its numbers.
+    fn foreign(&mut self, framework: Framework, anchor: usize, end: usize) {
+        if mention::is_code(self.text, anchor) {
+            return self.look_alike(OtherFramework::Mention, anchor, end);
+        }
+        let behind = &self.text[end..self.text.len().min(end + 96)];
         let framework = match framework {
-            OtherFramework::TensorFlow if memmem::find(behind, b"Out of memory error on").is_some() => {
-                OtherFramework::Paddle
+            Framework::TensorFlow if memmem::find(behind, b"Out of memory error on").is_some() => Framework::Paddle,
+            Framework::Jax if memmem::find(behind, b"OOM when allocating").is_some() => Framework::TensorFlow,
+            Framework::TensorFlow if self.line_has(anchor, b"xla/") && !self.line_has(anchor, b"tensorflow") => {
+                Framework::Jax
             }
-            OtherFramework::Cpp if behind.starts_with(b": out_of_memory") => OtherFramework::Rapids,
+            Framework::LlamaCpp if self.is_ollama(anchor, end) => Framework::Ollama,
             named => named,
         };
-        self.look_alike(if is_code { OtherFramework::Mention } else { framework }, start, end);
+        let start = super::message::start(self.text, anchor);
+        // The size is on the line before.
+        let is_behind_size = framework == Framework::LlamaCpp && self.line_has(anchor, b"allocateMemory");
+        let start = if is_behind_size {
+            line::start(self.text, line::start(self.text, start).saturating_sub(1))
+        } else {
+            start
+        };
+        let start = start.max(self.done).min(anchor);
+        let (oom, last) = self.message(framework, OomKind::Foreign, start, end);
+        self.error(oom, start, last);
+    }
+
+    fn line_has(&self, at: usize, words: &[u8]) -> bool {
+        let whole = &self.text[line::start(self.text, at)..line::end(self.text, at)];
+        memmem::find(&whole[..whole.len().min(NEAR)], words).is_some()
+    }
+
+    /// Tests that Ollama, which runs llama.cpp, prints the messages.
+    fn is_ollama(&self, start: usize, end: usize) -> bool {
+        const AROUND: usize = 4 << 10;
+        let around = &self.text[start.saturating_sub(AROUND)..self.text.len().min(end + AROUND)];
+        memmem::find(around, b"ollama").is_some() || memmem::find(around, b"llama runner process").is_some()
     }
 
     fn driver_error(&mut self, start: usize, end: usize) {
-        const WORDS: [(&[u8], OtherFramework); 9] = [
-            (b"tensorflow", OtherFramework::TensorFlow),
-            (b"stream_executor", OtherFramework::TensorFlow),
-            (b"jax", OtherFramework::Jax),
-            (b"xla", OtherFramework::Jax),
-            (b"numba", OtherFramework::Numba),
-            (b"ggml", OtherFramework::LlamaCpp),
-            (b"llama", OtherFramework::LlamaCpp),
-            (b"mxnet", OtherFramework::MxNet),
-            (b"cupy", OtherFramework::CuPy),
+        let framework = self.named_framework(start, end).unwrap_or(Framework::Nvidia);
+        self.foreign(framework, start, end);
+    }
+
+    /// Returns the framework named on the line of an error.
+    fn named_framework(&self, start: usize, end: usize) -> Option<Framework> {
+        const WORDS: [(&[u8], Framework); 14] = [
+            (b"tensorrt-llm", Framework::TensorRtLlm),
+            (b"tensorrt_llm", Framework::TensorRtLlm),
+            (b"[trt]", Framework::TensorRt),
+            (b"tensorflow", Framework::TensorFlow),
+            (b"stream_executor", Framework::TensorFlow),
+            (b"jax", Framework::Jax),
+            (b"xla", Framework::Jax),
+            (b"numba", Framework::Numba),
+            (b"ollama", Framework::Ollama),
+            (b"ggml", Framework::LlamaCpp),
+            (b"llama", Framework::LlamaCpp),
+            (b"mxnet", Framework::MxNet),
+            (b"cupy", Framework::CuPy),
+            (b"onnxruntime", Framework::OnnxRuntime),
         ];
         let whole = &self.text[line::start(self.text, start)..line::end(self.text, end)];
         let lower = whole[..whole.len().min(NEAR)].to_ascii_lowercase();
-        let named = WORDS.iter().find(|(word, _)| memmem::find(&lower, word).is_some());
-        self.other(named.map_or(OtherFramework::OtherCuda, |(_, framework)| *framework), start, end);
+        WORDS.iter().find(|(word, _)| memmem::find(&lower, word).is_some()).map(|(_, framework)| *framework)
     }
 
     /// Reads the class alone at the end of a line: an error whose message was cut off.
@@ -207,7 +280,18 @@ impl<'a> Reader<'a> {
         if line::clean(whole).contains("srun: error") {
             return self.sure(Framework::Host, OomKind::Killed, start, end);
         }
-        self.look_alike(OtherFramework::Mention, start, end);
+        let is_error = ["error", "Error", "ERROR", "failed"].iter().any(|word| self.line_has(start, word.as_bytes()));
+        match self.named_framework(start, end).filter(|_| is_error) {
+            Some(framework) => self.foreign(framework, start, end),
+            None => self.look_alike(OtherFramework::Mention, start, end),
+        }
+    }
+
+    fn program(&mut self, program: Application, start: usize) {
+        if !self.findings.programs.has(program) {
+            let line = self.line_of(start);
+            self.findings.programs.add(program, line);
+        }
     }
 
     fn look_alike(&mut self, framework: OtherFramework, start: usize, end: usize) {

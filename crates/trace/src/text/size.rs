@@ -36,6 +36,42 @@ pub(super) fn parse(text: &[u8]) -> Option<(StatedBytes, usize)> {
     Some((stated_range(number, shift), length + unit.len()))
 }
 
+/// The size at the start of `text` as other frameworks write it, and its length: with commas between thousands, with one letter for the unit, or
+/// in bytes without a unit.
+pub(super) fn parse_any(text: &[u8]) -> Option<(StatedBytes, usize)> {
+    const LETTERS: [(u8, u32); 8] =
+        [(b'k', 10), (b'm', 20), (b'g', 30), (b't', 40), (b'K', 10), (b'M', 20), (b'G', 30), (b'T', 40)];
+    let (number, length) = separated(text).or_else(|| decimal(text))?;
+    let rest = &text[length..];
+    let unit = rest.get(..rest.len().min(5)).unwrap_or_default();
+    if let Some((unit, shift)) = UNITS
+        .iter()
+        .find(|(name, _)| unit.len() >= name.len() && unit[..name.len()].eq_ignore_ascii_case(name.as_bytes()))
+    {
+        return Some((stated_range(number, *shift), length + unit.len()));
+    }
+    let letter = rest.first().and_then(|letter| LETTERS.iter().find(|(name, _)| name == letter));
+    match letter {
+        Some((_, shift)) if number.scale > 1 || !rest.get(1).is_some_and(u8::is_ascii_alphabetic) => {
+            Some((stated_range(number, *shift), length + 1))
+        }
+        _ if number.scale == 1 => Some((StatedBytes::exact(number.digits), length)),
+        _ => None,
+    }
+}
+
+/// A number with commas between thousands: `8,000,000,000`.
+fn separated(text: &[u8]) -> Option<(Decimal, usize)> {
+    let length = text.iter().take_while(|byte| byte.is_ascii_digit() || **byte == b',').count();
+    let groups: Vec<&[u8]> = text[..length].split(|&byte| byte == b',').collect();
+    let (first, rest) = groups.split_first()?;
+    if rest.is_empty() || first.len() > 3 || rest.iter().any(|group| group.len() != 3) {
+        return None;
+    }
+    let digits = std::str::from_utf8(&groups.concat()).ok()?.parse().ok()?;
+    Some((Decimal { digits, scale: 1 }, length))
+}
+
 /// The whole number at the start of `text`, and its length.
 pub(super) fn whole(text: &[u8]) -> Option<(u64, usize)> {
     let length = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
@@ -46,7 +82,7 @@ pub(super) fn whole(text: &[u8]) -> Option<(u64, usize)> {
 fn decimal(text: &[u8]) -> Option<(Decimal, usize)> {
     const MOST_DIGITS: usize = 6;
     let (whole, length) = whole(text)?;
-    if text.get(length) != Some(&b'.') {
+    if text.get(length) != Some(&b'.') && !is_decimal_comma(&text[length..]) {
         return Some((Decimal { digits: whole, scale: 1 }, length));
     }
     let fraction = text[length + 1..].iter().take_while(|byte| byte.is_ascii_digit()).take(MOST_DIGITS);
@@ -57,6 +93,11 @@ fn decimal(text: &[u8]) -> Option<(Decimal, usize)> {
         length += 1;
     }
     Some((number, length))
+}
+
+/// Recognises `,55GiB`: a comma in place of the point, before two digits and a unit.
+fn is_decimal_comma(text: &[u8]) -> bool {
+    matches!(text, [b',', a, b, b'K' | b'M' | b'G', b'i', b'B', ..] if a.is_ascii_digit() && b.is_ascii_digit())
 }
 
 /// The sizes that round to `number` in units of 2 to the power `shift`.
@@ -79,7 +120,8 @@ fn stated_range(number: Decimal, shift: u32) -> StatedBytes {
     let is_half = |edge: u128| u128::from(!keeps_half && edge.is_multiple_of(2 * scale));
     let lowest = (below.div_ceil(2 * scale) + is_half(below)).max(unit + 1);
     let highest = above / (2 * scale) - is_half(above);
-    let highest = if shift < 30 { highest.min(unit << 10) } else { highest };
+    // Other frameworks print `3328.13 MiB`.
+    let highest = if shift < 30 && nearest <= unit << 10 { highest.min(unit << 10) } else { highest };
     let bytes = |size: u128| Bytes(u64::try_from(size).unwrap_or(u64::MAX));
     let (lowest, highest) = (lowest.min(nearest), highest.max(nearest));
     StatedBytes { nearest: bytes(nearest), lowest: bytes(lowest), highest: bytes(highest) }

@@ -270,7 +270,7 @@ fn errors_of_several_kinds_stand_in_the_order_of_the_text() {
     let lines: Vec<u32> = read(text.as_bytes()).iter().map(Artifact::first_line).collect();
     assert_eq!(lines, [1, 2, 3, 4]);
     let kinds: Vec<OomKind> = errors(text.as_bytes()).iter().map(|oom| oom.kind).collect();
-    assert_eq!(kinds, [OomKind::Allocator, OomKind::DeviceCall, OomKind::Ended]);
+    assert_eq!(kinds, [OomKind::Foreign, OomKind::Allocator, OomKind::DeviceCall, OomKind::Ended]);
 }
 
 #[test]

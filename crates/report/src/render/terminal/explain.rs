@@ -1,5 +1,6 @@
 //! The report of `explain`: the order of sections.
 
+mod brief;
 mod comparison;
 mod head;
 mod inputs;
@@ -7,7 +8,7 @@ mod memory;
 mod tables;
 
 use super::page::Page;
-use super::sections;
+use super::{Detail, sections};
 use crate::breakdown::Breakdown;
 use crate::explain::ExplainReport;
 use crate::render::sites;
@@ -15,9 +16,13 @@ use crate::render::sites;
 /// The number of lines of code shown.
 const SITES: usize = 10;
 
-/// Writes the answer and its figures, then their basis.
-pub(super) fn write(page: &mut Page, report: &ExplainReport) {
-    head::write(page, report);
+/// Writes the answer and its figures, then their basis. Of texts, the short form has the answer and what to do.
+pub(super) fn write(page: &mut Page, report: &ExplainReport, detail: Detail) {
+    head::headline(page, report);
+    if detail == Detail::Brief && brief::is_enough(report) {
+        return brief::write(page, report);
+    }
+    head::figures(page, report);
     if let Some(memory) = &report.memory {
         memory::write(page, memory);
     }

@@ -7,6 +7,8 @@ use crate::finding::Location;
 use crate::render::layout::{COLUMNS, CONTINUED, break_command, keep_start, line_of, short_path, wrap};
 use crate::sanitize::{clean, columns};
 
+/// The columns before the text of a fact.
+const FACT: usize = 11;
 /// The width of a full bar, in columns.
 const BAR: u64 = 24;
 
@@ -96,6 +98,16 @@ impl<'a> Page<'a> {
     /// Writes a named figure, e.g. `  peak       12.00 GiB on the device`.
     pub(super) fn fact(&mut self, name: &str, text: &str) {
         self.paragraph(&format!("  {name:<9}"), text);
+    }
+
+    /// The number of lines so far.
+    pub(super) fn lines(&self) -> usize {
+        self.text.lines().count()
+    }
+
+    /// The number of lines that [`Page::fact`] writes of `text`.
+    pub(super) fn lines_of_fact(&self, text: &str) -> usize {
+        wrap(text, COLUMNS - FACT).len()
     }
 
     /// A bar for `permille` of a whole.

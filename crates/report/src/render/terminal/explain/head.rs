@@ -5,9 +5,8 @@ use crate::finding::Severity;
 use crate::render::terminal::page::Page;
 use crate::render::{answer, figures};
 
-/// Writes the sentence, then a fact per line.
-pub(super) fn write(page: &mut Page, report: &ExplainReport) {
-    headline(page, report);
+/// Writes a fact per line.
+pub(super) fn figures(page: &mut Page, report: &ExplainReport) {
     page.line("");
     for (name, text) in figures::explain(report) {
         page.fact(name, &text);
@@ -15,7 +14,8 @@ pub(super) fn write(page: &mut Page, report: &ExplainReport) {
     page.fact("oomph", &report.version);
 }
 
-fn headline(page: &mut Page, report: &ExplainReport) {
+/// Writes the answer in a sentence.
+pub(super) fn headline(page: &mut Page, report: &ExplainReport) {
     let styles = page.styles();
     let style = match report.findings.first().map(|finding| finding.severity) {
         Some(Severity::Error) => styles.bad,

@@ -22,6 +22,14 @@ pub(super) fn write(page: &mut Page, memory: &DeviceMemory) {
     page.line(&format!("    {:<21}{total:>11}{exact}", "total"));
 }
 
+/// The bar, and the meaning of its letters in a line.
+pub(super) fn bar_with_key(page: &mut Page, memory: &DeviceMemory) {
+    page.line(&format!("  [{}]", bar(memory)));
+    let keys: Vec<String> =
+        memory.parts().iter().map(|part| format!("{} {}", letter(part.holder), part.holder.words())).collect();
+    page.paragraph("   ", &keys.join(", "));
+}
+
 fn bar(memory: &DeviceMemory) -> String {
     let widths = cells(memory.parts().iter().map(|part| part.bytes.0), memory.total().0, CELLS);
     let pieces = memory.parts().iter().zip(widths);
