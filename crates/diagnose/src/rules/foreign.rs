@@ -86,7 +86,7 @@ fn of_start(free: Bytes, total: Bytes, wanted: Bytes) -> Decision {
         let sentence = format!(
             "other processes hold {held} of the device's {total}: {free} were free at the start, and vLLM asks for {wanted}"
         );
-        return Decision { cause: CauseId::OtherProcessMemory, sentence, remedies: vec![end_them()] };
+        return Decision { cause: CauseId::OtherProcessMemory, sentence, remedies: vec![end_them(Framework::Nvidia)] };
     }
     let sentence =
         format!("vLLM asks for {wanted} of the device's {total}, of which {free} are free: its share is too high");
@@ -97,7 +97,7 @@ fn of_sglang(failure: &Failure) -> Decision {
     let said = failure.message.to_lowercase();
     if said.contains("unbalanced") {
         let sentence = "some of the devices have less free memory than others: other processes hold it".to_owned();
-        return Decision { cause: CauseId::OtherProcessMemory, sentence, remedies: vec![end_them()] };
+        return Decision { cause: CauseId::OtherProcessMemory, sentence, remedies: vec![end_them(Framework::Nvidia)] };
     }
     if said.contains("decode") || said.contains("prefill") {
         return unclear(
@@ -170,7 +170,7 @@ fn need(sentence: String) -> Decision {
 }
 
 fn unclear(sentence: String) -> Decision {
-    Decision { cause: CauseId::Unclear, sentence, remedies: vec![end_them()] }
+    Decision { cause: CauseId::Unclear, sentence, remedies: vec![end_them(Framework::Nvidia)] }
 }
 
 fn refused(failure: &Failure) -> String {

@@ -29,7 +29,7 @@ use super::fragmentation::advise_expandable_segments;
 use super::input::{Facts, Failure};
 use super::known::{Known, Source, text};
 use super::logged_growth;
-use super::need_exceeds_device::need_less_than;
+use super::need_exceeds_device::need_less;
 use super::non_pytorch_memory::find_library;
 use super::one_huge_request::make_smaller;
 use super::other_process_memory::{end_largest, end_them, listed_processes};
@@ -73,8 +73,7 @@ pub(super) struct Numbers {
     outside: Option<Bytes>,
     others: Bytes,
     limit: Option<Bytes>,
-    /// True for Metal's limit in place of a device.
-    is_metal: bool,
+    framework: Framework,
 }
 
 /// Keeps the decided cause of the table, and makes remarks of further causes.
@@ -218,7 +217,7 @@ impl Numbers {
             outside: process.map(|process| process - reserved),
             others: other_bytes(failure, total, process.unwrap_or(reserved), free),
             limit: failure.allowed.map(Known::nearest),
-            is_metal: false,
+            framework: failure.framework,
         })
     }
 
@@ -239,7 +238,7 @@ impl Numbers {
             outside: None,
             others: Bytes::ZERO,
             limit: None,
-            is_metal: false,
+            framework: Framework::Nvidia,
         }
     }
 
@@ -256,7 +255,7 @@ impl Numbers {
             outside: Some(outside),
             others: Bytes::ZERO,
             limit: None,
-            is_metal: true,
+            framework: Framework::Mps,
         })
     }
 
@@ -275,7 +274,7 @@ impl Numbers {
 
     /// Returns the cause of the first true line of the table.
     pub(super) fn cause(&self) -> CauseId {
-        if self.is_metal {
+        if self.framework == Framework::Mps {
             return self.cause_of_mps();
         }
         let Numbers { requested, total, free, allocated, cached, others, .. } = *self;
@@ -340,7 +339,12 @@ impl Numbers {
         let parts: Vec<(Bytes, &str)> = parts.into_iter().filter(|(size, _)| *size > Bytes::ZERO).collect();
         let sum: Bytes = parts.iter().map(|(size, _)| *size).sum();
         let words: Vec<String> = parts.iter().map(|(size, what)| format!("{size} {what}")).collect();
-        format!("{} = {sum} of {}; the cache holds {}", words.join(" + "), self.total, self.cached)
+        let settings = if self.requested > self.free + self.cached {
+            ", less than the request: no allocator setting can help"
+        } else {
+            ""
+        };
+        format!("{} = {sum} of {}; the cache holds {}{settings}", words.join(" + "), self.total, self.cached)
     }
 
     /// Returns the decided cause; called if the rule of the cause finds nothing.
@@ -370,14 +374,14 @@ impl Numbers {
         match decided {
             CauseId::OneHugeRequest => vec![make_smaller()],
             CauseId::Fragmentation => vec![settings],
-            CauseId::OtherProcessMemory => vec![with_most(end_them(), others.max(self.unexplained()))],
+            CauseId::OtherProcessMemory => vec![with_most(end_them(self.framework), others.max(self.unexplained()))],
             CauseId::NonPytorchMemory => vec![find_library()],
             CauseId::SmallGpuFraction => vec![raise_fraction()],
             CauseId::NeedExceedsDevice => {
                 let helps = requested <= free + cached;
-                need_less_than(requested - free).into_iter().chain(helps.then_some(settings)).collect()
+                need_less(Some(requested - free)).into_iter().chain(helps.then_some(settings)).collect()
             }
-            _ => std::iter::once(end_them()).chain(record_more()).collect(),
+            _ => std::iter::once(end_them(self.framework)).chain(record_more()).collect(),
         }
     }
 
@@ -401,6 +405,13 @@ impl Numbers {
             CauseId::Unclear if self.has_room() => {
                 format!("{requested} were refused with {free} of the device free")
             }
+            CauseId::Unclear if self.unexplained() < Bytes(total.0 / 100) => format!(
+                "{} of {total} are allocated or requested, and nothing else is large: {cached} in the cache, {} outside PyTorch, {} of other \
+                 processes",
+                allocated + requested,
+                self.outside.unwrap_or_default(),
+                self.others
+            ),
             CauseId::Unclear => format!(
                 "{allocated} allocated and {requested} requested are {} of {total}; {} are in no figure of the message: a CUDA context, a \
                  display, libraries or other processes",

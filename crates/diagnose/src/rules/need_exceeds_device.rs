@@ -58,24 +58,17 @@ fn find_full_device(facts: &Facts) -> Option<Cause> {
         ),
         location: failure.location.clone(),
         evidence,
-        remedies: need_less(),
+        remedies: need_less(None),
     };
     Some(Cause { finding, bytes: failure.missing(), rank: Rank::Need, removal: None })
 }
 
-/// Returns the general advice, with the bytes that the request lacked in the first.
-pub(super) fn need_less_than(missing: Bytes) -> Vec<Remedy> {
-    let mut remedies = need_less();
-    if let Some(first) = remedies.first_mut() {
-        first.remedy += &format!(" ({missing} at least are missing)");
-    }
-    remedies
-}
-
-fn need_less() -> Vec<Remedy> {
+/// Returns the general advice, with the bytes that the request lacked.
+pub(super) fn need_less(missing: Option<Bytes>) -> Vec<Remedy> {
+    let missing = missing.map_or_else(String::new, |missing| format!(" ({missing} at least are missing)"));
     vec![
         advice(
-            "a smaller batch, if activations fill the device",
+            &format!("a smaller batch, if activations fill the device{missing}"),
             "a snapshot, or oomph check SCRIPT, shows what fills the device",
         ),
         advice(

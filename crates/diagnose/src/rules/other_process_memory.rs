@@ -8,7 +8,7 @@ use causes::CauseId;
 use report::words::count;
 use report::{Evidence, Finding, Remedy, Severity};
 use trace::Bytes;
-use trace::text::StatedBytes;
+use trace::text::{Framework, StatedBytes};
 
 use super::input::{Facts, Failure};
 use super::known::{Known, Source, bytes};
@@ -40,16 +40,23 @@ fn find_in_error(facts: &Facts) -> Option<Cause> {
         message: format!("other processes hold {held} of the device's {}", total.nearest()),
         location: None,
         evidence,
-        remedies: vec![end_them()],
+        remedies: vec![end_them(failure.framework)],
     };
     Some(Cause { finding, bytes: Some(held), rank: Rank::Setting, removal: None })
 }
 
-pub(super) fn end_them() -> Remedy {
+/// Returns the advice to end other processes, with the tool that lists the processes of a device.
+pub(super) fn end_them(framework: Framework) -> Remedy {
+    let tool = match framework {
+        Framework::Hip => "rocm-smi --showpids",
+        Framework::Xpu => "xpu-smi ps",
+        Framework::Npu => "npu-smi info",
+        Framework::Mps => "Activity Monitor",
+        _ => "nvidia-smi",
+    };
     advice(
-        "end other processes that nvidia-smi lists, or use another device",
-        "CUDA_VISIBLE_DEVICES picks another device. A notebook's kernel or a killed job's \
-         workers may still be there",
+        &format!("end other processes that {tool} lists, or use another device"),
+        "CUDA_VISIBLE_DEVICES picks another device. A notebook's kernel or a killed job's workers may still be there",
     )
 }
 
@@ -103,7 +110,7 @@ pub(super) fn listed_processes(facts: &Facts, total: Bytes) -> Vec<(String, Byte
 pub(super) fn end_largest(sizes: &[(String, Bytes)]) -> Remedy {
     let largest = sizes.iter().max_by_key(|(_, held)| *held);
     let name = largest.map(|(what, held)| format!("end {what} ({held}), or use another device"));
-    let general = end_them();
+    let general = end_them(Framework::Cuda);
     Remedy { remedy: name.unwrap_or(general.remedy), ..general }
 }
 

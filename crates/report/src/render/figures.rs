@@ -29,7 +29,10 @@ pub(super) fn explain(report: &ExplainReport) -> Vec<Figure> {
 /// The error as a text states it; missing figures are left out.
 fn stated(oom: &StatedOom, folder: &str) -> Vec<Figure> {
     let asked = oom.requested_bytes.map(|bytes| format!("{} requested", bytes.nearest));
-    let asked = asked.unwrap_or_else(|| words_of_kind(oom.kind).to_owned());
+    let asked = asked.unwrap_or_else(|| match oom.kind {
+        OomKind::Foreign => format!("{} got no memory", oom.framework.name()),
+        kind => words_of_kind(kind).to_owned(),
+    });
     let device = oom.device_index.map(|index| format!("on {}", words_of_device(oom.framework, index)));
     let by = if oom.requested_bytes.is_some() { "by" } else { "at" };
     let line = raised(oom, folder).map(|line| format!("{by} {line}"));

@@ -5,7 +5,6 @@
 
 use std::sync::LazyLock;
 
-use super::application::Application;
 use super::artifact::{Framework, OomKind};
 use super::automaton::Automaton;
 use super::look_alike::OtherFramework;
@@ -39,8 +38,6 @@ pub(super) enum Anchor {
     Class,
     /// `out of memory`, from any program.
     Words,
-    /// A path or a command of a program with switches of its own.
-    Application(Application),
     /// `torch.cuda.memory_summary()`.
     Summary,
     /// A key of `torch.cuda.memory_stats()`.
@@ -203,23 +200,6 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("outofmemoryerror", Class),
     ("outofmemory", Words),
     ("ranoutofmemory", Words),
-    // Programs.
-    ("comfyui", Anchor::Application(Application::ComfyUi)),
-    ("/comfy/", Anchor::Application(Application::ComfyUi)),
-    ("stable-diffusion-webui", Anchor::Application(Application::WebUi)),
-    ("webui-user", Anchor::Application(Application::WebUi)),
-    ("sd_hijack", Anchor::Application(Application::WebUi)),
-    ("sd_models.py", Anchor::Application(Application::WebUi)),
-    ("call_queue.py", Anchor::Application(Application::WebUi)),
-    ("invokeai", Anchor::Application(Application::InvokeAi)),
-    ("kohya_ss", Anchor::Application(Application::Kohya)),
-    ("sd-scripts", Anchor::Application(Application::Kohya)),
-    ("/vllm/", Anchor::Application(Application::Vllm)),
-    ("vllmserve", Anchor::Application(Application::Vllm)),
-    ("enginecore", Anchor::Application(Application::Vllm)),
-    ("/sglang/", Anchor::Application(Application::Sglang)),
-    ("sglang.launch_server", Anchor::Application(Application::Sglang)),
-    ("/deepspeed/", Anchor::Application(Application::DeepSpeed)),
     // Tables.
     ("pytorchcudamemorysummary,deviceid", Summary),
     (".all.allocated", Stats),

@@ -1,10 +1,11 @@
-//! Programs that run PyTorch and have switches of their own.
+//! Programs that run PyTorch and have special switches, by the paths and commands around an error.
 
 use std::collections::BTreeMap;
 
+use memchr::memmem;
 use serde::Serialize;
 
-/// A program or library that a text names by a path or a command.
+/// A program or library, named by a path or a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Application {
@@ -24,7 +25,34 @@ pub enum Application {
     DeepSpeed,
 }
 
-/// A program that a text names, with the first line that names it.
+/// Parts of paths and commands. No anchors: a server prints a path on each line of a log.
+const NAMES: [(&[u8], Application); 17] = [
+    (b"ComfyUI", Application::ComfyUi),
+    (b"comfyui", Application::ComfyUi),
+    (b"/comfy/", Application::ComfyUi),
+    (b"\\comfy\\", Application::ComfyUi),
+    (b"stable-diffusion-webui", Application::WebUi),
+    (b"webui-user", Application::WebUi),
+    (b"sd_hijack", Application::WebUi),
+    (b"sd_models.py", Application::WebUi),
+    (b"call_queue.py", Application::WebUi),
+    (b"invokeai", Application::InvokeAi),
+    (b"kohya_ss", Application::Kohya),
+    (b"sd-scripts", Application::Kohya),
+    (b"/vllm/", Application::Vllm),
+    (b"vllm serve", Application::Vllm),
+    (b"/sglang/", Application::Sglang),
+    (b"sglang.launch_server", Application::Sglang),
+    (b"/deepspeed/", Application::DeepSpeed),
+];
+
+/// Returns the programs that `text` names.
+pub(super) fn named(text: &[u8]) -> impl Iterator<Item = Application> + '_ {
+    let is_named = |name: &[u8]| memmem::find(text, name).is_some();
+    NAMES.iter().filter(move |(name, _)| is_named(name)).map(|(_, application)| *application)
+}
+
+/// A named program, with the line of the first error near the name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct NamedApplication {
     /// The program.
@@ -43,11 +71,6 @@ impl Applications {
     /// Records that `line` names a program.
     pub(super) fn add(&mut self, program: Application, line: u32) {
         self.lines.entry(program).or_insert(line);
-    }
-
-    /// Tests that a program was named.
-    pub(super) fn has(&self, program: Application) -> bool {
-        self.lines.contains_key(&program)
     }
 
     /// Every program once.

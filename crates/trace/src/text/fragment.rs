@@ -18,19 +18,19 @@ const GRAM: usize = 4;
 /// The distance of the places that are looked up.
 const STRIDE: usize = LENGTH - GRAM + 1;
 /// The bits of a place in the table of grams.
-const BITS: u32 = 13;
+const BITS: u32 = 14;
 
 /// Every anchor has one of these.
 #[rustfmt::skip]
-const FRAGMENTS: [&[u8; LENGTH]; 85] = [
+const FRAGMENTS: [&[u8; LENGTH]; 70] = [
     b"outofm", b"nnotal", b"wedmem", b"ionond", b"hoomon", b"ut_of_", b"loc_fa", b"g`cubl", b"ceallo", b"rocbla",
     b"nengin", b"hmemor", b"ion_fa", b"dtocud", b"youtri", b"etomma", b"agingf", b"opensh", b"</torc", b"er(pid",
     b"oom-ki", b"oom_re", b"oom_ki", b"killed", b"ut-of-", b"edstep", b"edjobm", b"9(sigk", b"ls.sig", b"xitcod",
     b"hcode1", b"xitsta", b"oomwhe", b"exhaus", b"h-buff", b"bfcare", b"cheblo", b"inkvca",
     b"redgpu", b"lekvca", b"lowonm", b"vaheap", b"oryerr", b"bad_al", b"rversi", b"nvsmil", b"l[mib]", b"d[mib]",
     b"e[mib]", b"y[mib]", b".all.a", b".all.c", b"hcudam", b"ryprof", b"m-frac", b"nbalan", b"emmemo", b"fgpume", b"oolsiz",
-    b"v_err_", b"comfyu", b"/comfy", b"n-webu", b"webui-", b"nvokea", b"kohya_", b"sd-scr", b"/vllm/", b"vllmse", b"nginec",
-    b"sglang", b"/deeps", b"sd_hij", b"sd_mod", b"l_queu", b"toallo", b"yalloc",
+    b"v_err_",
+    b"toallo", b"yalloc",
     b"non-py", b"edmemo", b"otcaus", b"tgpume", b"cememo", b"d/dev/", b"y!ator", b"memlim",
 ];
 

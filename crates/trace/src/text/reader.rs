@@ -5,13 +5,12 @@ mod message;
 use memchr::memmem;
 
 use super::anchor::{self, Anchor};
-use super::application::Application;
 use super::artifact::{Artifact, Framework, OomKind, Refusal, StatedOom};
 use super::automaton::{Hit, is_passed_over};
 use super::findings::Findings;
 use super::look_alike::OtherFramework;
 use super::normalize::Normalized;
-use super::{line, mention, nvidia_smi, series, size, stats, summary};
+use super::{application, line, mention, nvidia_smi, series, size, stats, summary};
 use crate::bytes::Bytes;
 
 /// The length of text around an anchor that is checked.
@@ -68,7 +67,6 @@ impl<'a> Reader<'a> {
                 self.sure(Framework::Host, OomKind::HostAllocation, start, end);
             }
             Anchor::MemoryError => {}
-            Anchor::Application(program) => self.program(program, start),
             Anchor::Class => self.class(start, end),
             Anchor::Words => self.words(start, end),
             Anchor::Summary | Anchor::Stats | Anchor::SmiTable | Anchor::SmiQuery | Anchor::SmiCsv => {
@@ -129,6 +127,7 @@ impl<'a> Reader<'a> {
     }
 
     fn error(&mut self, mut oom: StatedOom, start: usize, end: usize) {
+        self.name_applications(start, end, oom.line);
         if oom.kind == OomKind::Allocator {
             oom.series = series::above(&self.text[self.done.min(start)..], start - self.done.min(start));
         }
@@ -287,10 +286,12 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn program(&mut self, program: Application, start: usize) {
-        if !self.findings.programs.has(program) {
-            let line = self.line_of(start);
-            self.findings.programs.add(program, line);
+    /// Names the programs whose paths and commands are around the error on `line`.
+    fn name_applications(&mut self, start: usize, end: usize, line: u32) {
+        const BEHIND: usize = 2 << 10;
+        let around = &self.text[self.done.min(start)..self.text.len().min(end + BEHIND)];
+        for application in application::named(around) {
+            self.findings.programs.add(application, line);
         }
     }
 

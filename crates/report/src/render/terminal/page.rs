@@ -105,11 +105,6 @@ impl<'a> Page<'a> {
         self.text.lines().count()
     }
 
-    /// The number of lines that [`Page::fact`] writes of `text`.
-    pub(super) fn lines_of_fact(&self, text: &str) -> usize {
-        wrap(text, COLUMNS - FACT).len()
-    }
-
     /// A bar for `permille` of a whole.
     pub(super) fn bar(&self, permille: u64) -> String {
         let eighths = permille * BAR * 8 / 1000;
@@ -129,6 +124,11 @@ impl<'a> Page<'a> {
     pub(super) fn line_of(&self, location: &Location) -> String {
         line_of(location, self.folder)
     }
+}
+
+/// The number of lines that [`Page::fact`] writes of `text`.
+pub(super) fn lines_of_fact(text: &str) -> usize {
+    wrap(text, COLUMNS - FACT).len()
 }
 
 fn rest_of_bar(eighths: u64) -> &'static str {

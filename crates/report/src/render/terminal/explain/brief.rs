@@ -5,7 +5,7 @@ use trace::text::StatedOom;
 use super::memory;
 use crate::explain::ExplainReport;
 use crate::finding::{Finding, Remedy};
-use crate::render::terminal::page::Page;
+use crate::render::terminal::page::{Page, lines_of_fact};
 use crate::render::{figures, words};
 
 /// The lines of a report.
@@ -46,7 +46,8 @@ fn write_grounds(page: &mut Page, finding: &Finding) {
     if let Some(sum) = finding.evidence.iter().find(|evidence| evidence.what == SUM) {
         return page.fact(SUM, &sum.value.to_string());
     }
-    let rows = finding.evidence.iter().filter(|evidence| evidence.what != "the error");
+    let rows =
+        finding.evidence.iter().filter(|evidence| !["the error", "accounts for"].contains(&evidence.what.as_str()));
     let rows: Vec<String> =
         rows.take(EVIDENCE).map(|evidence| format!("{} {}", evidence.what, evidence.value)).collect();
     if !rows.is_empty() {
@@ -66,7 +67,7 @@ fn write_remedies(page: &mut Page, report: &ExplainReport) {
     for (number, remedy) in remedies.iter().take(REMEDIES).enumerate() {
         let name = if number == 0 { "do" } else { "" };
         let words = format!("{}. {}", number + 1, remedy.remedy);
-        if number > 0 && page.lines() + page.lines_of_fact(&words) + foot > LINES {
+        if number > 0 && page.lines() + lines_of_fact(&words) + foot > LINES {
             return;
         }
         page.fact(name, &words);
