@@ -198,9 +198,8 @@ impl<'a> Reader<'a> {
         let framework = match framework {
             Framework::TensorFlow if memmem::find(behind, b"Out of memory error on").is_some() => Framework::Paddle,
             Framework::Jax if memmem::find(behind, b"OOM when allocating").is_some() => Framework::TensorFlow,
-            Framework::TensorFlow if self.line_has(anchor, b"xla/") && !self.line_has(anchor, b"tensorflow") => {
-                Framework::Jax
-            }
+            // TensorFlow's copy of XLA is `local_xla`.
+            Framework::TensorFlow if self.line_has(anchor, b"external/xla/") => Framework::Jax,
             Framework::LlamaCpp if self.is_ollama(anchor, end) => Framework::Ollama,
             named => named,
         };
