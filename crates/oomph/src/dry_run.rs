@@ -3,6 +3,7 @@
 //! This folder asks `effects` for each start and each file; nothing in `effects` knows a program.
 
 pub(crate) mod failure;
+pub(crate) mod outside;
 pub(crate) mod program;
 pub(crate) mod record;
 pub(crate) mod run_cache;

@@ -1,6 +1,8 @@
 //! Performs what the crate `run` asks for: starts programs, reads run directories, writes files, ends processes.
 
 pub(crate) mod background;
+pub(crate) mod downloads;
+mod hosts;
 pub(crate) mod interrupt;
 pub(crate) mod launch;
 pub(crate) mod live_process;
@@ -14,3 +16,4 @@ pub(crate) mod run_progress;
 pub(crate) mod search_progress;
 pub(crate) mod unpack;
 pub(crate) mod watchdog;
+pub(crate) mod world;

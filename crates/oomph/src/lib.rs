@@ -29,9 +29,13 @@ use crate::exit::ExitStatus;
 /// Runs the command line `arguments`, the program's own name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let line: Vec<OsString> = arguments.into_iter().collect();
-    if let Some(owner) = effects::watchdog::find_watched(&line) {
-        effects::watchdog::watch(owner);
+    if let Some((owner, places)) = effects::watchdog::find_watched(&line) {
+        effects::watchdog::watch(owner, places);
         return ExitCode::SUCCESS;
+    }
+    if let Some((spec, words)) = effects::world::find_entering(&line) {
+        output::say(&format!("the program could not be started: {}", effects::world::become_program(spec, words)));
+        return ExitStatus::Failed.into();
     }
     let (command, after_dashes) = match args::parse_line(&line) {
         Ok(parsed) => parsed,

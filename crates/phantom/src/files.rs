@@ -25,6 +25,7 @@
 
 mod calls;
 mod line;
+mod network;
 mod path;
 mod raw;
 

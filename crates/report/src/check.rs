@@ -3,6 +3,7 @@
 
 use causes::CauseId;
 use serde::{Deserialize, Serialize};
+use trace::run::Effects;
 use trace::{Bytes, Phase};
 
 use crate::breakdown::{Breakdown, Contents};
@@ -59,6 +60,9 @@ pub struct CheckReport {
     /// Further remarks for the reader, a sentence each.
     #[cfg_attr(feature = "schema", schemars(with = "Vec<String>"))]
     pub notes: Vec<Remark>,
+    /// The effects of the first run on files and other machines; `None` in reports of versions without the key.
+    #[serde(default)]
+    pub effects: Option<Effects>,
     /// The duration of the check, in seconds.
     pub seconds: f64,
     /// The next command, for a terminal; `None` if there is none.

@@ -4,7 +4,7 @@
 pub use remedies::Exactness;
 use serde::{Deserialize, Serialize};
 use trace::Bytes;
-use trace::run::RemedyAction;
+use trace::run::{Effects, RemedyAction};
 
 use crate::breakdown::Part;
 use crate::change::Change;
@@ -46,6 +46,9 @@ pub struct FitReport {
     pub assumptions: Vec<Assumption>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
+    /// The effects of the first dry run on files and other machines; `None` where all results came from the cache.
+    #[serde(default)]
+    pub effects: Option<Effects>,
     /// The number of dry runs.
     pub runs: u32,
     /// The number of results taken from the run cache.

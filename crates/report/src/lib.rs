@@ -16,6 +16,7 @@ pub mod explain;
 pub mod finding;
 pub mod fit;
 pub mod lint;
+pub mod effects;
 mod remark;
 pub mod render;
 pub mod run_picture;

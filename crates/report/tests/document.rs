@@ -205,6 +205,7 @@ impl Draw {
             }],
             ranks: Vec::new(),
             notes: vec![Remark::note(self.text())],
+            effects: None,
             seconds: self.ratio,
             next: None,
             folder: String::new(),

@@ -91,6 +91,7 @@ fn fits() -> CheckReport {
         value_shapes: Vec::new(),
         ranks: Vec::new(),
         notes: Vec::new(),
+        effects: None,
         seconds: 4.25,
         next: None,
         folder: "/home/ann/gpt".to_owned(),

@@ -141,6 +141,21 @@ fn of_run(spec: &RunSpec, conditions: &Conditions, folders: &Folders) -> Environ
 }
 
 impl Environment {
+    /// Adds the world that a child of a fork server enters.
+    pub fn set_world(&mut self, spec: &Path) {
+        self.set(variable::WORLD, spec);
+    }
+
+    /// Adds that connections to other programs are refused.
+    pub fn set_offline(&mut self) {
+        self.set(variable::OFFLINE, "1");
+    }
+
+    /// Adds that trackers, mail and uploads work.
+    pub fn set_online(&mut self) {
+        self.set(variable::ONLINE, "1");
+    }
+
     /// Adds the bytes of each device used by other processes.
     pub fn set_others(&mut self, others: Bytes) {
         if others > Bytes::ZERO {

@@ -80,6 +80,7 @@ impl RunSpec {
             steps: self.steps,
             job: self.job.clone(),
             ended: None,
+            effects: None,
         }
     }
 }

@@ -14,6 +14,8 @@
 
 mod action;
 mod census;
+mod effects;
+mod hosts;
 mod launch;
 mod ledger;
 mod phantom;
@@ -24,6 +26,8 @@ mod tail;
 
 pub use self::action::{ActionField, ActionKind, RemedyAction};
 pub use self::census::{Category, CensusTime, census_of_device};
+pub use self::effects::{ChangedPath, Effects, FileGuard, Host, PathChange, UncoveredFolder};
+pub use self::hosts::read_hosts;
 pub use self::launch::{Ended, Job, Launch};
 pub use self::ledger::Ledger;
 pub use self::phantom::{

@@ -6,6 +6,12 @@ pub const LAUNCH: &str = "run.json";
 pub const OUTPUT: &str = "output.log";
 /// The notes on files that the program read (Note [Files looked at] in `crates/phantom/src/files.rs`).
 pub const FILES: &str = "files";
+/// The specification of the world that a program enters (`crates/world/src/spec.rs`).
+pub const WORLD_SPEC: &str = "world-spec";
+/// The layers of the world that a program entered (`crates/world/src/record.rs`).
+pub const WORLD: &str = "world";
+/// The connections of the program (Note [Connections] in `crates/phantom/src/files/network.rs`).
+pub const HOSTS: &str = "hosts";
 /// Standard error of a fork server.
 pub const SERVER_LOG: &str = "server.log";
 /// Ending of the agent's records: `rank0.marks.jsonl`.

@@ -88,12 +88,22 @@ variables! {
     WORK = "OOMPH_WORK", Run, Agent: "`1`: count FLOPs, bytes and copies of operators (`work.py`)";
     FILES = "OOMPH_FILES", Run, Phantom | Agent: "the file for notes on the files that the program reads (Note [Files looked at] in `crates/phantom/src/files.rs`)";
     SERVE = "OOMPH_SERVE", Run, Phantom | Agent: "set: wait as a fork server (Note [Fork server] in `server.py`)";
+    ONLINE = "OOMPH_ONLINE", Run, Agent: "`1`: trackers, mail and uploads are not taken off line (Note [Off line] in `python/oomph/agent/outside`)";
     RANK = "OOMPH_RANK", Run, Agent: "the only rank of a job that runs; unset = every rank is a process";
     WORLD_SIZE = "OOMPH_WORLD_SIZE", Run, Agent: "number of ranks in that job";
     LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE", Run, Agent: "number of that job's ranks on one machine";
     OWNER = "OOMPH_OWNER", Process, Binary: "the name of the oomph that started the program; if it is killed, what it leaves behind is found by this (Note [Watchdog] in `crates/oomph/src/effects/watchdog.rs`)";
+    WORLD = "OOMPH_WORLD", Run, Agent: "the specification of the world that a child of a fork server enters (Note [World] in `crates/world/src/lib.rs`)";
+    GUARD = "OOMPH_GUARD", Run, Agent: "the guard of the user's files, `namespace` or `functions`; unset = the agent itself keeps existing checkpoints (`checkpoints`)";
+    OFFLINE = "OOMPH_OFFLINE", Run, Phantom: "`1`: connections to other programs are refused (Note [Connections] in `crates/phantom/src/files/network.rs`)";
+    PRELOAD = "OOMPH_PRELOAD", Process, Binary: "the `LD_PRELOAD` of a program that enters a world first";
     AGENT_PID = "OOMPH_AGENT_PID", Process, Agent: "set by the agent: the first process of the run, so that its helpers record nothing";
 }
+
+/// The value of [`GUARD`] in a world of its own.
+pub const GUARD_NAMESPACE: &str = "namespace";
+/// The value of [`GUARD`] where the phantom keeps the originals of changed files.
+pub const GUARD_FUNCTIONS: &str = "functions";
 
 #[cfg(test)]
 mod tests {

@@ -25,6 +25,7 @@ connects the parts:
 `initializers`  random initialisation, skipped (only over a phantom GPU)
 `generation`    the length of text generation (only over a phantom GPU)
 `checkpoints`   checkpoint files: weights are not read, old files survive (only over a phantom GPU)
+`outside`       trackers, mail and uploads, off line (only over a phantom GPU)
 `holes`         large host tensors of zeros, without memory (only over a phantom GPU)
 `files`         listed folders, for a launcher that caches runs; nothing without `OOMPH_FILES`
 `remedies`      requested changes, such as another optimizer; nothing without `OOMPH_REMEDIES`
@@ -39,7 +40,7 @@ The agent decides nothing, keeps no tensor alive, never initialises CUDA, and ne
 failures are one line on standard error.
 """
 
-from . import absent_ranks, ending, files, importing, remedies, script
+from . import absent_ranks, ending, files, importing, outside, remedies, script
 
 
 def serve() -> None:
@@ -47,6 +48,7 @@ def serve() -> None:
     from . import server
 
     files.watch()
+    outside.wait_for_libraries()
     server.serve()
 
 
@@ -54,6 +56,7 @@ def start() -> None:
     """Assumes the requested rank; starts the agent as soon as the program has imported torch."""
     end = ending.Ending()
     files.watch()
+    outside.install()
     script.take_notebooks()
     absent_ranks.assume_rank()
     asked = remedies.Remedies()

@@ -30,6 +30,8 @@ class Environment:
     is_first: bool
     # The folder of the script.
     script_dir: str
+    # True if changes of files are undone after the run; then the program may write over its checkpoints.
+    has_file_guard: bool = False
 
 
 def read() -> Environment:
@@ -48,6 +50,7 @@ def read() -> Environment:
         work=os.environ.get(wire.WORK) == "1",
         is_first=is_first,
         script_dir=_script_dir(),
+        has_file_guard=wire.GUARD in os.environ,
     )
 
 

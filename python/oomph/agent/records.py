@@ -163,6 +163,11 @@ def save_made(*, file: str) -> dict:
     return {"kind": "save_made", "file": file}
 
 
+def outside(*, library: str, action: str, count: int) -> dict:
+    """Acts on the outside that a dry run suppressed, of one kind and one library (Note `[Off line]` in `python/oomph/agent/outside`)."""
+    return {"kind": "outside", "library": library, "action": action, "count": count}
+
+
 def error(*, type: str, message: str, oom: bool, file: str | None, line: int | None, traceback: str, monotonic_ns: int) -> dict:
     """An exception ended the program."""
     return {"kind": "error", "type": type, "message": message, "oom": oom, "file": file, "line": line, "traceback": traceback, "monotonic_ns": monotonic_ns}

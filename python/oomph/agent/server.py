@@ -22,6 +22,7 @@ of CUDA shows in the child, which reports `wire.CANNOT`: the program has to be s
 
 import ast
 import contextlib
+import ctypes
 import importlib
 import importlib.machinery
 import json
@@ -106,6 +107,7 @@ def _become(request: dict) -> None:
     os.environ.update(request["env"])
     if wire.FILES in request["env"]:
         files.go_on(request["env"][wire.FILES])
+    _enter_world()
     nothing = os.open(os.devnull, os.O_RDONLY)
     output = os.open(request["output"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     for source, number in ((nothing, 0), (output, 1), (output, 2)):
@@ -115,6 +117,20 @@ def _become(request: dict) -> None:
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda._is_in_bad_fork():
         os._exit(wire.CANNOT)
+
+
+def _enter_world() -> None:
+    """Moves this child, which has a single thread, into the world that the request names (Note [World] in crates/world/src/lib.rs)."""
+    spec = os.environ.pop(wire.WORLD, None)
+    if spec is None:
+        return
+    enter = ctypes.CDLL(None).oomph_enter_world
+    enter.argtypes, enter.restype = [ctypes.c_char_p], ctypes.c_int
+    entered = enter(os.fsencode(spec))
+    if entered < 0:
+        os._exit(wire.CANNOT)
+    if entered:
+        os.environ[wire.GUARD] = "namespace"
 
 
 def _script() -> str | None:

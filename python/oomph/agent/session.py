@@ -27,6 +27,7 @@ from .living import Living
 from .marks import Marks
 from .modules import Modules
 from .oom import OutOfMemory
+from .outside import acts
 from .overrides import Overrides
 from .positions import Positions
 from .record_file import RecordFile
@@ -143,8 +144,9 @@ class Session:
         holes.install(self.overrides)
         self.initializers.install(self.overrides)
         self.checkpoints.install()
-        Saves(self.guard).install()
-        Removals(self.guard).install()
+        if not self.env.has_file_guard:
+            Saves(self.guard).install()
+            Removals(self.guard).install()
 
     @guarded
     def _cuda_started(self) -> None:
@@ -287,6 +289,7 @@ class Session:
         self._write_ahead(reason)
         self._write_surroundings()
         self._write_assumptions()
+        self._write_outside()
         self._write_end(reason, self._last_snapshot(reason) if uses_cuda else None)
 
     @guarded
@@ -337,6 +340,11 @@ class Session:
             self.record_file.write(records.save_spared(file=path))
         for path in self.guard.list_written():
             self.record_file.write(records.save_made(file=path))
+
+    @guarded
+    def _write_outside(self) -> None:
+        for row in acts.list_records():
+            self.record_file.write(row)
 
     @guarded
     def _write_end(self, reason: str, snapshot: str | None) -> None:

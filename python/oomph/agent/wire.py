@@ -22,12 +22,18 @@ WORK = "OOMPH_WORK"
 FILES = "OOMPH_FILES"
 # set: wait as a fork server (Note [Fork server] in `server.py`).
 SERVE = "OOMPH_SERVE"
+# `1`: trackers, mail and uploads are not taken off line (Note [Off line] in `python/oomph/agent/outside`).
+ONLINE = "OOMPH_ONLINE"
 # the only rank of a job that runs; unset = every rank is a process.
 RANK = "OOMPH_RANK"
 # number of ranks in that job.
 WORLD_SIZE = "OOMPH_WORLD_SIZE"
 # number of that job's ranks on one machine.
 LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE"
+# the specification of the world that a child of a fork server enters (Note [World] in `crates/world/src/lib.rs`).
+WORLD = "OOMPH_WORLD"
+# the guard of the user's files, `namespace` or `functions`; unset = the agent itself keeps existing checkpoints (`checkpoints`).
+GUARD = "OOMPH_GUARD"
 # set by the agent: the first process of the run, so that its helpers record nothing.
 AGENT_PID = "OOMPH_AGENT_PID"
 

@@ -1,10 +1,10 @@
 //! Remarks for the reader of a check, one sentence each.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use report::words::count;
 use trace::run::{KernelsMissingRecord, RemedyRecord, UntrainedRecord, ValueReadRecord};
-use trace::{Bytes, History, Process, UntrainedReason};
+use trace::{Bytes, History, Process, Run, UntrainedReason};
 
 use super::case::Case;
 use super::leftovers::list_leftovers;
@@ -29,6 +29,7 @@ pub(super) fn notes(case: &Case) -> Vec<String> {
     let missing = run.processes.iter().flat_map(|process| &process.ledger.missing_symbols);
     notes.extend(missing.map(|symbol| format!("the program called {symbol}, which the phantom GPU does not have")));
     notes.extend(saves::list_notes(run, case.folder));
+    notes.extend(suppressed(run));
     let held = outside(run).into_iter();
     notes
         .extend(held.map(|(library, bytes)| format!("{library} held {bytes} of a device outside PyTorch's allocator")));
@@ -75,6 +76,19 @@ fn of_process(process: &Process) -> impl Iterator<Item = String> {
         format!("weights in checkpoints were not read ({tensors}, {bytes}); they count as zeros")
     });
     unrecorded.into_iter().chain(process.remedies.iter().map(of_remedy)).chain(skipped).chain(unread)
+}
+
+/// Returns a note on trackers, mail and uploads that a dry run took off line; the processes of a job are counted together.
+fn suppressed(run: &Run) -> Option<String> {
+    let mut counts = BTreeMap::new();
+    for act in run.processes.iter().flat_map(|process| &process.outside) {
+        *counts.entry((act.library.as_str(), act.action.as_str())).or_insert(0) += act.count;
+    }
+    let acts = counts.into_iter().map(|((library, action), number)| {
+        format!("{library} ({})", count(number, action, &format!("{action}s")))
+    });
+    let acts: Vec<String> = acts.collect();
+    (!acts.is_empty()).then(|| format!("the dry run sent nothing by {}: --online lets it", acts.join(", ")))
 }
 
 fn of_remedy(record: &RemedyRecord) -> String {

@@ -33,6 +33,7 @@ pub(super) fn make_report(diagnosis: &Diagnosis, links: Vec<Option<SourceLink>>)
         value_shapes: measured.value_shapes,
         ranks: measured.ranks,
         notes: remarks.clone(),
+        effects: None,
         seconds: asked.seconds,
         next: asked
             .next

@@ -79,6 +79,7 @@ pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) ->
         max_batch: runs.max_batch,
         assumptions: case.assumptions.clone(),
         notes,
+        effects: None,
         runs: runs.dry_runs,
         kept: runs.cached,
         interrupted: runs.is_interrupted,

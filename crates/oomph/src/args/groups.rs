@@ -56,6 +56,18 @@ pub(crate) struct RunOptions {
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     fraction: Option<f64>,
 
+    /// Keep what the program writes, and let it remove files; existing checkpoints stay as they are
+    #[arg(long)]
+    pub(crate) keep_files: bool,
+
+    /// Refuse every connection of the program to others, in the first run too
+    #[arg(long, conflicts_with = "online")]
+    pub(crate) offline: bool,
+
+    /// Let every run use the network, and experiment trackers and uploads work
+    #[arg(long)]
+    pub(crate) online: bool,
+
     /// The Python that runs the script [default: the active environment's, else `python3`]
     #[arg(long, value_name = "PATH", env = crate::environment::PYTHON)]
     pub(crate) python: Option<PathBuf>,

@@ -56,6 +56,8 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     let links = lint_links::find(diagnosis.findings(), &case.folder, words.script());
     let mut report = diagnosis.report(links);
     report.notes.extend(describe_hidden_gpus().map(Remark::caveat));
+    report.effects = program.outside.effects();
+    report.notes.extend(program.outside.describe().map(Remark::caveat));
     let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
     write_page(&arguments.output, &diagnosis, &report)?;
     output::show(&report, arguments.output.format.chosen(), detail)?;

@@ -42,6 +42,8 @@ pub(crate) fn run(arguments: &Fit, after_dashes: bool) -> Result<ExitStatus, Err
     let progress = SearchProgress::of_runs();
     let mut report = search(arguments, &program, &progress, started)?;
     report.notes.extend(describe_hidden_gpus());
+    report.effects = program.outside.effects();
+    report.notes.extend(program.outside.describe());
     drop(progress);
     show(arguments, &report)
 }

@@ -10,6 +10,7 @@ use gpus::Profile;
 use run::{Conditions, DeviceFacts, Environment, Folders, Route, RunSpec};
 use trace::Bytes;
 
+use super::outside::Outside;
 use crate::args::{GpuOptions, JobOptions, OthersOption, RunOptions};
 use crate::effects::unpack::{self, Unpacked};
 use crate::error::{Error, SetupError};
@@ -26,6 +27,8 @@ pub(crate) struct Program {
     pub(crate) unpacked: Unpacked,
     /// True if runs print nothing to the terminal, because the command shows its own progress.
     pub(crate) is_quiet: bool,
+    /// The guard of the user's files and of other machines.
+    pub(crate) outside: Outside,
 }
 
 /// Prepares a program. `job` names the job of which single ranks run.
@@ -59,7 +62,7 @@ pub(crate) fn prepare(
         timeout: run.timeout,
         verbose: false,
     };
-    Ok(Program { spec, profile, gpu_assumed: gpu_choice.is_assumed, unpacked, is_quiet: false })
+    Ok(Program { spec, profile, gpu_assumed: gpu_choice.is_assumed, unpacked, is_quiet: false, outside: Outside::new(run) })
 }
 
 /// `python SCRIPT ARGS`, or the command line as it is.

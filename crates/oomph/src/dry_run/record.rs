@@ -14,6 +14,7 @@ use crate::dry_run::failure;
 use crate::dry_run::program::Program;
 use crate::effects::launch::{self, Shown, Start};
 use crate::effects::run_dir;
+use crate::effects::world::World;
 use crate::error::Error;
 
 /// A recorded run.
@@ -51,13 +52,16 @@ fn record_again(
     let spec = &program.spec;
     let mut launch = spec.launch(conditions);
     run_dir::write_launch(folder, &launch)?;
+    let outside = program.outside.next(folder)?;
     let start = |route| {
         let shown = match () {
             () if spec.shows_output(conditions) => Shown::Output,
             () if program.is_quiet => Shown::Nothing,
             () => Shown::Progress(rerun::describe(reason, route)),
         };
-        start(program, &program.environment(conditions, folder, route), folder, shown)
+        let mut environment = program.environment(conditions, folder, route);
+        program.outside.complete(&outside, &mut environment);
+        start(program, &environment, folder, shown, outside.world.as_ref())
     };
     let ended = match &spec.job {
         None => start(Route::Plain)?,
@@ -67,17 +71,25 @@ fn record_again(
         }
     };
     launch.ended = Some(ended);
+    launch.effects = program.outside.end(outside);
     run_dir::write_launch(folder, &launch)?;
     Ok(Recording { launch, run: run_dir::read(folder)?, folder: folder.to_owned() })
 }
 
-fn start(program: &Program, environment: &Environment, folder: &Path, shown: Shown) -> Result<Ended, Error> {
+fn start(
+    program: &Program,
+    environment: &Environment,
+    folder: &Path,
+    shown: Shown,
+    world: Option<&World>,
+) -> Result<Ended, Error> {
     let ended = launch::run(&Start {
         command: &program.spec.command,
         environment,
         folder,
         timeout: program.spec.timeout,
         shown,
+        world,
     });
     run_dir::remove_unfinished(folder)?;
     ended

@@ -18,6 +18,7 @@ use wire::{file, variable};
 
 use crate::effects::background::{self, Background};
 use crate::effects::run_progress::RunProgress;
+use crate::effects::world::{self, World};
 use crate::effects::{interrupt, reap, watchdog};
 use crate::environment as names;
 use crate::error::{Error, SetupError};
@@ -33,6 +34,8 @@ pub(crate) struct Start<'a> {
     /// The longest time that the program may take.
     pub(crate) timeout: Duration,
     pub(crate) shown: Shown,
+    /// The world that the program enters; `None` leaves it in that of everybody.
+    pub(crate) world: Option<&'a World>,
 }
 
 /// The part of a program's output that the user sees during the run.
@@ -143,10 +146,14 @@ fn stop_orphans(request: Signal, grace: Duration) {
 }
 
 fn start(program: &Start) -> Result<Child, Error> {
-    let mut command = command(program.command)?;
+    let words = program.world.map_or_else(|| program.command.to_vec(), |world| world.wrap(program.command));
+    let mut command = command(&words)?;
     command.stdin(input());
     redirect(&mut command, program)?;
     set_environment(&mut command, program.environment);
+    if words != program.command {
+        world::delay_preload(&mut command);
+    }
     spawn(&mut command)
 }
 

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::{fs, io};
 
-use tempfile::TempDir;
 use trace::run::{Launch, Ledger};
 use trace::{Process, Run, run, snapshot};
 use wire::file;
@@ -34,20 +33,33 @@ pub(crate) enum RunDir {
 }
 
 /// A folder that is removed with this value, or with the process.
-pub(crate) struct Temporary(TempDir);
+pub(crate) struct Temporary(PathBuf);
 
 impl Temporary {
     fn make() -> io::Result<Temporary> {
+        Temporary::make_in(&std::env::temp_dir(), "")
+    }
+
+    /// Makes a folder in another place than that of temporary files. The watchdog knows the places of worlds.
+    pub(crate) fn make_in(place: &Path, kind: &str) -> io::Result<Temporary> {
         watchdog::start();
-        let folder = tempfile::Builder::new().prefix(&watchdog::folder_prefix(watchdog::owner())).tempdir()?;
-        temporary().push(folder.path().to_owned());
+        let prefix = format!("{}{kind}", watchdog::folder_prefix(watchdog::owner()));
+        let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(place)?.keep();
+        temporary().push(folder.clone());
         Ok(Temporary(folder))
+    }
+
+    /// The folder.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
     }
 }
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        temporary().retain(|path| path != self.0.path());
+        // A folder that cannot be removed is in the folder of temporary files.
+        let _: io::Result<()> = world::remove(&self.0);
+        temporary().retain(|path| *path != self.0);
     }
 }
 
@@ -59,7 +71,7 @@ fn temporary() -> MutexGuard<'static, Vec<PathBuf>> {
 pub(crate) fn abandon() {
     for folder in temporary().drain(..) {
         // The folder's owner may be removing it already.
-        let _: io::Result<()> = fs::remove_dir_all(folder);
+        let _: io::Result<()> = world::remove(&folder);
     }
 }
 
@@ -84,7 +96,7 @@ impl RunDir {
     pub(crate) fn path(&self) -> &Path {
         match self {
             RunDir::Kept(folder) => folder,
-            RunDir::Temporary(folder) => folder.0.path(),
+            RunDir::Temporary(folder) => folder.path(),
         }
     }
 }

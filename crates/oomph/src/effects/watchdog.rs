@@ -8,6 +8,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read as _;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::SystemTime;
@@ -43,7 +44,7 @@ pub(crate) fn start() {
 fn spawn() -> io::Result<Child> {
     use std::os::unix::process::CommandExt as _;
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg(END_WHAT_IS_LEFT).arg(owner());
+    command.arg(END_WHAT_IS_LEFT).arg(owner()).args(super::world::list_places());
     // A search for oomph's processes by their environment must not find the watchdog.
     command.env_clear().env(TMPDIR, std::env::temp_dir());
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).current_dir("/").process_group(0).spawn()
@@ -59,14 +60,14 @@ pub(crate) fn owner() -> &'static str {
     })
 }
 
-/// Returns the name of the oomph to watch; `None` for every other command line.
-pub(crate) fn find_watched(line: &[OsString]) -> Option<&str> {
-    let [_, word, owner] = line else { return None };
-    owner.to_str().filter(|_| word == END_WHAT_IS_LEFT)
+/// Returns the name of the oomph to watch, and the places of its folders; `None` for every other command line.
+pub(crate) fn find_watched(line: &[OsString]) -> Option<(&str, &[OsString])> {
+    let [_, word, owner, places @ ..] = line else { return None };
+    Some((owner.to_str().filter(|_| word == END_WHAT_IS_LEFT)?, places))
 }
 
 /// Waits for the end of oomph, and ends the remaining processes.
-pub(crate) fn watch(owner: &str) {
+pub(crate) fn watch(owner: &str, places: &[OsString]) {
     // An error reads as the end.
     let _: io::Result<usize> = io::stdin().read_to_end(&mut Vec::new());
     for _ in 0..ROUNDS {
@@ -78,7 +79,7 @@ pub(crate) fn watch(owner: &str) {
             let _: nix::Result<()> = kill(pid, Signal::SIGKILL);
         }
     }
-    remove_folders(owner);
+    remove_folders(owner, places);
 }
 
 /// Lists the processes whose environment names `owner`.
@@ -98,12 +99,15 @@ pub(crate) fn folder_prefix(owner: &str) -> String {
     format!("oomph-{owner}-")
 }
 
-fn remove_folders(owner: &str) {
+fn remove_folders(owner: &str, places: &[OsString]) {
     let prefix = folder_prefix(owner);
     let is_ours = |name: &OsStr| name.to_str().is_some_and(|name| name.starts_with(&prefix));
-    for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
-        if is_ours(&entry.file_name()) {
-            let _: io::Result<()> = fs::remove_dir_all(entry.path());
+    let temporary = std::env::temp_dir();
+    for place in places.iter().map(Path::new).chain([temporary.as_path()]) {
+        for entry in fs::read_dir(place).into_iter().flatten().flatten() {
+            if is_ours(&entry.file_name()) {
+                let _: io::Result<()> = world::remove(&entry.path());
+            }
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::mem::transmute;
 
-use super::{Use, note, note_connection, note_helper, note_unseen_helper, raw, use_of, use_of_mode};
+use super::{Use, note, note_helper, note_unseen_helper, raw, use_of, use_of_mode};
 use crate::host::Behind;
 
 /// Exports functions of the C library that note their path first, and then call the next definition.
@@ -86,10 +86,6 @@ noted! {
         environment: *const *const c_char
     ) -> c_int {
         note_helper(program, environment)
-    }
-    /// `connect`.
-    fn connect(socket: c_int, address: *const libc::sockaddr, length: libc::socklen_t) -> c_int {
-        note_connection(address, length)
     }
 }
 

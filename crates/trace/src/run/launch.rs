@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::effects::Effects;
 use crate::Bytes;
 
 /// The start and the end of the program, as in `run.json`.
@@ -33,6 +34,9 @@ pub struct Launch {
     pub job: Option<Job>,
     /// The end of the program; `None` while it runs, and if oomph itself was killed.
     pub ended: Option<Ended>,
+    /// The effects on files and other machines; `None` while the program runs, and in runs of versions without the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub effects: Option<Effects>,
 }
 
 impl Launch {

@@ -399,6 +399,16 @@ macro_rules! agent_records {
                     /// The path.
                     file: text,
                 }
+                /// Acts on the outside that a dry run suppressed, of one kind and one library (Note `[Off line]` in
+                /// `python/oomph/agent/outside`).
+                Outside "outside" => many outside: OutsideRecord {
+                    /// The library by the name of its package, e.g. `wandb`.
+                    library: text,
+                    /// The kind of act: a tracked `run`, a `message`, an `upload`, a `removal`, or another `change`.
+                    action: text,
+                    /// The number of acts.
+                    count: u64,
+                }
                 /// An exception ended the program.
                 Error "error" => many errors: ErrorRecord {
                     /// The qualified type, e.g. `torch.OutOfMemoryError`.

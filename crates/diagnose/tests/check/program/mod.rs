@@ -245,5 +245,6 @@ pub(crate) fn launch() -> Launch {
         steps: 3,
         job: None,
         ended: Some(Ended { exit_code: Some(0), ..Ended::default() }),
+        effects: None,
     }
 }

@@ -1,6 +1,6 @@
 //! Runs the trials of a search: performs the effects of `run::fork::Schedule`, which decides when and how each trial starts.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::slice;
@@ -15,6 +15,7 @@ use trace::Run;
 use wire::file;
 
 use crate::dry_run::failure::describe_end;
+use crate::dry_run::outside::RunOutside;
 use crate::dry_run::program::Program;
 use crate::dry_run::record::{Recording, record};
 use crate::dry_run::run_cache::{EndedRun, RunCache};
@@ -39,6 +40,8 @@ pub(super) struct TrialRunner<'a> {
     /// `None` if the user wants no cache.
     cache: Option<RunCache>,
     counts: Counts,
+    /// The worlds of the running children, by their requests.
+    outside: BTreeMap<u64, RunOutside>,
 }
 
 /// The numbers of results by their sources.
@@ -64,7 +67,7 @@ impl<'a> TrialRunner<'a> {
         let cache = uses_cache.then(|| RunCache::open(program, tunes, folder.path())).transpose()?;
         let schedule = Schedule::new(program.spec.can_fork(), jobs, program.spec.timeout);
         let (started, counts) = (Instant::now(), Counts::default());
-        Ok(TrialRunner { program, folder, schedule, server: None, started, tunes, cache, counts })
+        Ok(TrialRunner { program, folder, schedule, server: None, started, tunes, cache, counts, outside: BTreeMap::new() })
     }
 
     /// The numbers of results so far.
@@ -84,6 +87,12 @@ impl<'a> TrialRunner<'a> {
                 Some(trial) => done(index, trial),
                 None => missing.push(index),
             }
+        }
+        if self.program.outside.is_first() && missing.len() > 1 {
+            // The first run alone has the network: the others find its downloads.
+            let others = missing.split_off(1);
+            self.drive(ScheduleEvent::Wanted(missing), variants, done)?;
+            missing = others;
         }
         self.drive(ScheduleEvent::Wanted(missing), variants, done)?;
         Ok(!interrupt::has_come())
@@ -171,7 +180,13 @@ impl<'a> TrialRunner<'a> {
     fn fork(&mut self, id: u64, variant: &Variant) -> Result<(), Error> {
         let folder = self.child_folder(id);
         fs::create_dir(&folder).map_err(|source| Error::RunFolder { folder: folder.clone(), source })?;
-        let variables = self.program.environment(&self.conditions(variant), &folder, Route::Forked);
+        let mut variables = self.program.environment(&self.conditions(variant), &folder, Route::Forked);
+        let outside = self.program.outside.next(&folder)?;
+        self.program.outside.complete(&outside, &mut variables);
+        if let Some(world) = &outside.world {
+            variables.set_world(&world.spec());
+        }
+        self.outside.insert(id, outside);
         let output = folder.join(file::OUTPUT);
         let request = Request::new(id, &variables, environment::get, &output);
         if let Some(server) = &mut self.server {
@@ -187,6 +202,9 @@ impl<'a> TrialRunner<'a> {
 
     fn read(&mut self, id: u64, variant: &Variant, status: i32, timed_out: bool) -> Result<Trial, Error> {
         let folder = self.child_folder(id);
+        if let Some(outside) = self.outside.remove(&id) {
+            self.program.outside.end(outside);
+        }
         let trial = self.result(variant, run_dir::read(&folder)?, &folder, status, timed_out);
         let conditions = self.conditions(variant);
         if let Some(cache) = &mut self.cache {

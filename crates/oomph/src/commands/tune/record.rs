@@ -32,6 +32,7 @@ pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<E
     let run = run_recommended(&program, &tuning)?;
     let mut report = tuning.report(run.as_ref(), started.elapsed().as_secs_f64());
     report.notes.extend(describe_hidden_gpus());
+    report.notes.extend(program.outside.describe());
     super::show(arguments, &report)
 }
 

@@ -1,0 +1,97 @@
+//! The guard of a command's dry runs: a world for each run, and the network for the first.
+
+use std::cell::{Cell, RefCell};
+use std::path::Path;
+
+use ::run::Environment;
+use report::effects;
+use trace::run::Effects;
+
+use crate::args::RunOptions;
+use crate::effects::world::World;
+use crate::error::Error;
+
+/// The rules for all runs of a command, and the effects of the first.
+#[derive(Debug)]
+pub(crate) struct Outside {
+    keeps_files: bool,
+    network: Network,
+    has_run: Cell<bool>,
+    first: RefCell<Option<Effects>>,
+}
+
+/// The runs that may reach other programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Network {
+    /// The first: an effect on others happens once.
+    First,
+    All,
+    None,
+}
+
+impl Outside {
+    /// The rules that the options ask for.
+    pub(crate) fn new(run: &RunOptions) -> Outside {
+        let network = match (run.offline, run.online) {
+            (true, _) => Network::None,
+            (_, true) => Network::All,
+            _ => Network::First,
+        };
+        Outside { keeps_files: run.keep_files, network, has_run: Cell::new(false), first: RefCell::default() }
+    }
+
+    /// True until a run has started.
+    pub(crate) fn is_first(&self) -> bool {
+        !self.has_run.get()
+    }
+
+    /// Takes the rules for the next run, recorded in `folder`.
+    pub(crate) fn next(&self, folder: &Path) -> Result<RunOutside, Error> {
+        let is_first = !self.has_run.replace(true);
+        let is_offline = match self.network {
+            Network::First => !is_first,
+            Network::All => false,
+            Network::None => true,
+        };
+        let world = if self.keeps_files { None } else { Some(World::make(folder, is_offline)?) };
+        Ok(RunOutside { world, is_first, is_offline })
+    }
+
+    /// Adds the rules for a run to its environment.
+    pub(crate) fn complete(&self, run: &RunOutside, environment: &mut Environment) {
+        if run.is_offline {
+            environment.set_offline();
+        }
+        if self.network == Network::All {
+            environment.set_online();
+        }
+    }
+
+    /// Ends a run: undoes its changes.
+    pub(crate) fn end(&self, run: RunOutside) -> Option<Effects> {
+        let effects = run.world.map(World::end);
+        if run.is_first {
+            self.first.replace(effects.clone());
+        }
+        effects
+    }
+
+    /// Sentences on the effects of the first run.
+    pub(crate) fn describe(&self) -> impl Iterator<Item = String> {
+        let effects = self.effects();
+        let sentences = effects.iter().flat_map(|effects| [effects::describe(effects), effects::describe_gaps(effects)]);
+        sentences.flatten().collect::<Vec<_>>().into_iter()
+    }
+
+    /// The effects of the first run.
+    pub(crate) fn effects(&self) -> Option<Effects> {
+        self.first.borrow().clone()
+    }
+}
+
+/// The rules for one run.
+pub(crate) struct RunOutside {
+    pub(crate) world: Option<World>,
+    is_first: bool,
+    is_offline: bool,
+}

@@ -1,0 +1,110 @@
+//! Download caches: files that a program fetched once and every later run, dry or real, would fetch again.
+//!
+//! # Note [Downloads]
+//!
+//! A dry run loses what it writes, with one exception: new files in the caches below, which hold copies of files of other
+//! machines. They are moved to their place after the run, never over an existing file, so that later runs need no network. Caches of
+//! *computed* files are no such caches: `datasets` of Hugging Face, say, would hold results of a GPU that computes zeros.
+
+use std::fs;
+use std::io;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+
+use world::{Change, ChangeKind, Record};
+
+use crate::environment;
+
+/// Download caches below the folder of user caches.
+const BELOW_CACHES: [&str; 8] = [
+    "huggingface/hub",
+    "huggingface/datasets/downloads",
+    "torch/hub",
+    "clip",
+    "whisper",
+    "modelscope/hub",
+    "kagglehub",
+    "keras/datasets",
+];
+/// Download caches below the home.
+const BELOW_HOME: [&str; 3] = ["nltk_data", ".keras/datasets", ".keras/models"];
+/// Variables that name a download cache, and the folder below.
+const NAMED: [(&str, &str); 5] = [
+    ("HF_HUB_CACHE", ""),
+    ("HUGGINGFACE_HUB_CACHE", ""),
+    ("HF_HOME", "hub"),
+    ("TORCH_HOME", "hub"),
+    ("NLTK_DATA", ""),
+];
+/// Other caches below the home, whose changes nobody wants to see.
+const OTHERS: [&str; 4] = [".triton", ".nv", ".config/matplotlib", ".local/share/jupyter"];
+/// Endings of unfinished downloads and of locks.
+const UNFINISHED: [&str; 3] = [".lock", ".incomplete", ".part"];
+
+/// Moves new files of the download caches to their place; returns their number.
+pub(crate) fn keep(record: &Record, changes: &[Change]) -> u64 {
+    let caches = list_caches();
+    let is_download = |change: &&Change| {
+        let name = change.path.to_string_lossy();
+        change.kind == ChangeKind::Made
+            && caches.iter().any(|cache| change.path.starts_with(cache))
+            && !UNFINISHED.iter().any(|ending| name.ends_with(ending))
+    };
+    let moved = changes.iter().filter(is_download).filter_map(|change| {
+        let upper = record.find_upper(&change.path)?;
+        // A download that cannot be kept is fetched again.
+        move_to(&upper, &change.path).ok()
+    });
+    moved.count() as u64
+}
+
+/// The changes without those of caches.
+pub(crate) fn without_caches(changes: &[Change]) -> Vec<&Change> {
+    let home = environment::get(environment::HOME).map(PathBuf::from);
+    let others = home.iter().flat_map(|home| OTHERS.iter().map(|folder| home.join(folder)));
+    let hidden: Vec<PathBuf> =
+        list_caches().into_iter().chain(caches_folder()).chain(others).chain([PathBuf::from("/dev/shm")]).collect();
+    let is_hidden = |path: &Path| {
+        path.components().any(|part| part.as_os_str() == "__pycache__") || hidden.iter().any(|it| path.starts_with(it))
+    };
+    // A folder above a cache was made for the cache.
+    let is_above = |change: &Change| {
+        change.kind == ChangeKind::MadeFolder && hidden.iter().any(|it| it.starts_with(&change.path))
+    };
+    changes.iter().filter(|change| !is_hidden(&change.path) && !is_above(change)).collect()
+}
+
+fn caches_folder() -> Option<PathBuf> {
+    let caches = environment::get(environment::XDG_CACHE_HOME).map(PathBuf::from);
+    caches.or_else(|| Some(PathBuf::from(environment::get(environment::HOME)?).join(".cache")))
+}
+
+fn list_caches() -> Vec<PathBuf> {
+    let home = environment::get(environment::HOME).map(PathBuf::from);
+    let below_home = home.iter().flat_map(|home| BELOW_HOME.iter().map(|folder| home.join(folder)));
+    let caches = caches_folder();
+    let below_caches = caches.iter().flat_map(|caches| BELOW_CACHES.iter().map(|folder| caches.join(folder)));
+    let named =
+        NAMED.iter().filter_map(|(name, folder)| Some(PathBuf::from(environment::get(name)?).join(folder)));
+    below_home.chain(below_caches).chain(named).filter(|cache| cache.is_absolute()).collect()
+}
+
+/// Moves a file or a link; never over an existing one, and whole or not at all.
+fn move_to(from: &Path, to: &Path) -> io::Result<()> {
+    let folder = to.parent().unwrap_or(to);
+    fs::create_dir_all(folder)?;
+    if fs::symlink_metadata(to).is_ok() {
+        return Err(io::ErrorKind::AlreadyExists.into());
+    }
+    if let Ok(target) = fs::read_link(from) {
+        return symlink(target, to);
+    }
+    if fs::rename(from, to).is_ok() {
+        return Ok(());
+    }
+    let mut copy = tempfile::NamedTempFile::new_in(folder)?;
+    io::copy(&mut fs::File::open(from)?, &mut copy)?;
+    let mode = fs::metadata(from)?.permissions().mode();
+    copy.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
+    copy.persist_noclobber(to).map(|_| ()).map_err(|error| error.error)
+}

@@ -1,0 +1,104 @@
+//! One sentence on the effects of a dry run.
+
+use trace::Bytes;
+use trace::run::{Effects, FileGuard};
+
+use crate::words::count;
+
+/// The most hosts that are named.
+const HOSTS_SHOWN: usize = 3;
+
+/// Describes the effects, such as `the program wrote 6 files and removed 1 folder (undone), and connected to api.example.org`; `None` without
+/// any. `all_runs`: true if later runs had no network.
+pub fn describe(effects: &Effects) -> Option<String> {
+    let files = describe_files(effects);
+    let hosts = describe_hosts(effects);
+    let parts: Vec<String> = files.into_iter().chain(hosts).collect();
+    (!parts.is_empty()).then(|| format!("the program {}", parts.join(", and ")))
+}
+
+/// Describes the folders that the guard did not cover, and a weaker guard where files were written.
+pub fn describe_gaps(effects: &Effects) -> Option<String> {
+    let [first, more @ ..] = effects.uncovered.as_slice() else { return None };
+    let others = match more.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    Some(format!("changes in {} ({}){others} are not undone", first.path, first.reason))
+}
+
+fn describe_files(effects: &Effects) -> Option<String> {
+    let counts = [
+        ("wrote", effects.files_written, "file", "files"),
+        ("removed", effects.files_removed, "file", "files"),
+        ("made", effects.folders_made, "folder", "folders"),
+        ("removed", effects.folders_removed, "folder", "folders"),
+    ];
+    let parts: Vec<String> = counts
+        .iter()
+        .filter(|(_, number, ..)| *number > 0)
+        .map(|(verb, number, one, many)| format!("{verb} {}", count(*number, one, many)))
+        .collect();
+    let after = match effects.guard {
+        FileGuard::Namespace | FileGuard::Functions => "undone",
+        FileGuard::None => "kept",
+    };
+    let kept = match effects.downloads_kept {
+        0 => String::new(),
+        kept => format!(", {} kept", count(kept, "download", "downloads")),
+    };
+    let size = Bytes(effects.disk_bytes);
+    let size = if size < Bytes(1 << 20) { String::new() } else { format!(" of {size}") };
+    (!parts.is_empty()).then(|| format!("{}{size} ({after}{kept})", join(&parts)))
+}
+
+fn describe_hosts(effects: &Effects) -> Option<String> {
+    let names: Vec<String> = effects.hosts.iter().map(|host| format!("{}:{}", host.name, host.port)).collect();
+    let shown = names.iter().take(HOSTS_SHOWN).cloned().collect::<Vec<_>>();
+    let more = names.len().saturating_sub(HOSTS_SHOWN);
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    (!names.is_empty()).then(|| format!("connected to {}{more} (in one run only)", shown.join(", ")))
+}
+
+/// Joins parts by commas, the last by `and`.
+fn join(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use trace::run::{Host, UncoveredFolder};
+
+    #[test]
+    fn effects_are_one_sentence() {
+        let none = Effects { guard: FileGuard::Namespace, ..Effects::default() };
+        let files = Effects { files_written: 6, folders_removed: 1, ..none.clone() };
+        let host = Host { name: "api.example.org".to_owned(), port: 443, connections: 2 };
+        let both = Effects { disk_bytes: 5 << 30, hosts: vec![host], downloads_kept: 2, ..files.clone() };
+        let kept = Effects { guard: FileGuard::None, ..files.clone() };
+        let cases = [
+            (none, None),
+            (files, Some("the program wrote 6 files and removed 1 folder (undone)")),
+            (
+                both,
+                Some(
+                    "the program wrote 6 files and removed 1 folder of 5.00 GiB (undone, 2 downloads kept), and connected to \
+                     api.example.org:443 (in one run only)",
+                ),
+            ),
+            (kept, Some("the program wrote 6 files and removed 1 folder (kept)")),
+        ];
+        for (effects, expected) in cases {
+            assert_eq!(describe(&effects).as_deref(), expected);
+        }
+        let folder = UncoveredFolder { path: "/mnt/nas".to_owned(), reason: "cifs: Invalid argument".to_owned() };
+        let gap = Effects { uncovered: vec![folder], ..Effects::default() };
+        let expected = "changes in /mnt/nas (cifs: Invalid argument) are not undone";
+        assert_eq!(describe_gaps(&gap).as_deref(), Some(expected));
+    }
+}

@@ -1,0 +1,124 @@
+//! Enters a world: namespaces, layers, a new root.
+
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sched::{CloneFlags, unshare};
+use nix::unistd::{Gid, Uid, chdir, chroot, getgid, getuid, pivot_root};
+
+use crate::layer::Layers;
+use crate::loopback;
+use crate::mounts::Mounts;
+use crate::owners;
+use crate::record::Record;
+use crate::spec::Spec;
+
+/// The old root, inside the new root, until it is unmounted.
+const OLD_ROOT: &str = ".oomph-old-root";
+/// No data, or no source, for `mount`.
+pub(crate) const NOTHING: Option<&str> = None;
+
+/// A refusal of the kernel.
+#[derive(Debug, thiserror::Error)]
+#[error("{action}: {source}")]
+pub struct EnterError {
+    action: String,
+    source: io::Error,
+}
+
+impl EnterError {
+    /// A conversion of an error of `action`.
+    pub(crate) fn at<E: Into<io::Error>>(action: impl Into<String>) -> impl FnOnce(E) -> EnterError {
+        move |error| EnterError { action: action.into(), source: error.into() }
+    }
+}
+
+/// Moves this process into a world, and writes the [`Record`]. The process must have a single thread. Returns true if it was moved. After an error
+/// before the first layer the process goes on in the world of everybody, which the record says; a later error is returned.
+pub fn enter(spec: &Spec) -> Result<bool, EnterError> {
+    let folder = std::env::current_dir().map_err(EnterError::at("current folder"))?;
+    let entered = separate(spec.is_offline, &folder).and_then(|is_user| prepare(spec, is_user));
+    let mut layers = match entered {
+        Ok(layers) => layers,
+        Err(refusal) => {
+            write(spec, &Record { refusal: Some(refusal.to_string()), ..Record::default() })?;
+            return Ok(false);
+        }
+    };
+    layers.cover();
+    let record = Record { is_entered: true, ..layers.into_record() };
+    write(spec, &record)?;
+    change_root(&root(spec), &folder)?;
+    Ok(true)
+}
+
+/// The folder in which the new root is built.
+fn root(spec: &Spec) -> PathBuf {
+    spec.scratches.first().map_or_else(|| PathBuf::from("/"), |scratch| scratch.join("root"))
+}
+
+fn write(spec: &Spec, record: &Record) -> Result<(), EnterError> {
+    let written = File::create(&spec.record).and_then(|mut file| file.write_all(&record.to_bytes()));
+    written.map_err(EnterError::at(format!("write {}", spec.record.display())))
+}
+
+/// Makes the namespaces; true if a user namespace was necessary.
+fn separate(is_offline: bool, folder: &Path) -> Result<bool, EnterError> {
+    let network = if is_offline { CloneFlags::CLONE_NEWNET } else { CloneFlags::empty() };
+    let files = CloneFlags::CLONE_NEWNS | network;
+    let (user, group) = (getuid(), getgid());
+    let is_user = match unshare(files) {
+        Ok(()) => false,
+        Err(Errno::EPERM) if owners::is_shared(folder) => {
+            return Err(EnterError::at("the current folder belongs to another user or group")(Errno::EPERM));
+        }
+        Err(Errno::EPERM) => {
+            unshare(CloneFlags::CLONE_NEWUSER | files).map_err(EnterError::at("no user namespace"))?;
+            map_ids(user, group).map_err(EnterError::at("no mapping of the user"))?;
+            true
+        }
+        Err(errno) => return Err(EnterError::at("no mount namespace")(errno)),
+    };
+    if is_offline {
+        loopback::bring_up().map_err(EnterError::at("loop-back"))?;
+    }
+    Ok(is_user)
+}
+
+/// Keeps the user's name and group (user_namespaces(7)).
+fn map_ids(user: Uid, group: Gid) -> io::Result<()> {
+    fs::write("/proc/self/setgroups", "deny")?;
+    fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
+    fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
+}
+
+/// Mounts the new root. Mounts of this namespace do not reach the others.
+fn prepare(spec: &Spec, is_user: bool) -> Result<Layers<'_>, EnterError> {
+    let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
+    mount(NOTHING, "/", NOTHING, private, NOTHING).map_err(EnterError::at("private mounts"))?;
+    let mounts = fs::read("/proc/self/mountinfo").map_err(EnterError::at("list of mounts"))?;
+    let root = root(spec);
+    fs::create_dir_all(&root).map_err(EnterError::at("new root"))?;
+    mount(NOTHING, &root, Some("tmpfs"), MsFlags::empty(), Some("mode=755")).map_err(EnterError::at("new root"))?;
+    Ok(Layers::new(spec, root, Mounts::read(&mounts), is_user))
+}
+
+fn change_root(root: &Path, folder: &Path) -> Result<(), EnterError> {
+    let old = root.join(OLD_ROOT);
+    fs::create_dir_all(&old).map_err(EnterError::at("old root"))?;
+    let is_pivoted = pivot_root(root, &old).is_ok();
+    if !is_pivoted {
+        // The root of an initial RAM disk cannot be moved.
+        chroot(root).map_err(EnterError::at("new root"))?;
+    }
+    chdir("/").map_err(EnterError::at("new root"))?;
+    let old = Path::new("/").join(OLD_ROOT);
+    if is_pivoted {
+        umount2(&old, MntFlags::MNT_DETACH).map_err(EnterError::at("old root"))?;
+    }
+    fs::remove_dir(&old).map_err(EnterError::at("old root"))?;
+    chdir(folder).map_err(EnterError::at(format!("folder {}", folder.display())))
+}

@@ -1,0 +1,289 @@
+//! Lays an overlay over every folder that may hold files of the user.
+
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, chown, symlink};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::mount::{MsFlags, mount};
+use nix::unistd::{AccessFlags, access};
+
+use crate::enter::NOTHING;
+use crate::mounts::{Mount, Mounts};
+use crate::owners;
+use crate::record::{Layer, Record, Uncovered};
+use crate::spec::Spec;
+
+/// Options of an overlay for the superuser, the best first. `volatile` saves the time of `fsync` (Linux 5.10); with `redirect_dir` a
+/// folder can be renamed, and without `xino` a file has the number of the file below (Documentation/filesystems/overlayfs.rst, 6.18).
+const OPTIONS: [&str; 3] = ["xino=off,redirect_dir=on,volatile", "xino=off,redirect_dir=on", "xino=off"];
+/// The same in a user namespace, for which Linux 5.11 is necessary.
+const USER_OPTIONS: [&str; 1] = ["xino=off,userxattr,volatile"];
+/// The largest file of a split folder that is copied into the world.
+const MOST_COPIED_BYTES: u64 = 64 << 20;
+/// Folders with sockets of daemons, which are not reached through an overlay.
+const DAEMONS: [&str; 2] = ["/run", "/var/run"];
+
+/// The layers of a world that is being built.
+pub(crate) struct Layers<'a> {
+    spec: &'a Spec,
+    /// The folder in which the new root is built.
+    root: PathBuf,
+    mounts: Mounts,
+    is_user: bool,
+    record: Record,
+    /// The number of the next layer: a refused mount leaves its folders unusable.
+    next: usize,
+}
+
+impl<'a> Layers<'a> {
+    pub(crate) fn new(spec: &'a Spec, root: PathBuf, mounts: Mounts, is_user: bool) -> Layers<'a> {
+        Layers { spec, root, mounts, is_user, record: Record::default(), next: 0 }
+    }
+
+    pub(crate) fn into_record(self) -> Record {
+        self.record
+    }
+
+    /// Builds the whole tree.
+    pub(crate) fn cover(&mut self) {
+        self.split(Path::new("/"));
+        if self.is_user {
+            self.cover_own_folders();
+        }
+        for folder in &self.spec.through {
+            if let Err(errno) = self.bind(folder) {
+                self.leave(folder, &errno.to_string());
+            }
+        }
+        for socket in list_sockets(&fs::read("/proc/net/unix").unwrap_or_default()) {
+            self.show_socket(&socket);
+        }
+    }
+
+    /// Lays an overlay over each folder of the user below folders of others (Note [Owners] in `owners`).
+    fn cover_own_folders(&mut self) {
+        let known = self.spec.folders.iter().filter_map(|folder| owners::find_top(folder));
+        let mut folders: Vec<PathBuf> = known.chain(owners::search()).collect();
+        folders.sort();
+        folders.dedup();
+        for folder in folders {
+            let is_layer = self.record.layers.iter().any(|layer| layer.folder == folder);
+            let is_scratch = self.spec.scratches.iter().chain(&self.spec.through).any(|path| folder.starts_with(path));
+            if !is_layer && !is_scratch && self.target(&folder).is_dir() {
+                self.cover_folder(&folder);
+            }
+        }
+    }
+
+    /// A path in the new root.
+    fn target(&self, path: &Path) -> PathBuf {
+        self.root.join(path.strip_prefix("/").unwrap_or(path))
+    }
+
+    fn leave(&mut self, path: &Path, reason: &str) {
+        self.record.uncovered.push(Uncovered { path: path.to_owned(), reason: reason.to_owned() });
+    }
+
+    /// Mounts the entries of a folder one by one.
+    fn split(&mut self, folder: &Path) {
+        let target = self.target(folder);
+        if folder != Path::new("/")
+            && let Err(errno) = mount(NOTHING, &target, Some("tmpfs"), MsFlags::empty(), Some("mode=755"))
+        {
+            return self.leave(folder, errno.desc());
+        }
+        let entries = match fs::read_dir(folder) {
+            Ok(entries) => entries,
+            Err(error) => return self.leave(folder, &error.to_string()),
+        };
+        for path in entries.flatten().map(|entry| entry.path()) {
+            if let Err(error) = self.place(&path) {
+                self.leave(&path, &error.to_string());
+            }
+        }
+    }
+
+    /// Mounts an entry of a split folder.
+    fn place(&mut self, path: &Path) -> io::Result<()> {
+        let (target, metadata) = (self.target(path), fs::symlink_metadata(path)?);
+        if metadata.is_symlink() {
+            return symlink(fs::read_link(path)?, target);
+        }
+        if metadata.is_dir() {
+            fs::create_dir(&target)?;
+            fs::set_permissions(&target, metadata.permissions())?;
+            self.cover_folder(path);
+            return Ok(());
+        }
+        File::create(&target)?;
+        let is_mount = self.mounts.find(path).is_some_and(|mount| mount.place == path);
+        if metadata.is_file() && !is_mount && metadata.len() <= MOST_COPIED_BYTES && fs::copy(path, &target).is_ok() {
+            return Ok(());
+        }
+        self.bind(path)?;
+        if metadata.is_file() {
+            make_read_only(&self.target(path))?;
+        }
+        Ok(())
+    }
+
+    /// Covers an existing folder of the new root.
+    fn cover_folder(&mut self, folder: &Path) {
+        let Some(mount) = self.mounts.find(folder).cloned() else { return };
+        if DAEMONS.iter().any(|daemons| folder == Path::new(daemons)) || mount.is_kernels() || mount.is_read_only {
+            self.share(folder, None);
+            self.cover_mounts_below(folder);
+            return;
+        }
+        match self.overlay(folder) {
+            Ok(()) => self.show_mounts_below(folder),
+            Err(Errno::EINVAL) if self.is_user && !self.mounts.list_below(folder).is_empty() => self.split(folder),
+            // A folder that is closed to the user is safe.
+            Err(_) if access(folder, AccessFlags::X_OK).is_err() => self.share(folder, None),
+            Err(errno) => self.share(folder, Some(format!("{}: {}", mount.kind, errno.desc()))),
+        }
+    }
+
+    /// Mounts a folder as everybody sees it; `reason` if it holds files of the user.
+    fn share(&mut self, folder: &Path, reason: Option<String>) {
+        let bound = self.bind(folder).err().map(|errno| errno.to_string());
+        for reason in reason.into_iter().chain(bound) {
+            self.leave(folder, &reason);
+        }
+    }
+
+    /// Covers writable mounts below a folder that is mounted with everything below.
+    fn cover_mounts_below(&mut self, folder: &Path) {
+        for mount in self.list_mounts_below(folder) {
+            let is_the_users = !mount.is_kernels() && !mount.is_read_only && !mount.place.starts_with("/sys");
+            if is_the_users && mount.place.is_dir() {
+                self.cover_folder(&mount.place);
+            } else {
+                self.cover_mounts_below(&mount.place);
+            }
+        }
+    }
+
+    /// Mounts what is mounted below a folder: an overlay does not show it.
+    fn show_mounts_below(&mut self, folder: &Path) {
+        for mount in self.list_mounts_below(folder) {
+            if mount.place.is_dir() {
+                self.cover_folder(&mount.place);
+            } else if let Err(errno) = self.bind(&mount.place) {
+                self.leave(&mount.place, &errno.to_string());
+            }
+        }
+    }
+
+    fn list_mounts_below(&self, folder: &Path) -> Vec<Mount> {
+        self.mounts.list_below(folder).into_iter().cloned().collect()
+    }
+
+    fn bind(&self, path: &Path) -> nix::Result<()> {
+        mount(Some(path), &self.target(path), NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)
+    }
+
+    /// Lays an overlay over a folder, with its changes in the first scratch folder that the kernel accepts.
+    fn overlay(&mut self, folder: &Path) -> nix::Result<()> {
+        let mut refusal = Errno::ENOENT;
+        for scratch in self.spec.scratches.iter().filter(|scratch| !scratch.starts_with(folder)) {
+            let number = self.next;
+            self.next += 1;
+            let upper = scratch.join(format!("upper{number}"));
+            match self.overlay_at(folder, scratch, &upper, number) {
+                Ok(()) => {
+                    self.record.layers.push(Layer { folder: folder.to_owned(), upper });
+                    return Ok(());
+                }
+                Err(errno) => refusal = errno,
+            }
+        }
+        Err(refusal)
+    }
+
+    fn overlay_at(&self, folder: &Path, scratch: &Path, upper: &Path, number: usize) -> nix::Result<()> {
+        // A `volatile` work folder serves one mount only, and the ranks of a job share the layers.
+        let work = scratch.join(format!("work{number}-{}", std::process::id()));
+        let metadata = fs::metadata(folder).map_err(to_errno)?;
+        for made in [upper, &work] {
+            fs::create_dir_all(made).map_err(to_errno)?;
+        }
+        // The root of an overlay has the owner and the mode of its upper folder. Only the superuser may change owners.
+        let _: io::Result<()> = chown(upper, Some(metadata.uid()), Some(metadata.gid()));
+        fs::set_permissions(upper, metadata.permissions()).map_err(to_errno)?;
+        let folders = [(&b"lowerdir="[..], folder), (b",upperdir=", upper), (b",workdir=", &work)];
+        let folders: Vec<u8> = folders.iter().flat_map(|(key, path)| [key.to_vec(), escape(path)].concat()).collect();
+        let options = if self.is_user { &USER_OPTIONS[..] } else { &OPTIONS[..] };
+        let mut refusal = Errno::EINVAL;
+        for option in options {
+            let data = OsString::from_vec([&folders[..], b",", option.as_bytes()].concat());
+            match mount(Some("oomph"), &self.target(folder), Some("overlay"), MsFlags::empty(), Some(data.as_os_str())) {
+                Ok(()) => return Ok(()),
+                Err(errno) => refusal = errno,
+            }
+        }
+        Err(refusal)
+    }
+
+    /// Mounts a socket of another process: an overlay has a node of its own, to which nobody listens.
+    fn show_socket(&mut self, path: &Path) {
+        let is_socket = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket());
+        let is_layered = self.record.layers.iter().any(|layer| path.starts_with(&layer.folder));
+        if is_layered && is_socket(path) && is_socket(&self.target(path)) {
+            // A socket that cannot be shown refuses connections, which the program says.
+            let _: nix::Result<()> = self.bind(path);
+        }
+    }
+}
+
+fn make_read_only(path: &Path) -> nix::Result<()> {
+    let flags = MsFlags::MS_BIND | MsFlags::MS_REMOUNT | MsFlags::MS_RDONLY;
+    mount(NOTHING, path, NOTHING, flags, NOTHING)
+}
+
+fn to_errno(error: io::Error) -> Errno {
+    error.raw_os_error().map_or(Errno::EIO, Errno::from_raw)
+}
+
+/// Escapes a path for the options of an overlay, which end at commas; lower folders end at colons.
+fn escape(path: &Path) -> Vec<u8> {
+    let special = |byte: &u8| matches!(byte, b'\\' | b',' | b':');
+    let bytes = path.as_os_str().as_bytes().iter();
+    bytes.flat_map(|byte| special(byte).then_some(b'\\').into_iter().chain([*byte])).collect()
+}
+
+/// Lists the sockets with a path, from the text of `/proc/net/unix`: the eighth field.
+fn list_sockets(text: &[u8]) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = text
+        .split(|byte| *byte == b'\n')
+        .filter_map(|line| line.iter().position(|byte| *byte == b'/').map(|start| line[start..].to_vec()))
+        .map(|path| PathBuf::from(OsString::from_vec(path)))
+        .collect();
+    paths.sort();
+    paths.dedup();
+    paths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn special_characters_of_options_are_escaped() {
+        assert_eq!(escape(Path::new("/a b,c:d\\e")), b"/a b\\,c\\:d\\\\e");
+    }
+
+    #[test]
+    fn sockets_with_a_path_are_listed_once() {
+        let text = b"Num       RefCount Protocol Flags    Type St Inode Path\n\
+            0: 00000002 00000000 00010000 0001 01 1 /run/a b\n\
+            1: 00000002 00000000 00010000 0001 01 2 @abstract\n\
+            2: 00000003 00000000 00000000 0001 03 3\n\
+            3: 00000002 00000000 00010000 0001 01 4 /run/a b\n";
+        assert_eq!(list_sockets(text), [PathBuf::from("/run/a b")]);
+    }
+}

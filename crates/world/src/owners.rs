@@ -1,0 +1,66 @@
+//! Folders of the user below folders of others.
+//!
+//! # Note [Owners]
+//!
+//! A user namespace knows one user and one group. An overlay copies a changed file, and all folders above, to its upper folder with
+//! their owners, and fails for every other user and group (`EOVERFLOW`). So the folders of the user get overlays of their own, at the
+//! topmost folder from which on everything is theirs: in `/data/users/ann/run`, say, `/data/users/ann`.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use nix::unistd::{AccessFlags, access, getgid, getuid};
+
+/// The depth to which folders of others are searched for folders of the user.
+const MOST_DEPTH: usize = 3;
+/// The most entries that are searched.
+const MOST_ENTRIES: usize = 5_000;
+/// Folders of the system, in which users have nothing.
+const SYSTEM: [&str; 16] = [
+    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/lost+found", "/nix", "/proc", "/root", "/run", "/sbin",
+    "/snap", "/sys", "/usr",
+];
+
+/// True if the user can change a folder that a user namespace cannot copy.
+pub(crate) fn is_shared(folder: &Path) -> bool {
+    let is_ours = fs::metadata(folder).is_ok_and(|metadata| is_the_users(&metadata));
+    !is_ours && access(folder, AccessFlags::W_OK).is_ok()
+}
+
+fn is_the_users(metadata: &Metadata) -> bool {
+    metadata.uid() == getuid().as_raw() && metadata.gid() == getgid().as_raw()
+}
+
+/// The topmost folder from which on all folders down to `folder` are the user's; `None` if `folder` is not.
+pub(crate) fn find_top(folder: &Path) -> Option<PathBuf> {
+    let ours = folder.ancestors().take_while(|path| fs::metadata(path).is_ok_and(|metadata| is_the_users(&metadata)));
+    ours.last().map(Path::to_owned)
+}
+
+/// Lists folders of the user below folders of others.
+pub(crate) fn search() -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut entries = 0;
+    let mut level = vec![PathBuf::from("/")];
+    for _ in 0..MOST_DEPTH {
+        let mut next = Vec::new();
+        for folder in &level {
+            for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+                entries += 1;
+                let (path, metadata) = (entry.path(), entry.metadata());
+                let Ok(metadata) = metadata else { continue };
+                if entries > MOST_ENTRIES {
+                    return found;
+                } else if !metadata.is_dir() || SYSTEM.iter().any(|system| path == Path::new(system)) {
+                } else if is_the_users(&metadata) {
+                    found.push(path);
+                } else {
+                    next.push(path);
+                }
+            }
+        }
+        level = next;
+    }
+    found
+}

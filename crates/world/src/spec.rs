@@ -1,0 +1,81 @@
+//! The file that tells a process which world to enter: written by the launcher, read by the process.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+/// A world to enter.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Spec {
+    /// Existing folders of this world alone, on different places of the disk; layers go to the first that suits.
+    pub scratches: Vec<PathBuf>,
+    /// Existing folders that the program shares with everybody: the run directory.
+    pub through: Vec<PathBuf>,
+    /// Folders that the program surely uses: the current folder, the home.
+    pub folders: Vec<PathBuf>,
+    /// The file for the [`Record`](crate::Record), below one of `through`.
+    pub record: PathBuf,
+    /// True to leave only a loop-back of the world's own as a network.
+    pub is_offline: bool,
+}
+
+/// A file that is no specification.
+#[derive(Debug, thiserror::Error)]
+#[error("expected `KIND PATH` entries of a world, found `{entry}`")]
+pub struct SpecError {
+    entry: String,
+}
+
+impl Spec {
+    /// Writes entries that end with a NUL, which no path contains: a letter, a blank, a path.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let offline = self.is_offline.then_some(('o', Path::new("")));
+        let scratches = self.scratches.iter().map(|path| ('s', path.as_path()));
+        let through = self.through.iter().map(|path| ('t', path.as_path()));
+        let folders = self.folders.iter().map(|path| ('f', path.as_path()));
+        let entries = scratches.chain(through).chain(folders).chain([('r', self.record.as_path())]).chain(offline);
+        entries.flat_map(|(kind, path)| format!("{kind} ").into_bytes().into_iter().chain(end(path))).collect()
+    }
+
+    /// Reads what [`Spec::to_bytes`] wrote.
+    pub fn read(bytes: &[u8]) -> Result<Spec, SpecError> {
+        let mut spec = Spec::default();
+        for entry in bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
+            let path = || PathBuf::from(OsString::from_vec(entry.get(2..).unwrap_or_default().to_vec()));
+            match entry.get(..2) {
+                Some(b"s ") => spec.scratches.push(path()),
+                Some(b"t ") => spec.through.push(path()),
+                Some(b"f ") => spec.folders.push(path()),
+                Some(b"r ") => spec.record = path(),
+                Some(b"o ") => spec.is_offline = true,
+                _ => return Err(SpecError { entry: String::from_utf8_lossy(entry).into_owned() }),
+            }
+        }
+        Ok(spec)
+    }
+}
+
+fn end(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().iter().copied().chain([0]).collect()
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_specification_is_read_as_written() {
+        let spec = Spec {
+            scratches: vec!["/tmp/a b".into(), "/var/tmp/c".into()],
+            through: vec!["/tmp/run\n1".into()],
+            folders: vec!["/home/ann".into()],
+            record: "/tmp/run\n1/world".into(),
+            is_offline: true,
+        };
+        assert_eq!(Spec::read(&spec.to_bytes()).unwrap(), spec);
+        let online = Spec { is_offline: false, ..spec };
+        assert_eq!(Spec::read(&online.to_bytes()).unwrap(), online);
+        assert!(Spec::read(b"elf\x7f").is_err());
+    }
+}
