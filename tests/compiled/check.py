@@ -48,7 +48,7 @@ def judge(oomph: Path, corpus: Path, cases: list) -> str:
     """Runs programs and their twins; returns the ratios of their peaks."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "rows.json")
-        words = [oomph, "check", "--json", "--steps", 0, "--gpu", "rtx-4090", "--python", Path(sys.executable).absolute()]
+        words = [oomph, "check", "--json", "--keep-files", "--steps", 0, "--gpu", "rtx-4090", "--python", Path(sys.executable).absolute()]
         program = [HERE / "driver.py", corpus, output, *(case.name for case in cases)]
         # One thread compiles, in the process itself, and finds nothing in a cache.
         variables = {**os.environ, "TORCHINDUCTOR_COMPILE_THREADS": "1", "TORCHINDUCTOR_CACHE_DIR": folder, "TRITON_CACHE_DIR": folder}

@@ -78,7 +78,7 @@ class Run:
         words = self.words(HERE / "count.py", "--out", out, self.program)
         # Ranks that send instructions to each other need the agent, which moves their values.
         has_agent = self.case.gpus > 1 or self.case.reads_values
-        how = ("check", "--steps", "0") if has_agent else ("phantom",)
+        how = ("check", "--keep-files", "--steps", "0") if has_agent else ("phantom",)
         done = self.start(self.oomph, *how, "--gpu", GPU, "--gpus", str(self.case.gpus), "--", *words)
         if done.returncode != 0:
             raise Failure(f"count: expected exit status 0, found {done.returncode}\n{done.stderr[-3000:]}")

@@ -1,4 +1,4 @@
-"""Trains and saves without oomph, then again under `oomph check` in the same folder: the files that were saved must stay as they were."""
+"""Trains and saves without oomph, then again under `oomph check --keep-files` in the same folder: the files that were saved must stay as they were."""
 
 import hashlib
 import json
@@ -27,7 +27,7 @@ def check(name, oomph):
         for last in Path(folder, "saved").glob("checkpoint-*"):
             last.rename(last.with_name("checkpoint-0"))
         before = saved(folder, name)
-        report = json.loads(run(folder, oomph, "check", "--gpu", "t4", "--steps", "100", "--json", "--", *program))
+        report = json.loads(run(folder, oomph, "check", "--keep-files", "--gpu", "t4", "--steps", "100", "--json", "--", *program))
         after = saved(folder, name)
     assert before, "expected checkpoints, found none"
     lost = {file: "changed" if file in after else "removed" for file, digest in before.items() if after.get(file) != digest}

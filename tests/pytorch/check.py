@@ -99,7 +99,7 @@ def run_pytest(oomph: Path, tests: Path, name: str, devices: int, written: Path,
     if name in FRESH:
         ours["ONE"] = "1"
     # `PYTORCH_TEST_WITH_SLOW` is not set: what PyTorch calls slow is left out, as in its own runs on pull requests.
-    words = [oomph, "check", "--gpu", "h100-sxm", "--gpus", devices, "--steps", 0, "--timeout", FILE_SECONDS, "--"]
+    words = [oomph, "check", "--keep-files", "--gpu", "h100-sxm", "--gpus", devices, "--steps", 0, "--timeout", FILE_SECONDS, "--"]
     pytest = [sys.executable, "-m", "pytest", "-p", "outcomes", "-p", "no:cacheprovider", "--noconftest", "-q", "--no-header", "--tb=no", tests / name]
     # A folder to write in: the tests leave files behind.
     done_run = subprocess.run(

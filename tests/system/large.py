@@ -30,7 +30,7 @@ ROTARY_BYTES = 2 * 512
 def check_large(box: Box, *words, python: Path | None = None) -> tuple[Result, dict]:
     """Runs a program, which must end within a minute and use little host memory; also returns the program's own figures."""
     started = _seconds_of_children()
-    result = box.check("--json", *words, python=python)
+    result = box.check("--json", "--keep-files", *words, python=python)
     seconds = _seconds_of_children() - started
     usage = json.loads((box.work / "usage.json").read_text())
     assert seconds <= MOST_SECONDS, f"took {seconds:.0f} s of processor time\n{result}"

@@ -45,7 +45,7 @@ def background(box: Box, what: str) -> None:
 def interrupted(box: Box) -> None:
     """Ctrl-C ends a program in the background, too."""
     script = box.write("train.py", DAEMON + TRAIN + "open('ready', 'w').close()\nimport time\ntime.sleep(600)\n")
-    process = box.start(box.oomph, "check", "--python", box.python, "--steps", "0", "--gpu", "rtx-4090", script)
+    process = box.start(box.oomph, "check", "--keep-files", "--python", box.python, "--steps", "0", "--gpu", "rtx-4090", script)
     deadline = time.monotonic() + 60
     while not (box.work / "ready").exists() and time.monotonic() < deadline:
         time.sleep(0.1)

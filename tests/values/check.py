@@ -78,7 +78,7 @@ def judge(oomph: Path, corpus: str, first: int, last: int) -> str:
     """Runs a part of a corpus; returns the number of known values."""
     with tempfile.TemporaryDirectory() as folder:
         output = Path(folder, "answers.json")
-        words = [oomph, "check", "--json", "--gpu", "rtx-4090", "--python", Path(sys.executable).absolute()]
+        words = [oomph, "check", "--json", "--keep-files", "--gpu", "rtx-4090", "--python", Path(sys.executable).absolute()]
         program = [HERE / "driver.py", corpus, output, first, last]
         done = subprocess.run(list(map(str, words + program)), capture_output=True, text=True, timeout=PATIENCE, cwd=folder)
         assert output.exists(), f"no answers; status {done.returncode}: {done.stdout[-2000:]}{done.stderr[-2000:]}"

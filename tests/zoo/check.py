@@ -67,7 +67,7 @@ class Zoo:
         script = [str(HERE / f"{file}.py"), "--part", f"{number}/{PARTS[file]}", "--out", str(out)]
         script += [] if self.is_whole else ["--one-precision"]
         if file in CHECKED:
-            command = [self.oomph, "check", "--gpu", GPU, "--steps", "0", "--verbose", "--", sys.executable, *script]
+            command = [self.oomph, "check", "--keep-files", "--gpu", GPU, "--steps", "0", "--verbose", "--", sys.executable, *script]
         else:
             command = [self.oomph, "phantom", "--gpu", GPU, "--", sys.executable, *script]
         # torch.compile must compile anew: benchmarking candidates takes memory, finding them in a cache does not.

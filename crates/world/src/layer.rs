@@ -15,13 +15,20 @@ use crate::enter::NOTHING;
 use crate::mounts::{Mount, Mounts};
 use crate::owners;
 use crate::record::{Layer, Record, Uncovered};
+use crate::scratch;
 use crate::spec::Spec;
 
-/// Options of an overlay for the superuser, the best first. `volatile` saves the time of `fsync` (Linux 5.10); with `redirect_dir` a
-/// folder can be renamed, and without `xino` a file has the number of the file below (Documentation/filesystems/overlayfs.rst, 6.18).
-const OPTIONS: [&str; 3] = ["xino=off,redirect_dir=on,volatile", "xino=off,redirect_dir=on", "xino=off"];
+/// Options of an overlay for the superuser, the best first (Documentation/filesystems/overlayfs.rst, 6.18). With `redirect_dir` a
+/// folder can be renamed, with `index` hard links stay together, without `xino` a file has the number of the file below, and `volatile`
+/// saves the time of `fsync` (Linux 5.10).
+const OPTIONS: [&str; 4] = [
+    "xino=off,redirect_dir=on,index=on,volatile",
+    "xino=off,redirect_dir=on,volatile",
+    "xino=off,redirect_dir=on",
+    "xino=off",
+];
 /// The same in a user namespace, for which Linux 5.11 is necessary.
-const USER_OPTIONS: [&str; 1] = ["xino=off,userxattr,volatile"];
+const USER_OPTIONS: [&str; 2] = ["xino=off,userxattr,index=on,volatile", "xino=off,userxattr,volatile"];
 /// The largest file of a split folder that is copied into the world.
 const MOST_COPIED_BYTES: u64 = 64 << 20;
 /// Folders with sockets of daemons, which are not reached through an overlay.
@@ -59,8 +66,11 @@ impl<'a> Layers<'a> {
                 self.leave(folder, &errno.to_string());
             }
         }
+        for pipe in self.spec.folders.iter().flat_map(|folder| list_pipes(folder)) {
+            self.show(&pipe);
+        }
         for socket in list_sockets(&fs::read("/proc/net/unix").unwrap_or_default()) {
-            self.show_socket(&socket);
+            self.show(&socket);
         }
     }
 
@@ -206,8 +216,7 @@ impl<'a> Layers<'a> {
     }
 
     fn overlay_at(&self, folder: &Path, scratch: &Path, upper: &Path, number: usize) -> nix::Result<()> {
-        // A `volatile` work folder serves one mount only, and the ranks of a job share the layers.
-        let work = scratch.join(format!("work{number}-{}", std::process::id()));
+        let work = scratch.join(format!("work{number}"));
         let metadata = fs::metadata(folder).map_err(to_errno)?;
         for made in [upper, &work] {
             fs::create_dir_all(made).map_err(to_errno)?;
@@ -220,6 +229,8 @@ impl<'a> Layers<'a> {
         let options = if self.is_user { &USER_OPTIONS[..] } else { &OPTIONS[..] };
         let mut refusal = Errno::EINVAL;
         for option in options {
+            // The mark of a `volatile` overlay, which must not be mounted again after a crash of the machine. The ranks of a job do so.
+            scratch::remove(&work.join("work/incompat")).map_err(to_errno)?;
             let data = OsString::from_vec([&folders[..], b",", option.as_bytes()].concat());
             match mount(Some("oomph"), &self.target(folder), Some("overlay"), MsFlags::empty(), Some(data.as_os_str())) {
                 Ok(()) => return Ok(()),
@@ -229,11 +240,13 @@ impl<'a> Layers<'a> {
         Err(refusal)
     }
 
-    /// Mounts a socket of another process: an overlay has a node of its own, to which nobody listens.
-    fn show_socket(&mut self, path: &Path) {
-        let is_socket = |path: &Path| fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket());
+    /// Mounts a socket or a named pipe: an overlay has a node of its own, at whose other end is nobody.
+    fn show(&mut self, path: &Path) {
+        let is_node = |path: &Path| {
+            fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket() || it.file_type().is_fifo())
+        };
         let is_layered = self.record.layers.iter().any(|layer| path.starts_with(&layer.folder));
-        if is_layered && is_socket(path) && is_socket(&self.target(path)) {
+        if is_layered && is_node(path) && is_node(&self.target(path)) {
             // A socket that cannot be shown refuses connections, which the program says.
             let _: nix::Result<()> = self.bind(path);
         }
@@ -254,6 +267,12 @@ fn escape(path: &Path) -> Vec<u8> {
     let special = |byte: &u8| matches!(byte, b'\\' | b',' | b':');
     let bytes = path.as_os_str().as_bytes().iter();
     bytes.flat_map(|byte| special(byte).then_some(b'\\').into_iter().chain([*byte])).collect()
+}
+
+/// Lists the named pipes of a folder.
+fn list_pipes(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_fifo())).map(|entry| entry.path()).collect()
 }
 
 /// Lists the sockets with a path, from the text of `/proc/net/unix`: the eighth field.

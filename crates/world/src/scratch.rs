@@ -9,6 +9,10 @@ use std::path::Path;
 pub fn remove(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            if let Some(parent) = folder.parent() {
+                // The folder above may be an overlay's work folder.
+                let _: io::Result<()> = fs::set_permissions(parent, Permissions::from_mode(0o700));
+            }
             open(folder)?;
             fs::remove_dir_all(folder)
         }

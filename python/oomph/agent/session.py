@@ -11,6 +11,7 @@ import torch
 from . import absent_ranks, environment, frames, history, job_rank, leftovers, limits, lineage, phantom, records
 from .backward import Backward
 from .census import Census
+from .checkpoints import moves
 from .checkpoints.guard import CheckpointGuard
 from .checkpoints.removals import Removals
 from .checkpoints.saves import Saves
@@ -144,7 +145,9 @@ class Session:
         holes.install(self.overrides)
         self.initializers.install(self.overrides)
         self.checkpoints.install()
-        if not self.env.has_file_guard:
+        if self.env.has_file_guard:
+            moves.install()
+        else:
             Saves(self.guard).install()
             Removals(self.guard).install()
 

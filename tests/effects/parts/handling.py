@@ -1,0 +1,161 @@
+"""Cases written by hand: kills, interrupts, options, several runs at once."""
+
+import json
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from parts.world import HERE, World
+
+SEEN = "SEEN AS REAL"
+# Seconds after a kill in which the world must be as before.
+CLEANED = 5
+
+
+def check_words(*more: str) -> list[str]:
+    """The words of a check to the program's end."""
+    return ["check", "--json", "-v", "--steps", "0", "--gpu", "rtx-4090", "--python", sys.executable, *more]
+
+
+def kill_in_the_middle(oomph: Path) -> str:
+    """The world is as before, although oomph had no time to clean up."""
+    return end_in_the_middle(oomph, lambda process: process.kill())
+
+
+def interrupt_in_the_middle(oomph: Path) -> str:
+    """The world is as before after Ctrl-C."""
+    return end_in_the_middle(oomph, lambda process: os.killpg(process.pid, signal.SIGINT))
+
+
+def terminate_in_the_middle(oomph: Path) -> str:
+    """The world is as before after SIGTERM to oomph alone."""
+    return end_in_the_middle(oomph, lambda process: process.terminate())
+
+
+def end_in_the_middle(oomph: Path, end) -> str:
+    """Ends oomph amid the program's effects; nothing of the program may be left."""
+    with World(HERE / "parts" / "slow.py", own_temporary=True) as world:
+        before = world.snapshot()
+        process = world.start(world.command(oomph, *check_words("slow.py")))
+        assert world.server.wait_for("/begun"), f"the program did not begin: {output(process)}"
+        assert process.poll() is None, f"ended early: {output(process)}"
+        during = world.differences(before)
+        end(process)
+        process.wait(60)
+        ended = time.monotonic()
+        while (problems := leavings(world, before)) and time.monotonic() < ended + CLEANED:
+            time.sleep(0.1)
+        seconds = time.monotonic() - ended
+        assert not problems, "\n".join([f"after {CLEANED} s:", *problems, output(process)])
+        assert not during, "\n".join(["during the run:", *during])
+        time.sleep(2)
+        late = leavings(world, before)
+        assert not late, "\n".join(["later:", *late])
+    return f"clean after {seconds:.1f} s, status {process.returncode}"
+
+
+def leavings(world: World, before: dict) -> list[str]:
+    """Changes, temporary folders of oomph and processes that are left."""
+    folders = [f"left: {path}" for path in world.folders["tmp"].iterdir() if path.name.startswith("oomph")]
+    return [*world.differences(before), *folders, *(f"still runs: {command_line(pid)}" for pid in world.programs())]
+
+
+def command_line(pid: int) -> str:
+    """The words of a process."""
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+    except OSError:
+        return str(pid)
+
+
+def output(process) -> str:
+    """The end of both outputs so far, and the status."""
+    process.poll()
+    if process.returncode is None:
+        process.kill()
+    texts = process.communicate(30)
+    return f"status {process.returncode}\n" + "\n".join(text.decode(errors="replace")[-3000:] for text in texts)
+
+
+def keep_files(oomph: Path) -> str:
+    """The effects stay with `--keep-files`."""
+    with World(HERE / "parts" / "kept.py") as world:
+        done = world.run_oomph(oomph, *check_words("--keep-files", "kept.py"))
+        folder = world.folders["work"]
+        found = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.*") if path.suffix in (".txt", ".csv")}
+        assert found == {"metrics.csv": "overwritten\n", "results/b.txt": "b\n"}, f"{found}\n{done.stderr[-3000:]}"
+        assert done.returncode == 0 and SEEN in done.stderr.splitlines(), f"status {done.returncode}\n{done.stderr[-3000:]}"
+    return f"{json.loads(done.stdout)['effects']}"
+
+
+def offline(oomph: Path) -> str:
+    """No connection arrives with `--offline`, and the program's calls fail as without a network."""
+    with World(HERE / "parts" / "offline.py") as world:
+        before = world.snapshot()
+        done = world.run_oomph(oomph, *check_words("--offline", "offline.py"))
+        problems = world.differences(before)
+        assert not problems, "\n".join([*problems, done.stderr[-3000:]])
+        assert world.server.connections == 0, f"{world.server.connections} connections\n{done.stderr[-3000:]}"
+        assert SEEN in done.stderr.splitlines(), f"status {done.returncode}\n{done.stderr[-3000:]}"
+        assert done.returncode == 0, f"status {done.returncode}\n{done.stderr[-3000:]}"
+    return "refused"
+
+
+def post_in_fit(oomph: Path) -> str:
+    """A search of many runs announces itself once at most; every run finds the table as it was, else no plan is found."""
+    with World(HERE / "parts" / "post_and_insert.py") as world:
+        before = world.snapshot()
+        words = ["fit", "--json", "--no-cache", "--gpu", "rtx-4090", "--vram", "3GiB", "--python", sys.executable, "post_and_insert.py"]
+        done = world.run_oomph(oomph, *words)
+        problems = world.differences(before)
+        assert not problems, "\n".join([*problems, done.stderr[-3000:]])
+        assert world.server.posts <= 1, f"{world.server.posts} posts"
+        assert done.stdout, f"status {done.returncode}\n{done.stderr[-3000:]}"
+        report = json.loads(done.stdout)
+        assert report["verdict"] == "fits-with-plan", f"{report['verdict']}, {report['notes']}\n{done.stderr[-3000:]}"
+    return f"{report['runs']} runs, {world.server.posts} posts"
+
+
+def two_at_once(oomph: Path) -> str:
+    """Two checks in one folder see nothing of each other."""
+    with World(HERE / "work" / "clean_output.py") as world:
+        before = world.snapshot()
+        processes = [world.start(world.command(oomph, *check_words("clean_output.py"))) for _ in range(2)]
+        for process in processes:
+            _, errors = process.communicate(900)
+            assert SEEN in errors.decode().splitlines(), f"status {process.returncode}\n{errors.decode()[-3000:]}"
+        problems = world.differences(before)
+        assert not problems, "\n".join(problems)
+    return "both saw their own"
+
+
+def others_may_write(oomph: Path) -> str:
+    """Files that others write during the run are as they wrote them."""
+    with World(HERE / "parts" / "slow.py") as world:
+        folder = world.folders["work"]
+        process = world.start(world.command(oomph, *check_words("slow.py")))
+        assert world.server.wait_for("/begun"), f"the program did not begin: {output(process)}"
+        (folder / "untouched.txt").write_text("written by others\n")
+        (folder / "theirs.txt").write_text("theirs\n")
+        with (folder / "metrics.csv").open("a") as file:
+            file.write("2,0.4\n")
+        during = world.snapshot()
+        _, errors = process.communicate(900)
+        problems = world.differences(during)
+        assert not problems, "\n".join([*problems, errors.decode()[-3000:]])
+        assert (folder / "metrics.csv").read_text() == "step,loss\n1,0.5\n2,0.4\n"
+    return f"status {process.returncode}"
+
+
+CASES = [
+    kill_in_the_middle,
+    interrupt_in_the_middle,
+    terminate_in_the_middle,
+    keep_files,
+    offline,
+    post_in_fit,
+    two_at_once,
+    others_may_write,
+]

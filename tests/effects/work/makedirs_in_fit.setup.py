@@ -1,0 +1,5 @@
+"""Makes the files of an earlier run."""
+
+import os
+
+os.makedirs("runs")
