@@ -1,0 +1,287 @@
+//! The journal entries of each kind of call.
+
+use std::ffi::{CStr, c_char, c_int, c_uint};
+
+use super::kernel::{self, Answer, Stat};
+use super::place::Place;
+use super::preserve::{self, stamped};
+use super::record::{Kind, append};
+use super::setup::{Region, Setup};
+use super::stash::is_guarded;
+use super::{Fact, Step, hash};
+
+const HERE: c_int = libc::AT_FDCWD;
+
+/// Resolves a guarded path; `None` if the change passes.
+fn guarded(setup: &Setup, folder: c_int, path: *const c_char, follows: bool) -> Answer<Option<Place>> {
+    let Some(place) = Place::of(folder, path, follows)? else { return Ok(None) };
+    Ok(is_guarded(setup, &place)?.then_some(place))
+}
+
+/// The same with the state, for a path that exists.
+fn present(setup: &Setup, folder: c_int, path: *const c_char, follows: bool) -> Answer<Option<(Place, Stat)>> {
+    let Some(place) = guarded(setup, folder, path, follows)? else { return Ok(None) };
+    Ok(place.stat()?.map(|stat| (place, stat)))
+}
+
+/// A file is opened.
+pub(crate) fn open(setup: &Setup, folder: c_int, path: *const c_char, flags: c_int) -> Answer<Step> {
+    let has = |flag: c_int| flags & flag == flag;
+    let writes = flags & libc::O_ACCMODE != libc::O_RDONLY || has(libc::O_TRUNC);
+    let is_new = has(libc::O_CREAT | libc::O_EXCL);
+    if has(libc::O_PATH) || has(libc::O_TMPFILE) || !(writes || has(libc::O_CREAT)) {
+        return Ok(Step::Call);
+    }
+    let follows = !has(libc::O_NOFOLLOW) && !is_new;
+    let Some(place) = guarded(setup, folder, path, follows)? else { return Ok(Step::Call) };
+    match place.stat()? {
+        None if has(libc::O_CREAT) => return make(setup, place, Kind::Made),
+        Some(stat) if writes && !is_new && stat.is(libc::S_IFREG) => change(setup, &place, &stat, flags)?,
+        _ => {}
+    }
+    Ok(Step::Call)
+}
+
+fn change(setup: &Setup, place: &Place, stat: &Stat, flags: c_int) -> Answer<()> {
+    let grows = flags & libc::O_APPEND != 0;
+    if flags & libc::O_TRUNC != 0 {
+        preserve::truncated(setup, place, stat)
+    } else if grows && flags & libc::O_ACCMODE == libc::O_WRONLY {
+        preserve::length(setup, place, stat)
+    } else {
+        match preserve::content(setup, place, stat) {
+            Err(libc::EROFS) if grows => preserve::length(setup, place, stat),
+            answer => answer,
+        }
+    }
+}
+
+/// The flags of a mode of `fopen`.
+pub(crate) fn mode_flags(mode: *const c_char) -> c_int {
+    // SAFETY: `fopen` asks for a string.
+    let mode = if mode.is_null() { &[] } else { unsafe { CStr::from_ptr(mode) }.to_bytes() };
+    // Behind a comma, the mode names an encoding.
+    let mode = mode.split(|byte| *byte == b',').next().unwrap_or_default();
+    let access = if mode.contains(&b'+') { libc::O_RDWR } else { libc::O_WRONLY };
+    let exclusive = if mode.contains(&b'x') { libc::O_EXCL } else { 0 };
+    match mode.first() {
+        Some(b'w') => access | exclusive | libc::O_CREAT | libc::O_TRUNC,
+        Some(b'a') => access | exclusive | libc::O_CREAT | libc::O_APPEND,
+        Some(b'r') if access == libc::O_RDWR => access,
+        _ => libc::O_RDONLY,
+    }
+}
+
+/// `truncate`.
+pub(crate) fn truncate(setup: &Setup, path: *const c_char) -> Answer<Step> {
+    if let Some((place, stat)) = present(setup, HERE, path, true)? {
+        preserve::content(setup, &place, &stat)?;
+    }
+    Ok(Step::Call)
+}
+
+/// `ftruncate`: only a file that was opened to grow is not preserved yet.
+pub(crate) fn truncate_descriptor(setup: &Setup, file: c_int) -> Answer<Step> {
+    if kernel::flags(file).is_ok_and(|flags| flags & libc::O_APPEND != 0)
+        && let Some((place, stat)) = of_descriptor(setup, file)?
+    {
+        preserve::content(setup, &place, &stat)?;
+    }
+    Ok(Step::Call)
+}
+
+fn make(setup: &Setup, place: Place, kind: Kind) -> Answer<Step> {
+    preserve::parent_times(setup, &place)?;
+    append(setup, kind, &stamped(), &[place.bytes()])?;
+    Ok(Step::Make(place))
+}
+
+/// A file, a link, a socket or a folder is made.
+pub(crate) fn make_path(setup: &Setup, folder: c_int, path: *const c_char, is_folder: bool) -> Answer<Step> {
+    let kind = if is_folder { Kind::MadeFolder } else { Kind::Made };
+    match guarded(setup, folder, path, false)? {
+        Some(place) if place.stat()?.is_none() => make(setup, place, kind),
+        _ => Ok(Step::Call),
+    }
+}
+
+/// A file or a folder is made under a name that the C library is going to choose.
+pub(crate) fn make_in_folder(setup: &Setup, template: *const c_char) -> Answer<Step> {
+    if let Some(place) = guarded(setup, HERE, template, false)? {
+        preserve::parent_times(setup, &place)?;
+    }
+    Ok(Step::Call)
+}
+
+/// A file or a folder was made under such a name.
+pub(super) fn found(setup: &Setup, place: &Place, is_folder: bool) -> Answer<()> {
+    if is_guarded(setup, place)? {
+        let kind = if is_folder { Kind::MadeFolder } else { Kind::Made };
+        append(setup, kind, &stamped(), &[place.bytes()])?;
+    }
+    Ok(())
+}
+
+/// A file gets a second name.
+pub(crate) fn link(
+    setup: &Setup,
+    from: (c_int, *const c_char),
+    to: (c_int, *const c_char),
+    flags: c_int,
+) -> Answer<Step> {
+    let Some(place) = guarded(setup, to.0, to.1, false)? else { return Ok(Step::Call) };
+    if place.stat()?.is_some() {
+        return Ok(Step::Call);
+    }
+    // A file without a name, from `O_TMPFILE`, has a number in place of a path.
+    let stat = if flags & libc::AT_EMPTY_PATH != 0 {
+        kernel::stat_descriptor(from.0).ok()
+    } else {
+        match Place::of(from.0, from.1, flags & libc::AT_SYMLINK_FOLLOW != 0)? {
+            Some(place) => place.stat()?,
+            None => return Ok(Step::Call),
+        }
+    };
+    preserve::parent_times(setup, &place)?;
+    match stat {
+        Some(stat) if stat.links > 0 => append(setup, Kind::Link, &stat, &[place.bytes()])?,
+        _ => append(setup, Kind::Made, &stamped(), &[place.bytes()])?,
+    }
+    Ok(Step::Call)
+}
+
+/// A file or a folder is removed.
+pub(crate) fn remove(setup: &Setup, folder: c_int, path: *const c_char, what: Removal) -> Answer<Step> {
+    let Some((place, stat)) = present(setup, folder, path, false)? else { return Ok(Step::Call) };
+    let is_folder = stat.is(libc::S_IFDIR);
+    if (is_folder && what == Removal::File) || (!is_folder && what == Removal::Folder) {
+        return Ok(Step::Call);
+    }
+    preserve::parent_times(setup, &place)?;
+    if is_folder {
+        // A made folder too: an earlier rename out of it is reverted into it.
+        append(setup, Kind::RemovedFolder, &stat, &[place.bytes()])?;
+        return Ok(Step::Call);
+    }
+    if preserve::is_made(setup, &place, &stat) {
+        return Ok(Step::Call);
+    }
+    preserve::removed(setup, &place, &stat)?;
+    Ok(Step::Done)
+}
+
+/// The kinds of files that a call removes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Removal {
+    File,
+    Folder,
+    Any,
+}
+
+impl Removal {
+    pub(crate) fn of_flags(flags: c_int) -> Removal {
+        if flags & libc::AT_REMOVEDIR == 0 { Removal::File } else { Removal::Folder }
+    }
+}
+
+/// A path is renamed.
+pub(crate) fn rename(
+    setup: &Setup,
+    from: (c_int, *const c_char),
+    to: (c_int, *const c_char),
+    flags: c_uint,
+) -> Answer<Step> {
+    let Some(source) = Place::of(from.0, from.1, false)? else { return Ok(Step::Call) };
+    let Some(target) = Place::of(to.0, to.1, false)? else { return Ok(Step::Call) };
+    let regions = [setup.region(source.bytes()), setup.region(target.bytes())];
+    if regions.contains(&Region::Ours) {
+        return Err(libc::EACCES);
+    }
+    let Some(stat) = source.stat()? else { return Ok(Step::Call) };
+    if regions == [Region::Free; 2] || are_apart(&source, &target)? {
+        return Ok(Step::Call);
+    }
+    let present = target.stat()?;
+    if present.is_some_and(|present| present.is_same(&stat)) {
+        return Ok(Step::Call);
+    }
+    let kind = if flags & libc::RENAME_EXCHANGE != 0 { Kind::Exchanged } else { Kind::Renamed };
+    if let (Some(present), Kind::Renamed) = (present, kind)
+        && (flags & libc::RENAME_NOREPLACE != 0 || !replace(setup, &target, &present, &stat)?)
+    {
+        return Ok(Step::Call);
+    }
+    preserve::parent_times(setup, &source)?;
+    preserve::parent_times(setup, &target)?;
+    append(setup, kind, &stat, &[source.bytes(), target.bytes()])?;
+    Ok(Step::Call)
+}
+
+/// Preserves the target of a rename; false if the call fails by itself.
+fn replace(setup: &Setup, target: &Place, present: &Stat, source: &Stat) -> Answer<bool> {
+    let is_folder = present.is(libc::S_IFDIR);
+    if is_folder != source.is(libc::S_IFDIR) {
+        return Ok(false);
+    }
+    if is_folder {
+        preserve::parent_times(setup, target)?;
+        append(setup, Kind::RemovedFolder, present, &[target.bytes()])?;
+    } else if setup.region(target.bytes()) == Region::Guarded {
+        preserve::replaced(setup, target, present)?;
+    }
+    Ok(true)
+}
+
+/// True for paths on two mounts, between which nothing is renamed.
+fn are_apart(one: &Place, other: &Place) -> Answer<bool> {
+    let mount =
+        |place: &Place| Place::join(&[place.parent()])?.stat().map(|stat| stat.map(|stat| (stat.device, stat.mount)));
+    Ok(mount(one)? != mount(other)?)
+}
+
+/// Mode, owner or times of a path are changed.
+pub(crate) fn attributes(setup: &Setup, folder: c_int, path: *const c_char, follows: bool) -> Answer<Step> {
+    if let Some((place, stat)) = present(setup, folder, path, follows)? {
+        preserve::attributes(setup, &place, &stat)?;
+    }
+    Ok(Step::Call)
+}
+
+/// Mode, owner or times of an open file are changed.
+pub(crate) fn descriptor_attributes(setup: &Setup, file: c_int) -> Answer<Step> {
+    if let Some((place, stat)) = of_descriptor(setup, file)? {
+        preserve::attributes(setup, &place, &stat)?;
+    }
+    Ok(Step::Call)
+}
+
+/// An extended attribute of a path is changed.
+pub(crate) fn extended(setup: &Setup, path: *const c_char, name: *const c_char, follows: bool) -> Answer<Step> {
+    if let Some((place, stat)) = present(setup, HERE, path, follows)? {
+        super::extended::preserve(setup, &place, &stat, name)?;
+    }
+    Ok(Step::Call)
+}
+
+/// An extended attribute of an open file is changed.
+pub(crate) fn descriptor_extended(setup: &Setup, file: c_int, name: *const c_char) -> Answer<Step> {
+    if let Some((place, stat)) = of_descriptor(setup, file)? {
+        super::extended::preserve(setup, &place, &stat, name)?;
+    }
+    Ok(Step::Call)
+}
+
+/// The path of an open file, which may be in the stash; `None` if changes pass.
+fn of_descriptor(setup: &Setup, file: c_int) -> Answer<Option<(Place, Stat)>> {
+    let (Ok(stat), Ok(place)) = (kernel::stat_descriptor(file), Place::of_descriptor(file)) else { return Ok(None) };
+    let is_named = place.stat()?.is_some_and(|named| named.is_same(&stat));
+    if setup.region(place.bytes()) == Region::Free || setup.table.has(hash(Fact::Made, &stat, &place)) {
+        return Ok(None);
+    }
+    match stat.links {
+        _ if is_named => Ok(Some((place, stat))),
+        0 => Ok(None),
+        // The file has other names, which the kernel does not tell.
+        _ => Err(libc::EROFS),
+    }
+}

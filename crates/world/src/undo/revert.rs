@@ -1,0 +1,231 @@
+//! Reverts one record. Each function changes nothing if the change did not happen, or is reverted already.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::os::fd::AsFd as _;
+use std::os::unix::fs::FileExt as _;
+use std::path::Path;
+
+use rustix::fs::{OFlags, Stat};
+
+use super::course::Course;
+use super::journal::{Kind, Record};
+use super::spot::{Spot, identity, is_folder, kind};
+
+/// Reverts the record of a number.
+pub(super) fn revert(index: usize, record: &Record, course: &Course) -> io::Result<()> {
+    if record.kind == Kind::Uncovered {
+        return Ok(());
+    }
+    let Some(spot) = Spot::find(&record.path)? else {
+        // A path in a folder that was never made cannot have been made.
+        let is_made = matches!(record.kind, Kind::Made | Kind::MadeFolder | Kind::Link | Kind::Folder | Kind::Stash);
+        return if is_made { Ok(()) } else { Err(absent()) };
+    };
+    let found = spot.stat()?;
+    match (record.kind, found) {
+        (Kind::Folder, Some(found)) if is_folder(found.st_mode) => {
+            // The times of a folder of another user stay as they are.
+            let _ = spot.set_times(&record.state);
+            Ok(())
+        }
+        (Kind::Made | Kind::MadeFolder | Kind::Link, Some(found)) => remove(record, course, &spot, &found),
+        (Kind::Stash, Some(found))
+            if is_folder(found.st_mode) && found.st_uid == rustix::process::geteuid().as_raw() =>
+        {
+            std::fs::remove_dir_all(&record.path)
+        }
+        (Kind::Folder | Kind::Stash | Kind::Made | Kind::MadeFolder | Kind::Link, _) => Ok(()),
+        (Kind::Stashed, found) => put_back(record, &spot, found.as_ref()),
+        (Kind::RemovedFolder, found) => make_folder(record, &spot, found.as_ref()),
+        (Kind::Renamed, found) => rename(record, course.renames_made(index), &spot, found.is_some()),
+        (_, None) => Err(absent()),
+        (Kind::Exchanged, Some(_)) => exchange(record, &spot),
+        (Kind::Copied | Kind::Appended, Some(found))
+            if identity(&found) != (record.state.device, record.state.inode) =>
+        {
+            Err(io::Error::other("another file is in its place"))
+        }
+        (Kind::Copied, Some(_)) => restore(record, &spot),
+        (Kind::Appended, Some(found)) => shorten(record, &spot, &found),
+        (_, Some(found)) if kind(found.st_mode) != kind(record.state.mode) => {
+            Err(io::Error::other("another kind of file is in its place"))
+        }
+        (Kind::Extended, Some(_)) => {
+            spot.set_attribute(record.other.as_deref().ok_or_else(absent)?, record.value.as_deref())
+        }
+        (_, Some(_)) => spot.set_attributes(&record.state),
+    }
+}
+
+/// Adds the place of the original to an error.
+pub(super) fn with_stash(record: &Record, error: io::Error) -> io::Error {
+    match &record.other {
+        Some(stash) if matches!(record.kind, Kind::Stashed | Kind::Copied) => {
+            io::Error::new(error.kind(), format!("{error}; the original is {}", stash.display()))
+        }
+        _ => error,
+    }
+}
+
+fn absent() -> io::Error {
+    io::ErrorKind::NotFound.into()
+}
+
+fn remove(record: &Record, course: &Course, spot: &Spot, found: &Stat) -> io::Result<()> {
+    let is_same = identity(found) == (record.state.device, record.state.inode);
+    let is_last = found.st_nlink <= 1 || record.kind != Kind::Link;
+    if record.kind == Kind::Link && !is_same {
+        return Err(io::Error::other("another file is in the place of the second name"));
+    }
+    if is_last && course.is_original(identity(found)) {
+        return Err(io::Error::other("a file from before the run is in the place of a made one"));
+    }
+    if is_folder(found.st_mode) != (record.kind == Kind::MadeFolder) {
+        return Err(io::Error::other("another kind of file is in its place"));
+    }
+    match spot.remove(record.kind == Kind::MadeFolder) {
+        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && course.has_kept_below(&record.path) => Ok(()),
+        answer => answer,
+    }
+}
+
+/// Moves an original from the stash to its place. A file there that no record explains gets another name.
+fn put_back(record: &Record, spot: &Spot, found: Option<&Stat>) -> io::Result<()> {
+    let Some(stash) = Spot::find(record.other.as_deref().ok_or_else(absent)?)? else { return Ok(()) };
+    let Some(original) = stash.stat()? else { return Ok(()) };
+    match found {
+        None => stash.rename(spot),
+        Some(found) if identity(found) == identity(&original) => stash.remove(false),
+        Some(_) => {
+            let aside = beside(&record.path);
+            let free = Spot::find(&aside)?.ok_or_else(absent)?;
+            spot.rename(&free)?;
+            stash.rename(spot)?;
+            Err(io::Error::other(format!("a later file was in its place and is now {}", aside.display())))
+        }
+    }
+}
+
+/// A free name beside a path.
+fn beside(path: &Path) -> std::path::PathBuf {
+    let name = |number: usize| {
+        let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
+        name.push(format!(".later-{number}"));
+        path.with_file_name(name)
+    };
+    (1..).map(name).find(|path| path.symlink_metadata().is_err()).unwrap_or_else(|| path.to_owned())
+}
+
+fn make_folder(record: &Record, spot: &Spot, found: Option<&Stat>) -> io::Result<()> {
+    match found {
+        None => spot.make_folder()?,
+        Some(found) if is_folder(found.st_mode) => {}
+        Some(_) => return Err(io::Error::other("a file is in the place of a folder")),
+    }
+    spot.set_attributes(&record.state)
+}
+
+fn rename(record: &Record, is_made: bool, from: &Spot, is_there: bool) -> io::Result<()> {
+    let to = Spot::find(record.other.as_deref().ok_or_else(absent)?)?;
+    if is_there {
+        return Ok(());
+    }
+    let found = match &to {
+        Some(to) => to.stat()?.map(|found| (to, found)),
+        None => None,
+    };
+    match found {
+        Some((to, found)) if is_renamed(record, &found) => to.rename(from),
+        // A file of the run's may be gone.
+        None if is_made => Ok(()),
+        Some(_) => Err(io::Error::other("another file is in the place of the renamed one")),
+        None => Err(absent()),
+    }
+}
+
+/// True for the renamed file. A folder that was removed afterwards has been made anew.
+fn is_renamed(record: &Record, found: &Stat) -> bool {
+    let are_folders = is_folder(found.st_mode) && is_folder(record.state.mode);
+    are_folders || identity(found) == (record.state.device, record.state.inode)
+}
+
+fn exchange(record: &Record, spot: &Spot) -> io::Result<()> {
+    let other = Spot::find(record.other.as_deref().ok_or_else(absent)?)?.ok_or_else(absent)?;
+    match other.stat()? {
+        Some(found) if identity(&found) == (record.state.device, record.state.inode) => spot.exchange(&other),
+        _ => Ok(()),
+    }
+}
+
+/// Copies an original over the changed file, whose inode, and so whose other names, stay.
+fn restore(record: &Record, spot: &Spot) -> io::Result<()> {
+    let stash = Spot::find(record.other.as_deref().ok_or_else(absent)?)?.ok_or_else(absent)?;
+    let original = stash.open(OFlags::RDONLY)?;
+    let file = writable(record, spot)?;
+    let size = original.metadata()?.len();
+    if rustix::fs::ioctl_ficlone(file.as_fd(), original.as_fd()).is_ok() {
+        file.set_len(size)?;
+    } else {
+        file.set_len(0)?;
+        file.set_len(size)?;
+        copy_data(&original, &file, size)?;
+    }
+    drop(file);
+    spot.set_attributes(&record.state)
+}
+
+/// Copies what is no hole.
+fn copy_data(from: &File, to: &File, size: u64) -> io::Result<()> {
+    let mut buffer = vec![0; 1 << 20];
+    let mut end = 0;
+    while end < size {
+        let start = match rustix::fs::seek(from, rustix::fs::SeekFrom::Data(end)) {
+            Ok(start) => start,
+            Err(rustix::io::Errno::NXIO) => return Ok(()),
+            Err(_) => end,
+        };
+        end = rustix::fs::seek(from, rustix::fs::SeekFrom::Hole(start)).unwrap_or(size).max(start + 1);
+        copy_range(from, to, start..end, &mut buffer)?;
+    }
+    Ok(())
+}
+
+fn copy_range(mut from: &File, to: &File, range: std::ops::Range<u64>, buffer: &mut [u8]) -> io::Result<()> {
+    from.seek(SeekFrom::Start(range.start))?;
+    let mut rest = from.take(range.end - range.start);
+    let mut offset = range.start;
+    loop {
+        let count = rest.read(buffer)?;
+        if count == 0 {
+            return Ok(());
+        }
+        to.write_all_at(&buffer[..count], offset)?;
+        offset += count as u64;
+    }
+}
+
+fn shorten(record: &Record, spot: &Spot, found: &Stat) -> io::Result<()> {
+    let size = u64::try_from(found.st_size).unwrap_or_default();
+    if size < record.state.size {
+        return Err(io::Error::other("the file is shorter than before"));
+    }
+    if size > record.state.size {
+        let mut file = writable(record, spot)?;
+        file.set_len(record.state.size)?;
+        file.flush()?;
+    }
+    spot.set_attributes(&record.state)
+}
+
+/// Opens a file to be written, whatever its mode became; the mode is restored afterwards.
+fn writable(record: &Record, spot: &Spot) -> io::Result<File> {
+    match spot.open(OFlags::WRONLY) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            spot.set_mode(record.state.mode | 0o200)?;
+            spot.open(OFlags::WRONLY)
+        }
+        answer => answer,
+    }
+}
