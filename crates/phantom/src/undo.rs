@@ -53,8 +53,21 @@ pub(crate) enum Step {
     Call,
     /// The call goes on, and makes this path.
     Make(Place),
+    /// The call goes on, and opens this path: with the state and the flags, to be compared with the opened file.
+    Open(Place, Option<Stat>, c_int),
     /// The call's work has been done.
     Done,
+}
+
+impl Step {
+    /// For a function that returns no number of an open file.
+    fn without_descriptor(self) -> Step {
+        match self {
+            Step::Open(place, None, _) => Step::Make(place),
+            Step::Open(..) => Step::Call,
+            step => step,
+        }
+    }
 }
 
 /// The result of a C function.
@@ -62,6 +75,8 @@ pub(crate) trait Outcome: Copy {
     const FAILED: Self;
     const DONE: Self;
     fn is_failed(self) -> bool;
+    /// The number of the opened file.
+    fn descriptor(self) -> c_int;
 }
 
 impl Outcome for c_int {
@@ -69,6 +84,9 @@ impl Outcome for c_int {
     const DONE: c_int = 0;
     fn is_failed(self) -> bool {
         self < 0
+    }
+    fn descriptor(self) -> c_int {
+        self
     }
 }
 
@@ -78,6 +96,9 @@ impl Outcome for c_long {
     fn is_failed(self) -> bool {
         self < 0
     }
+    fn descriptor(self) -> c_int {
+        self as c_int
+    }
 }
 
 impl Outcome for *mut c_void {
@@ -85,6 +106,10 @@ impl Outcome for *mut c_void {
     const DONE: *mut c_void = std::ptr::null_mut();
     fn is_failed(self) -> bool {
         self.is_null()
+    }
+    fn descriptor(self) -> c_int {
+        // SAFETY: only the steps of `fopen` and `freopen` open a file and return a pointer: a stream that is open.
+        unsafe { libc::fileno(self.cast()) }
     }
 }
 
@@ -113,14 +138,9 @@ fn guarded<T: Outcome>(
     match step {
         Ok(Step::Call) => call(),
         Ok(Step::Done) => T::DONE,
-        Ok(Step::Make(place)) => {
-            let outcome = call();
-            if !outcome.is_failed() {
-                let after = kernel::errno();
-                remember(setup, &place);
-                kernel::set_errno(after);
-            }
-            outcome
+        Ok(Step::Make(place)) => after(call(), |_| remember(setup, &place)),
+        Ok(Step::Open(place, before, flags)) => {
+            after(call(), |outcome| steps::compare(setup, &place, before.as_ref(), flags, outcome.descriptor()))
         }
         Err(number) => {
             kernel::set_errno(number);
@@ -129,12 +149,22 @@ fn guarded<T: Outcome>(
     }
 }
 
+/// Finishes a call that succeeded.
+fn after<T: Outcome>(outcome: T, finish: impl FnOnce(T)) -> T {
+    if !outcome.is_failed() {
+        let number = kernel::errno();
+        finish(outcome);
+        kernel::set_errno(number);
+    }
+    outcome
+}
+
 /// Adds a made file to the table. If another process of the run moved an older file to the path in between, the file is
 /// not the run's: its birth is before the last seconds.
 fn remember(setup: &Setup, place: &Place) {
     let Ok(Some(stat)) = place.stat() else { return };
     if is_fresh(&stat) {
-        setup.table.add(hash(Fact::Made, &stat, place));
+        setup.table.add(hash(Fact::Made, &stat, place.bytes()));
     }
 }
 

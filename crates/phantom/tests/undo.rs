@@ -5,11 +5,14 @@
 #[path = "undo/tree.rs"]
 mod tree;
 
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Stdio;
 use std::process::{Command, Output};
+use std::time::Duration;
 
 use tempfile::TempDir;
-use world::undo::{ChangeKind, Undone, undo};
+use world::undo::{Undone, undo};
 
 /// The file systems: that of the journal, and another, of memory.
 const PLACES: [&str; 2] = ["/tmp", "/dev/shm"];
@@ -46,7 +49,7 @@ impl Bench {
     }
 }
 
-/// The folders for originals that are left on a mount.
+/// True if files of the guard are left.
 fn left_over(bench: &Bench) -> bool {
     let name = format!(".oomph-undo-{}", bench.journal.path().file_name().unwrap().to_str().unwrap());
     let above = bench.root.path().ancestors().any(|folder| folder.join(&name).exists());
@@ -94,4 +97,104 @@ fn shell_programs_are_undone() {
             check(place, "sh", &format!("set -e\n# {script}"));
         }
     }
+}
+
+/// A program that changes files without an end.
+const ENDLESS: &str = r#"
+import os, random, shutil, sys, threading
+def work(number):
+    names = ["a.txt", "b.bin", "log", "hard1", "sub/c.txt", "empty", "link", "holes", f"n{number}", "new"]
+    random.seed(f"{sys.argv[1]} {number}")
+    while True:
+        one, other = random.sample(names, 2)
+        try:
+            turn = random.randrange(8)
+            if turn == 0: os.unlink(one)
+            elif turn == 1: os.replace(one, other)
+            elif turn == 2: open(one, "w").write("w" * random.randrange(9000))
+            elif turn == 3: open(one, "r+").write("changed")
+            elif turn == 4: open(one, "a").write("more")
+            elif turn == 5: os.link(one, other)
+            elif turn == 6: os.chmod(one, random.choice([0o600, 0o644, 0o755]))
+            else: os.makedirs("m/n", exist_ok=True); open("m/n/o", "w"); shutil.rmtree("m", True)
+        except OSError:
+            pass
+for child in range(2):
+    if os.fork() == 0:
+        break
+print("started", flush=True)
+threads = [threading.Thread(target=work, args=(number,)) for number in range(int(sys.argv[2]))]
+for thread in threads: thread.start()
+"#;
+
+/// Waits until no process of a group is left.
+fn wait_for_end(group: rustix::process::Pid) {
+    while rustix::process::test_kill_process_group(group).is_ok() {
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Starts the endless program, kills it after some time, and returns the tree before.
+fn run_and_kill(bench: &Bench, seed: u64, threads: &str) -> tree::Tree {
+    use std::io::Read as _;
+    use std::os::unix::process::CommandExt as _;
+    let before = tree::read(bench.root.path());
+    let mut command = bench.command("python3");
+    command.args(["-c", ENDLESS, &seed.to_string(), threads]).stdout(Stdio::piped()).process_group(0);
+    let mut child = command.spawn().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut [0; 7]).unwrap();
+    std::thread::sleep(Duration::from_millis(5 + seed * 37 % 120));
+    let group = rustix::process::Pid::from_child(&child);
+    rustix::process::kill_process_group(group, rustix::process::Signal::KILL).unwrap();
+    child.wait().unwrap();
+    wait_for_end(group);
+    before
+}
+
+#[test]
+fn killed_programs_are_undone() {
+    for seed in 0..40 {
+        let bench = Bench::new(PLACES[usize::try_from(seed % 2).unwrap()]);
+        let before = run_and_kill(&bench, seed, "1");
+        let journal = fs::read(bench.journal.path().join("journal")).unwrap_or_default();
+        let undone = bench.undo();
+        let text = String::from_utf8_lossy(&journal).replace("\0\u{1}", "\n").replace('\0', " ");
+        let text = text.replace(bench.root.path().to_str().unwrap(), "");
+        same(
+            &before,
+            &bench,
+            &format!("seed {seed}\n{}", if undone.failures.is_empty() { "" } else { &text }),
+            &undone,
+        );
+    }
+}
+
+/// An undo that was killed after any number of records is finished by the next.
+#[test]
+fn an_undo_that_was_cut_off_is_finished_by_the_next() {
+    for seed in 0..6 {
+        let bench = Bench::new(PLACES[usize::try_from(seed % 2).unwrap()]);
+        let before = run_and_kill(&bench, seed, "1");
+        // The program of this test undoes, and is killed.
+        for delay in [0_u64, 1, 2, 3, 5] {
+            let mut child = Command::new(std::env::current_exe().unwrap())
+                .args(["--exact", "undoes_for_another_test", "--ignored"])
+                .env("UNDO_FOLDER", bench.journal.path())
+                .stdout(Stdio::null())
+                .spawn()
+                .unwrap();
+            std::thread::sleep(Duration::from_millis(3 + delay));
+            child.kill().unwrap();
+            child.wait().unwrap();
+        }
+        let undone = bench.undo();
+        same(&before, &bench, &format!("seed {seed}"), &undone);
+    }
+}
+
+#[test]
+#[ignore = "a part of another test"]
+fn undoes_for_another_test() {
+    undo(Path::new(&std::env::var_os("UNDO_FOLDER").unwrap()), &[]);
 }

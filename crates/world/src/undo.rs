@@ -9,9 +9,9 @@
 //! - A record whose change did not happen is recognised by the state of its paths.
 //! - No link is followed: a folder is opened name by name, and the last name is never followed.
 //! - Only a recorded path is removed, and never a file that the journal names as an original.
-//! - After a failure, all earlier records of the path, of its folders and of paths below are left alone, and the stash
-//!   stays: a file that could not be put back is there. The file `failed` then names the failures, and no later call
-//!   changes anything.
+//! - A file is recognised by its inode, which no revert changes: a record whose file is elsewhere is reverted there.
+//! - After a failure the stash stays: a file that could not be put back is there. The file `failed` then names the
+//!   failures, and no later call changes anything.
 
 mod abandoned;
 mod course;
@@ -19,7 +19,6 @@ mod journal;
 mod revert;
 mod spot;
 
-use std::collections::BTreeSet;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write as _};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -88,7 +87,10 @@ pub enum Uncovered {
 pub fn undo(folder: &Path, kept: &[PathBuf]) -> Undone {
     let bytes = match fs::read(folder.join("journal")) {
         Ok(bytes) => bytes,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Undone::default(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            clear(folder);
+            return Undone::default();
+        }
         Err(error) => return Undone { failures: vec![(folder.to_owned(), error)], ..Undone::default() },
     };
     let records = journal::parse(&bytes);
@@ -113,24 +115,12 @@ pub fn undo(folder: &Path, kept: &[PathBuf]) -> Undone {
 }
 
 fn revert_all(records: &[Record], course: &Course, progress: &mut Progress, failures: &mut Vec<(PathBuf, io::Error)>) {
-    let mut stuck = BTreeSet::new();
     for (index, record) in records.iter().enumerate().take(progress.left.unwrap_or(records.len())).rev() {
-        if course.is_kept(index) {
+        // After a failure, something may be left to be taken from the stash of a mount.
+        if course.is_kept(index) || (record.kind == Kind::Stash && !failures.is_empty()) {
             continue;
         }
-        let touches = |path: &PathBuf| record.paths().any(|other| other.starts_with(path) || path.starts_with(other));
-        // The stash of a mount is emptied last, and only if nothing is left to take from it.
-        let is_barred = if record.kind == Kind::Stash { !stuck.is_empty() } else { stuck.iter().any(touches) };
-        if is_barred && matches!(record.kind, Kind::Folder | Kind::Stash) {
-            continue;
-        }
-        let outcome = if is_barred {
-            Err(io::Error::other("left as it is, after an earlier failure"))
-        } else {
-            revert::revert(index, record, course)
-        };
-        if let Err(error) = outcome {
-            stuck.extend(record.paths().map(Path::to_owned));
+        if let Err(error) = revert::revert(index, record, course) {
             failures.push((record.path.clone(), revert::with_stash(record, error)));
         }
         if let Err(error) = progress.mark(index) {

@@ -146,7 +146,7 @@ journaled! {
     }
     fn shm_unlink(name: *const c_char) -> c_int { |setup| helpers::remove_shared(setup, MEMORY, name) }
     fn sem_open(name: *const c_char, flags: c_int, mode: c_uint, value: c_uint) -> *mut c_void {
-        |setup| helpers::open_shared(setup, SEMAPHORES, name, libc::O_RDWR | flags)
+        |setup| helpers::open_shared(setup, SEMAPHORES, name, libc::O_RDWR | flags).map(Step::without_descriptor)
     }
     fn sem_unlink(name: *const c_char) -> c_int { |setup| helpers::remove_shared(setup, SEMAPHORES, name) }
 

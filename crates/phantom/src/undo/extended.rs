@@ -20,7 +20,7 @@ pub(super) fn preserve(setup: &Setup, place: &Place, stat: &Stat, name: *const c
     }
     // SAFETY: the pointer is not null, and the called C function asks for a string.
     let name = unsafe { CStr::from_ptr(name) };
-    let known = extend_fnv(hash(Fact::Attributes, stat, place), name.to_bytes()).max(1);
+    let known = extend_fnv(hash(Fact::Attributes, stat, place.bytes()), name.to_bytes()).max(1);
     if setup.table.has(known) {
         return Ok(());
     }

@@ -15,7 +15,7 @@ const SMALL_BYTES: u64 = 256 << 10;
 
 /// True if the run made the file.
 pub(super) fn is_made(setup: &Setup, place: &Place, stat: &Stat) -> bool {
-    setup.table.has(hash(Fact::Made, stat, place))
+    setup.table.has(hash(Fact::Made, stat, place.bytes()))
 }
 
 /// Journals the times of a folder, once.
@@ -38,7 +38,7 @@ pub(super) fn parent_times(setup: &Setup, place: &Place) -> Answer<()> {
 
 /// Preserves a file that is about to change in place.
 pub(super) fn content(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
-    let known = hash(Fact::Content, stat, place);
+    let known = hash(Fact::Content, stat, place.bytes());
     if !stat.is(libc::S_IFREG) || is_made(setup, place, stat) || setup.table.has(known) {
         return Ok(());
     }
@@ -52,25 +52,25 @@ pub(super) fn content(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
     }
     append(setup, Kind::Copied, stat, &[place.bytes(), stash.bytes()])?;
     setup.table.add(known);
-    setup.table.add(hash(Fact::Attributes, stat, place));
+    setup.table.add(hash(Fact::Attributes, stat, place.bytes()));
     Ok(())
 }
 
 /// Journals the length of a file that can only grow.
 pub(super) fn length(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
-    let known = [Fact::Made, Fact::Content, Fact::Length].map(|fact| hash(fact, stat, place));
+    let known = [Fact::Made, Fact::Content, Fact::Length].map(|fact| hash(fact, stat, place.bytes()));
     if !stat.is(libc::S_IFREG) || known.iter().any(|hash| setup.table.has(*hash)) {
         return Ok(());
     }
     append(setup, Kind::Appended, stat, &[place.bytes()])?;
-    setup.table.add(hash(Fact::Length, stat, place));
-    setup.table.add(hash(Fact::Attributes, stat, place));
+    setup.table.add(hash(Fact::Length, stat, place.bytes()));
+    setup.table.add(hash(Fact::Attributes, stat, place.bytes()));
     Ok(())
 }
 
 /// Preserves a file that is about to be truncated.
 pub(super) fn truncated(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
-    if is_made(setup, place, stat) || setup.table.has(hash(Fact::Content, stat, place)) {
+    if is_made(setup, place, stat) || setup.table.has(hash(Fact::Content, stat, place.bytes())) {
         return Ok(());
     }
     if stat.size == 0 {
@@ -102,7 +102,7 @@ fn replacement(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
     let _ = kernel::set_owner(&file, stat.owner, stat.group);
     let _ = kernel::set_mode(&file, stat.mode);
     let fresh = kernel::stat_descriptor(file.0)?;
-    setup.table.add(hash(Fact::Made, &fresh, place));
+    setup.table.add(hash(Fact::Made, &fresh, place.bytes()));
     Ok(())
 }
 
@@ -124,6 +124,8 @@ pub(super) fn replaced(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> 
     if is_made(setup, place, stat) {
         return Ok(());
     }
+    // An open descriptor may still change them, and the kernel will know no path for it.
+    attributes(setup, place, stat)?;
     let stash = stash::name_beside(setup, place)?;
     parent_times(setup, place)?;
     append(setup, Kind::Stashed, stat, &[place.bytes(), stash.bytes()])?;
@@ -132,7 +134,7 @@ pub(super) fn replaced(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> 
 
 /// Journals mode, owner and times.
 pub(super) fn attributes(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
-    let known = hash(Fact::Attributes, stat, place);
+    let known = hash(Fact::Attributes, stat, place.bytes());
     if is_made(setup, place, stat) || setup.table.has(known) {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! A record of the journal, written with one system call.
 //!
-//! A record is `NUL 01 KIND`, then ten numbers and the paths, each with a NUL before it, then `NUL 02`. No field starts
+//! A record is `NUL 01 KIND`, then eleven numbers and the paths, each with a NUL before it, then `NUL 02`. No field starts
 //! with a byte below a digit, so a record that was cut off ends where the next one starts.
 
 use std::fmt::Write as _;
@@ -8,6 +8,7 @@ use std::io::IoSlice;
 
 use super::kernel::{self, Answer, Stat};
 use super::setup::Setup;
+use super::table::{Fact, hash};
 
 /// The kinds of records; `crates/world/src/undo` reads them.
 #[derive(Clone, Copy)]
@@ -63,7 +64,9 @@ impl std::fmt::Write for Head {
 
 /// Appends a record. The file is opened for each record: a program may close any file number.
 pub(super) fn append(setup: &Setup, kind: Kind, stat: &Stat, fields: &[&[u8]]) -> Answer<()> {
-    let head = head(kind, stat).map_err(|_| libc::ENAMETOOLONG)?;
+    let is_made =
+        stat.inode != 0 && setup.table.has(hash(Fact::Made, stat, fields.first().copied().unwrap_or_default()));
+    let head = head(kind, stat, is_made).map_err(|_| libc::ENAMETOOLONG)?;
     let mut slices = [IoSlice::new(b""); 2 + 2 * FIELDS];
     slices[0] = IoSlice::new(&head.bytes[..head.length]);
     for (index, field) in fields.iter().take(FIELDS).enumerate() {
@@ -77,13 +80,13 @@ pub(super) fn append(setup: &Setup, kind: Kind, stat: &Stat, fields: &[&[u8]]) -
     if kernel::write_all(&file, &slices)? == length { Ok(()) } else { Err(libc::ENOSPC) }
 }
 
-fn head(kind: Kind, stat: &Stat) -> Result<Head, std::fmt::Error> {
+fn head(kind: Kind, stat: &Stat, is_made: bool) -> Result<Head, std::fmt::Error> {
     let mut head = Head { bytes: [0; HEAD_BYTES], length: 0 };
     write!(head, "\0\x01{}", char::from(kind as u8))?;
     write!(head, "\0{}\0{}\0{}\0{}\0{}", stat.device, stat.inode, stat.mode, stat.owner, stat.group)?;
     for (seconds, nanoseconds) in [stat.accessed, stat.modified] {
         write!(head, "\0{seconds}\0{nanoseconds}")?;
     }
-    write!(head, "\0{}", stat.size)?;
+    write!(head, "\0{}\0{}", stat.size, u8::from(is_made))?;
     Ok(head)
 }

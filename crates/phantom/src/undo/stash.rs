@@ -69,6 +69,9 @@ fn make(setup: &Setup, above: &Place, stash: &Place) -> Answer<bool> {
 /// `EFBIG` for a larger one.
 pub(super) fn copy(place: &Place, stash: &Place, stat: &Stat, most: u64) -> Answer<()> {
     let from = kernel::open(libc::AT_FDCWD, place.text(), libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK, 0)?;
+    if !kernel::stat_descriptor(from.0)?.is_same(stat) {
+        return Err(libc::ESTALE);
+    }
     let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
     let to = kernel::open(libc::AT_FDCWD, stash.text(), flags, 0o600)?;
     let answer = match kernel::clone(&from, &to) {

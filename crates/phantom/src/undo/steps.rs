@@ -11,6 +11,8 @@ use super::stash::is_guarded;
 use super::{Fact, Step, hash};
 
 const HERE: c_int = libc::AT_FDCWD;
+/// Times that a file is preserved anew because another came to its place.
+const TURNS: usize = 16;
 
 /// Resolves a guarded path; `None` if the change passes.
 fn guarded(setup: &Setup, folder: c_int, path: *const c_char, follows: bool) -> Answer<Option<Place>> {
@@ -34,12 +36,43 @@ pub(crate) fn open(setup: &Setup, folder: c_int, path: *const c_char, flags: c_i
     }
     let follows = !has(libc::O_NOFOLLOW) && !is_new;
     let Some(place) = guarded(setup, folder, path, follows)? else { return Ok(Step::Call) };
-    match place.stat()? {
-        None if has(libc::O_CREAT) => return make(setup, place, Kind::Made),
-        Some(stat) if writes && !is_new && stat.is(libc::S_IFREG) => change(setup, &place, &stat, flags)?,
-        _ => {}
+    for _ in 0..TURNS {
+        let stat = match place.stat()? {
+            None if has(libc::O_CREAT) => {
+                announce(setup, &place, Kind::Made)?;
+                return Ok(Step::Open(place, None, flags));
+            }
+            Some(stat) if writes && !is_new && stat.is(libc::S_IFREG) => stat,
+            _ => return Ok(Step::Call),
+        };
+        match change(setup, &place, &stat, flags) {
+            // Another process of the run was faster, and another file is there now.
+            Err(libc::ESTALE | libc::ENOENT) => {}
+            Err(number) => return Err(number),
+            Ok(()) => return Ok(Step::Open(place, Some(stat), flags)),
+        }
     }
-    Ok(Step::Call)
+    Err(libc::EBUSY)
+}
+
+/// Compares the opened file with the journaled one: a process of the run may have put another file there in between, or
+/// removed the file, so that the call made a new one.
+pub(super) fn compare(setup: &Setup, place: &Place, before: Option<&Stat>, flags: c_int, file: c_int) {
+    let Ok(stat) = kernel::stat_descriptor(file) else { return };
+    if before.is_some_and(|before| before.is_same(&stat)) || preserve::is_made(setup, place, &stat) {
+        return;
+    }
+    let Ok(opened) = Place::of_descriptor(file) else { return };
+    let is_fresh = super::is_fresh(&stat);
+    if is_fresh && (before.is_some() || opened.bytes() != place.bytes()) {
+        // A failure leaves a race undecided; the file is open by now.
+        let _ = append(setup, Kind::Made, &stamped(), &[opened.bytes()]);
+    }
+    if is_fresh {
+        setup.table.add(hash(Fact::Made, &stat, opened.bytes()));
+    } else {
+        let _ = change(setup, &opened, &stat, flags & !libc::O_TRUNC);
+    }
 }
 
 fn change(setup: &Setup, place: &Place, stat: &Stat, flags: c_int) -> Answer<()> {
@@ -83,7 +116,7 @@ pub(crate) fn truncate(setup: &Setup, path: *const c_char) -> Answer<Step> {
 /// `ftruncate`: only a file that was opened to grow is not preserved yet.
 pub(crate) fn truncate_descriptor(setup: &Setup, file: c_int) -> Answer<Step> {
     if kernel::flags(file).is_ok_and(|flags| flags & libc::O_APPEND != 0)
-        && let Some((place, stat)) = of_descriptor(setup, file)?
+        && let Some((place, stat)) = of_descriptor(setup, file, Fact::Content)?
     {
         preserve::content(setup, &place, &stat)?;
     }
@@ -91,9 +124,13 @@ pub(crate) fn truncate_descriptor(setup: &Setup, file: c_int) -> Answer<Step> {
 }
 
 fn make(setup: &Setup, place: Place, kind: Kind) -> Answer<Step> {
-    preserve::parent_times(setup, &place)?;
-    append(setup, kind, &stamped(), &[place.bytes()])?;
+    announce(setup, &place, kind)?;
     Ok(Step::Make(place))
+}
+
+fn announce(setup: &Setup, place: &Place, kind: Kind) -> Answer<()> {
+    preserve::parent_times(setup, place)?;
+    append(setup, kind, &stamped(), &[place.bytes()])
 }
 
 /// A file, a link, a socket or a folder is made.
@@ -145,7 +182,10 @@ pub(crate) fn link(
     preserve::parent_times(setup, &place)?;
     match stat {
         Some(stat) if stat.links > 0 => append(setup, Kind::Link, &stat, &[place.bytes()])?,
-        _ => append(setup, Kind::Made, &stamped(), &[place.bytes()])?,
+        _ => {
+            append(setup, Kind::Made, &stamped(), &[place.bytes()])?;
+            return Ok(Step::Make(place));
+        }
     }
     Ok(Step::Call)
 }
@@ -249,7 +289,7 @@ pub(crate) fn attributes(setup: &Setup, folder: c_int, path: *const c_char, foll
 
 /// Mode, owner or times of an open file are changed.
 pub(crate) fn descriptor_attributes(setup: &Setup, file: c_int) -> Answer<Step> {
-    if let Some((place, stat)) = of_descriptor(setup, file)? {
+    if let Some((place, stat)) = of_descriptor(setup, file, Fact::Attributes)? {
         preserve::attributes(setup, &place, &stat)?;
     }
     Ok(Step::Call)
@@ -265,17 +305,18 @@ pub(crate) fn extended(setup: &Setup, path: *const c_char, name: *const c_char, 
 
 /// An extended attribute of an open file is changed.
 pub(crate) fn descriptor_extended(setup: &Setup, file: c_int, name: *const c_char) -> Answer<Step> {
-    if let Some((place, stat)) = of_descriptor(setup, file)? {
+    if let Some((place, stat)) = of_descriptor(setup, file, Fact::Made)? {
         super::extended::preserve(setup, &place, &stat, name)?;
     }
     Ok(Step::Call)
 }
 
-/// The path of an open file, which may be in the stash; `None` if changes pass.
-fn of_descriptor(setup: &Setup, file: c_int) -> Answer<Option<(Place, Stat)>> {
+/// The path of an open file, which may be in the stash; `None` if changes pass, or are covered by `fact`.
+fn of_descriptor(setup: &Setup, file: c_int, fact: Fact) -> Answer<Option<(Place, Stat)>> {
     let (Ok(stat), Ok(place)) = (kernel::stat_descriptor(file), Place::of_descriptor(file)) else { return Ok(None) };
     let is_named = place.stat()?.is_some_and(|named| named.is_same(&stat));
-    if setup.region(place.bytes()) == Region::Free || setup.table.has(hash(Fact::Made, &stat, &place)) {
+    let is_covered = [Fact::Made, fact].iter().any(|fact| setup.table.has(hash(*fact, &stat, place.bytes())));
+    if is_covered || setup.region(place.bytes()) == Region::Free {
         return Ok(None);
     }
     match stat.links {

@@ -79,13 +79,13 @@ impl Table {
 
 /// The hash of a fact about a file. The time of birth tells the file from a later one with its number; without that
 /// time, the path does.
-pub(super) fn hash(fact: Fact, stat: &Stat, place: &Place) -> u64 {
+pub(super) fn hash(fact: Fact, stat: &Stat, path: &[u8]) -> u64 {
     let mut hash = extend_fnv(FNV_EMPTY, &[fact as u8]);
     for number in [stat.device, stat.inode, stat.born as u64] {
         hash = extend_fnv(hash, &number.to_ne_bytes());
     }
     if stat.born == 0 {
-        hash = extend_fnv(hash, place.bytes());
+        hash = extend_fnv(hash, path);
     }
     hash.max(1)
 }

@@ -259,3 +259,13 @@ assert call(316, -100, b"sub", -100, b"other", 2) == 0
 assert call(83, b"made", 0o755) == 0
 assert call(90, b"run.sh", 0o700) == 0
 assert call(425, 1, 0) == -1
+# --- an open file that is replaced, removed, renamed
+import os
+files = [open(name) for name in ["a.txt", "log", "run.sh"]]
+open("t", "w").write("x")
+os.replace("t", "a.txt")
+os.unlink("log")
+os.rename("run.sh", "ran.sh")
+for file in files:
+    os.fchmod(file.fileno(), 0o600)
+    os.utime(file.fileno(), (3, 3))

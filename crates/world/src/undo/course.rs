@@ -6,6 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::journal::{Kind, Record, State};
+use super::spot::{Spot, identity};
 use super::{Change, ChangeKind};
 
 /// The records of a run in their order, as one history.
@@ -17,6 +18,18 @@ pub(super) struct Course {
     renames: BTreeMap<usize, Rename>,
     /// Device and inode of files that were there before the run.
     originals: BTreeSet<(u64, u64)>,
+    /// Device and inode of files that the run made, as far as a record names them.
+    made_files: BTreeSet<(u64, u64)>,
+    /// The paths that a file may have had, by its device and inode.
+    places: BTreeMap<(u64, u64), BTreeSet<PathBuf>>,
+    /// Records of changes to files that the run had made.
+    on_made: BTreeSet<usize>,
+    /// The paths that any file may have got.
+    all_places: BTreeSet<PathBuf>,
+    /// The names of moved files in the stash.
+    stashes: BTreeSet<PathBuf>,
+    /// The first record that makes a folder.
+    folders: BTreeMap<PathBuf, usize>,
     /// Records that are not reverted, since their file is kept.
     kept: BTreeSet<usize>,
     kept_paths: BTreeSet<PathBuf>,
@@ -40,8 +53,18 @@ impl Course {
     }
 
     fn follow(&mut self, index: usize, record: &Record) {
-        let is_made = self.made.contains_key(&record.path);
-        let identity = (record.state.device, record.state.inode);
+        let is_made = record.state.is_made || self.made.contains_key(&record.path);
+        let identity = record.state.identity();
+        self.note_places(record);
+        if record.state.is_made {
+            self.made_files.insert(identity);
+        }
+        if is_made {
+            self.on_made.insert(index);
+        }
+        if record.kind == Kind::MadeFolder {
+            self.folders.entry(record.path.clone()).or_insert(index);
+        }
         match record.kind {
             Kind::Made | Kind::MadeFolder | Kind::Link => {
                 self.made.insert(record.path.clone(), index);
@@ -103,9 +126,47 @@ impl Course {
         self.originals.contains(&identity)
     }
 
-    /// True if a record renames a file that the run made.
-    pub(super) fn renames_made(&self, index: usize) -> bool {
-        self.renames.get(&index).is_some_and(|rename| rename.maker.is_some())
+    /// True if an earlier record made the folder that a record makes.
+    pub(super) fn is_made_earlier(&self, index: usize, folder: &Path) -> bool {
+        self.folders.get(folder).is_some_and(|first| *first < index)
+    }
+
+    /// The file of a record at another recorded path, or in the stash. The records of two processes may have another order
+    /// than their changes.
+    pub(super) fn find(&self, state: &State) -> Option<(PathBuf, Spot)> {
+        let near = self.places.get(&state.identity()).into_iter().flatten();
+        near.chain(&self.all_places).find_map(|path| {
+            let spot = Spot::find(path).ok()??;
+            let found = spot.stat().ok()??;
+            (identity(&found) == state.identity()).then(|| (path.clone(), spot))
+        })
+    }
+
+    pub(super) fn is_made(&self, identity: (u64, u64)) -> bool {
+        self.made_files.contains(&identity) && !self.is_original(identity)
+    }
+
+    /// True for a record of a file that the run had made: the file may be gone.
+    pub(super) fn is_on_made(&self, index: usize) -> bool {
+        self.on_made.contains(&index)
+    }
+
+    pub(super) fn is_stash(&self, path: &Path) -> bool {
+        self.stashes.contains(path)
+    }
+
+    fn note_places(&mut self, record: &Record) {
+        let mut places: BTreeSet<_> = record.paths().map(Path::to_owned).collect();
+        if record.kind == Kind::Stashed {
+            self.stashes.extend(record.other.clone());
+            places.extend(record.other.clone());
+        }
+        if matches!(record.kind, Kind::Stashed | Kind::Renamed | Kind::Link) {
+            self.all_places.extend(places.iter().cloned());
+        }
+        if record.state.inode != 0 {
+            self.places.entry(record.state.identity()).or_default().extend(places);
+        }
     }
 
     /// The net changes, by path.
@@ -136,7 +197,7 @@ impl Course {
         let later = self.later(&record.path, index);
         let is_taken = fs::symlink_metadata(&earlier).is_ok();
         match record.kind {
-            Kind::Stashed if !self.is_original((record.state.device, record.state.inode)) => None,
+            Kind::Stashed if !self.is_original(record.state.identity()) => None,
             Kind::Stashed if !is_taken || self.made.contains_key(&earlier) => Some((earlier, ChangeKind::Removed)),
             Kind::RemovedFolder if !is_taken => Some((earlier, ChangeKind::RemovedFolder)),
             Kind::Copied | Kind::Appended | Kind::Attributes if differs(&later, &record.state) => {

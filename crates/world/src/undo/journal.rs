@@ -74,6 +74,15 @@ pub(super) struct State {
     pub(super) accessed: (i64, i64),
     pub(super) modified: (i64, i64),
     pub(super) size: u64,
+    /// True if the run had made the file.
+    pub(super) is_made: bool,
+}
+
+impl State {
+    /// Device and inode.
+    pub(super) fn identity(&self) -> (u64, u64) {
+        (self.device, self.inode)
+    }
 }
 
 /// A record.
@@ -117,7 +126,7 @@ pub(super) fn parse(bytes: &[u8]) -> Vec<Record> {
 fn record(fields: &[&[u8]]) -> Option<Record> {
     let (head, rest) = fields.split_first()?;
     let kind = Kind::of(*head.first()?).filter(|_| head.len() == 1)?;
-    let (numbers, texts) = rest.split_at_checked(10)?;
+    let (numbers, texts) = rest.split_at_checked(11)?;
     let state = state(numbers)?;
     if !kind.has_fields(texts.len()) {
         return None;
@@ -141,6 +150,7 @@ fn state(numbers: &[&[u8]]) -> Option<State> {
         accessed: (number(5)?.try_into().ok()?, number(6)?.try_into().ok()?),
         modified: (number(7)?.try_into().ok()?, number(8)?.try_into().ok()?),
         size: number(9)?.try_into().ok()?,
+        is_made: number(10)? != 0,
     })
 }
 
@@ -154,15 +164,15 @@ pub(super) mod tests {
     use super::*;
 
     /// A record as the phantom writes it.
-    pub(in crate::undo) fn written(kind: char, numbers: [i64; 10], texts: &[&str]) -> Vec<u8> {
+    pub(in crate::undo) fn written(kind: char, numbers: [i64; 11], texts: &[&str]) -> Vec<u8> {
         let fields: Vec<_> = numbers.iter().map(i64::to_string).chain(texts.iter().map(ToString::to_string)).collect();
         format!("\0\u{1}{kind}\0{}\0\u{2}", fields.join("\0")).into_bytes()
     }
 
     #[test]
     fn records_are_read_and_those_cut_off_are_left_out() {
-        let made = written('M', [0; 10], &["/a\u{1}M"]);
-        let moved = written('R', [9, 8, 7, 6, 5, -4, 3, 2, 1, 10], &["/a", "/b"]);
+        let made = written('M', [0; 11], &["/a\u{1}M"]);
+        let moved = written('R', [9, 8, 7, 6, 5, -4, 3, 2, 1, 10, 1], &["/a", "/b"]);
         let whole = parse(&[made.clone(), moved.clone()].concat());
         assert_eq!(whole.len(), 2);
         assert_eq!(whole[0].path, Path::new("/a\u{1}M"));
@@ -176,9 +186,9 @@ pub(super) mod tests {
     #[test]
     fn a_record_of_another_form_is_left_out() {
         for bytes in [
-            written('Z', [0; 10], &["/a"]),
-            written('M', [0; 10], &["/a", "/b"]),
-            written('X', [0; 10], &["/a", "user.x", "=0g"]),
+            written('Z', [0; 11], &["/a"]),
+            written('M', [0; 11], &["/a", "/b"]),
+            written('X', [0; 11], &["/a", "user.x", "=0g"]),
             b"\0\x01M\0/a\0\x02".to_vec(),
         ] {
             assert_eq!(parse(&bytes), [], "{bytes:?}");
@@ -187,7 +197,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_value_is_bytes_or_absent() {
-        let value = |text| parse(&written('X', [0; 10], &["/a", "user.x", text]))[0].value.clone();
+        let value = |text| parse(&written('X', [0; 11], &["/a", "user.x", text]))[0].value.clone();
         assert_eq!(value("=00ff"), Some(vec![0, 255]));
         assert_eq!(value("-"), None);
     }

@@ -15,14 +15,21 @@ use super::spot::{Spot, identity, is_folder, kind};
 
 /// Reverts the record of a number.
 pub(super) fn revert(index: usize, record: &Record, course: &Course) -> io::Result<()> {
+    let is_change = matches!(
+        record.kind,
+        Kind::Copied | Kind::Appended | Kind::Attributes | Kind::Extended | Kind::Renamed | Kind::Exchanged
+    );
+    match revert_known(index, record, course) {
+        Err(_) if is_change && course.is_on_made(index) && course.find(&record.state).is_none() => Ok(()),
+        answer => answer,
+    }
+}
+
+fn revert_known(index: usize, record: &Record, course: &Course) -> io::Result<()> {
     if record.kind == Kind::Uncovered {
         return Ok(());
     }
-    let Some(spot) = Spot::find(&record.path)? else {
-        // A path in a folder that was never made cannot have been made.
-        let is_made = matches!(record.kind, Kind::Made | Kind::MadeFolder | Kind::Link | Kind::Folder | Kind::Stash);
-        return if is_made { Ok(()) } else { Err(absent()) };
-    };
+    let Some(spot) = Spot::find(&record.path)? else { return revert_in_no_folder(record, course) };
     let found = spot.stat()?;
     match (record.kind, found) {
         (Kind::Folder, Some(found)) if is_folder(found.st_mode) => {
@@ -30,32 +37,49 @@ pub(super) fn revert(index: usize, record: &Record, course: &Course) -> io::Resu
             let _ = spot.set_times(&record.state);
             Ok(())
         }
-        (Kind::Made | Kind::MadeFolder | Kind::Link, Some(found)) => remove(record, course, &spot, &found),
-        (Kind::Stash, Some(found))
-            if is_folder(found.st_mode) && found.st_uid == rustix::process::geteuid().as_raw() =>
-        {
-            std::fs::remove_dir_all(&record.path)
-        }
+        (Kind::Made | Kind::MadeFolder | Kind::Link, Some(found)) => remove(index, record, course, &spot, &found),
+        (Kind::Stash, Some(found)) => remove_stash(record, &found),
         (Kind::Folder | Kind::Stash | Kind::Made | Kind::MadeFolder | Kind::Link, _) => Ok(()),
-        (Kind::Stashed, found) => put_back(record, &spot, found.as_ref()),
+        (Kind::Stashed, found) => put_back(record, course, &spot, found.as_ref()),
         (Kind::RemovedFolder, found) => make_folder(record, &spot, found.as_ref()),
-        (Kind::Renamed, found) => rename(record, course.renames_made(index), &spot, found.is_some()),
-        (_, None) => Err(absent()),
-        (Kind::Exchanged, Some(_)) => exchange(record, &spot),
-        (Kind::Copied | Kind::Appended, Some(found))
-            if identity(&found) != (record.state.device, record.state.inode) =>
-        {
-            Err(io::Error::other("another file is in its place"))
-        }
-        (Kind::Copied, Some(_)) => restore(record, &spot),
-        (Kind::Appended, Some(found)) => shorten(record, &spot, &found),
-        (_, Some(found)) if kind(found.st_mode) != kind(record.state.mode) => {
+        (Kind::Renamed, None) => rename(record, course, &spot),
+        (Kind::Renamed, Some(found)) => rename_over(record, course, &spot, &found),
+        (Kind::Exchanged, _) => exchange(record, &spot),
+        (_, found) => change_back(record, course, &spot, found.as_ref()),
+    }
+}
+
+/// In an absent folder, nothing was made and no folder removed.
+fn revert_in_no_folder(record: &Record, course: &Course) -> io::Result<()> {
+    match record.kind {
+        Kind::Stashed | Kind::Renamed if course.find(&record.state).is_none() => Err(absent()),
+        Kind::Copied | Kind::Appended | Kind::Attributes | Kind::Extended => match course.find(&record.state) {
+            Some((_, spot)) => change_back(record, course, &spot, spot.stat()?.as_ref()),
+            None => Err(absent()),
+        },
+        _ => Ok(()),
+    }
+}
+
+/// Reverts a change of content or attributes, wherever the file is.
+fn change_back(record: &Record, course: &Course, spot: &Spot, found: Option<&Stat>) -> io::Result<()> {
+    let is_same = |found: &&Stat| identity(found) == record.state.identity();
+    if found.filter(is_same).is_none()
+        && let Some((_, spot)) = course.find(&record.state)
+    {
+        let found = spot.stat()?;
+        return change_back(record, course, &spot, found.as_ref().filter(is_same));
+    }
+    let found = found.ok_or_else(absent)?;
+    match record.kind {
+        Kind::Copied | Kind::Appended if !is_same(&found) => Err(io::Error::other("another file is in its place")),
+        Kind::Copied => restore(record, spot),
+        Kind::Appended => shorten(record, spot, found),
+        _ if kind(found.st_mode) != kind(record.state.mode) => {
             Err(io::Error::other("another kind of file is in its place"))
         }
-        (Kind::Extended, Some(_)) => {
-            spot.set_attribute(record.other.as_deref().ok_or_else(absent)?, record.value.as_deref())
-        }
-        (_, Some(_)) => spot.set_attributes(&record.state),
+        Kind::Extended => spot.set_attribute(record.other.as_deref().ok_or_else(absent)?, record.value.as_deref()),
+        _ => spot.set_attributes(&record.state),
     }
 }
 
@@ -73,31 +97,44 @@ fn absent() -> io::Error {
     io::ErrorKind::NotFound.into()
 }
 
-fn remove(record: &Record, course: &Course, spot: &Spot, found: &Stat) -> io::Result<()> {
-    let is_same = identity(found) == (record.state.device, record.state.inode);
+/// Removes a made path.
+fn remove(index: usize, record: &Record, course: &Course, spot: &Spot, found: &Stat) -> io::Result<()> {
     let is_last = found.st_nlink <= 1 || record.kind != Kind::Link;
-    if record.kind == Kind::Link && !is_same {
-        return Err(io::Error::other("another file is in the place of the second name"));
-    }
-    if is_last && course.is_original(identity(found)) {
-        return Err(io::Error::other("a file from before the run is in the place of a made one"));
-    }
-    if is_folder(found.st_mode) != (record.kind == Kind::MadeFolder) {
-        return Err(io::Error::other("another kind of file is in its place"));
+    // An original came here by a record that is reverted next, and a file of another kind by another process of the run.
+    if (is_last && course.is_original(identity(found))) || is_folder(found.st_mode) != (record.kind == Kind::MadeFolder)
+    {
+        return Ok(());
     }
     match spot.remove(record.kind == Kind::MadeFolder) {
-        Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty && course.has_kept_below(&record.path) => Ok(()),
+        Err(error)
+            if error.kind() == io::ErrorKind::DirectoryNotEmpty
+                && (course.has_kept_below(&record.path) || course.is_made_earlier(index, &record.path)) =>
+        {
+            Ok(())
+        }
         answer => answer,
     }
 }
 
+/// Removes a folder for originals, with the copies that are left.
+fn remove_stash(record: &Record, found: &Stat) -> io::Result<()> {
+    if is_folder(found.st_mode) && found.st_uid == rustix::process::geteuid().as_raw() {
+        std::fs::remove_dir_all(&record.path)?;
+    }
+    Ok(())
+}
+
 /// Moves an original from the stash to its place. A file there that no record explains gets another name.
-fn put_back(record: &Record, spot: &Spot, found: Option<&Stat>) -> io::Result<()> {
+fn put_back(record: &Record, course: &Course, spot: &Spot, found: Option<&Stat>) -> io::Result<()> {
     let Some(stash) = Spot::find(record.other.as_deref().ok_or_else(absent)?)? else { return Ok(()) };
     let Some(original) = stash.stat()? else { return Ok(()) };
     match found {
         None => stash.rename(spot),
         Some(found) if identity(found) == identity(&original) => stash.remove(false),
+        Some(found) if course.is_made(identity(found)) && !is_folder(found.st_mode) => {
+            spot.remove(false)?;
+            stash.rename(spot)
+        }
         Some(_) => {
             let aside = beside(&record.path);
             let free = Spot::find(&aside)?.ok_or_else(absent)?;
@@ -127,34 +164,49 @@ fn make_folder(record: &Record, spot: &Spot, found: Option<&Stat>) -> io::Result
     spot.set_attributes(&record.state)
 }
 
-fn rename(record: &Record, is_made: bool, from: &Spot, is_there: bool) -> io::Result<()> {
-    let to = Spot::find(record.other.as_deref().ok_or_else(absent)?)?;
-    if is_there {
-        return Ok(());
+/// Renames back to `from`, which is absent.
+fn rename(record: &Record, course: &Course, from: &Spot) -> io::Result<()> {
+    if let Some(to) = Spot::find(record.other.as_deref().ok_or_else(absent)?)?
+        && to.stat()?.is_some_and(|found| is_renamed(record, &found))
+    {
+        return to.rename(from);
     }
-    let found = match &to {
-        Some(to) => to.stat()?.map(|found| (to, found)),
-        None => None,
-    };
-    match found {
-        Some((to, found)) if is_renamed(record, &found) => to.rename(from),
-        // A file of the run's may be gone.
-        None if is_made => Ok(()),
-        Some(_) => Err(io::Error::other("another file is in the place of the renamed one")),
+    match course.find(&record.state) {
+        // Its own record puts the file back.
+        Some((path, _)) if course.is_stash(&path) => Ok(()),
+        Some((_, spot)) => spot.rename(from),
         None => Err(absent()),
     }
+}
+
+/// Reverts a rename whose earlier path is taken: the rename did not happen, or another process of the run made a file.
+fn rename_over(record: &Record, course: &Course, from: &Spot, found: &Stat) -> io::Result<()> {
+    let state = record.state.identity();
+    let Some(to) = Spot::find(record.other.as_deref().ok_or_else(absent)?)? else { return Ok(()) };
+    let is_renamed = to.stat()?.is_some_and(|found| identity(&found) == state);
+    if !is_renamed || identity(found) == state || is_folder(record.state.mode) {
+        return Ok(());
+    }
+    if course.is_made(state) {
+        return to.remove(false);
+    }
+    if course.is_made(identity(found)) && !is_folder(found.st_mode) {
+        from.remove(false)?;
+        return to.rename(from);
+    }
+    Err(io::Error::other("a later file is in its place"))
 }
 
 /// True for the renamed file. A folder that was removed afterwards has been made anew.
 fn is_renamed(record: &Record, found: &Stat) -> bool {
     let are_folders = is_folder(found.st_mode) && is_folder(record.state.mode);
-    are_folders || identity(found) == (record.state.device, record.state.inode)
+    are_folders || identity(found) == record.state.identity()
 }
 
 fn exchange(record: &Record, spot: &Spot) -> io::Result<()> {
     let other = Spot::find(record.other.as_deref().ok_or_else(absent)?)?.ok_or_else(absent)?;
     match other.stat()? {
-        Some(found) if identity(&found) == (record.state.device, record.state.inode) => spot.exchange(&other),
+        Some(found) if identity(&found) == record.state.identity() => spot.exchange(&other),
         _ => Ok(()),
     }
 }
