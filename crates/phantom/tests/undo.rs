@@ -44,6 +44,13 @@ impl Bench {
         self.command(language).arg("-c").arg(script).output().unwrap()
     }
 
+    /// The journal as text.
+    fn records(&self) -> String {
+        let journal = fs::read(self.journal.path().join("journal")).unwrap_or_default();
+        let text = String::from_utf8_lossy(&journal).replace("\0\u{1}", "\n").replace('\0', " ");
+        text.replace(self.root.path().to_str().unwrap(), "")
+    }
+
     fn undo(&self) -> Undone {
         undo(self.journal.path(), &[])
     }
@@ -73,7 +80,7 @@ fn same(before: &tree::Tree, bench: &Bench, script: &str, undone: &Undone) {
     let after = tree::read(bench.root.path());
     for (path, state) in before {
         let short = |state: &tree::State| format!("{:o} {:?} {} bytes", state.0, (state.2, state.3), state.4.len());
-        assert_eq!(after.get(path), Some(state), "{script}\n{path:?} was {}: {:?}", short(state), undone.failures);
+        assert!(after.get(path) == Some(state), "{script}\n{path:?} was {}: {:?}", short(state), undone.failures);
     }
     let made: Vec<_> = after.keys().filter(|path| !before.contains_key(*path)).collect();
     assert!(made.is_empty(), "{script}\nleft: {made:?} {:?}", undone.failures);
@@ -99,16 +106,19 @@ fn shell_programs_are_undone() {
     }
 }
 
-/// A program that changes files without an end.
+/// A program that changes files without an end: threads of several processes, each with paths of its own and three that
+/// all write to; with `all`, all of them change all paths.
 const ENDLESS: &str = r#"
 import os, random, shutil, sys, threading
-def work(number):
-    names = ["a.txt", "b.bin", "log", "hard1", "sub/c.txt", "empty", "link", "holes", f"n{number}", "new"]
-    random.seed(f"{sys.argv[1]} {number}")
+everybody = ["a.txt", "b.bin", "log", "hard1", "sub/c.txt", "empty", "link", "holes", "new"]
+def work(name):
+    random.seed(f"{sys.argv[1]} {name}")
+    own = [f"{kind}{name}" for kind in "no"] + [everybody[3 + int(name[0])], everybody[6 + int(name[0])]]
+    names = everybody if sys.argv[2] == "all" else own
     while True:
         one, other = random.sample(names, 2)
         try:
-            turn = random.randrange(8)
+            turn = random.randrange(10)
             if turn == 0: os.unlink(one)
             elif turn == 1: os.replace(one, other)
             elif turn == 2: open(one, "w").write("w" * random.randrange(9000))
@@ -116,15 +126,18 @@ def work(number):
             elif turn == 4: open(one, "a").write("more")
             elif turn == 5: os.link(one, other)
             elif turn == 6: os.chmod(one, random.choice([0o600, 0o644, 0o755]))
-            else: os.makedirs("m/n", exist_ok=True); open("m/n/o", "w"); shutil.rmtree("m", True)
+            elif turn == 7: open("log", "a").write("shared")
+            elif turn == 8: open("b.bin", "r+").write(name)
+            else: os.makedirs(f"m{name}/n", exist_ok=True); open(f"m{name}/n/o", "w"); shutil.rmtree(f"m{name}", True)
         except OSError:
             pass
-for child in range(2):
+process = 0
+for child in (1, 2):
     if os.fork() == 0:
+        process = child
         break
 print("started", flush=True)
-threads = [threading.Thread(target=work, args=(number,)) for number in range(int(sys.argv[2]))]
-for thread in threads: thread.start()
+work(str(process))
 "#;
 
 /// Waits until no process of a group is left.
@@ -156,17 +169,31 @@ fn run_and_kill(bench: &Bench, seed: u64, threads: &str) -> tree::Tree {
 fn killed_programs_are_undone() {
     for seed in 0..40 {
         let bench = Bench::new(PLACES[usize::try_from(seed % 2).unwrap()]);
-        let before = run_and_kill(&bench, seed, "1");
-        let journal = fs::read(bench.journal.path().join("journal")).unwrap_or_default();
+        let before = run_and_kill(&bench, seed, "own");
+        let text = bench.records();
         let undone = bench.undo();
-        let text = String::from_utf8_lossy(&journal).replace("\0\u{1}", "\n").replace('\0', " ");
-        let text = text.replace(bench.root.path().to_str().unwrap(), "");
-        same(
-            &before,
-            &bench,
-            &format!("seed {seed}\n{}", if undone.failures.is_empty() { "" } else { &text }),
-            &undone,
-        );
+        same(&before, &bench, &format!("seed {seed}\n{text}"), &undone);
+    }
+}
+
+/// Processes that change the same paths at the same time: the originals come back, whatever else is left.
+#[test]
+fn originals_survive_processes_that_race() {
+    for seed in 0..40 {
+        let bench = Bench::new(PLACES[usize::try_from(seed % 2).unwrap()]);
+        let before = run_and_kill(&bench, seed, "all");
+        let text = bench.records();
+        let undone = bench.undo();
+        let after = tree::read(bench.root.path());
+        for (path, state) in before {
+            let found = after.get(&path).map(|state| (state.0, state.4.len(), &state.4));
+            assert_eq!(
+                found,
+                Some((state.0, state.4.len(), &state.4)),
+                "seed {seed} {path:?}\n{text}\n{:?}",
+                undone.failures
+            );
+        }
     }
 }
 
@@ -175,7 +202,7 @@ fn killed_programs_are_undone() {
 fn an_undo_that_was_cut_off_is_finished_by_the_next() {
     for seed in 0..6 {
         let bench = Bench::new(PLACES[usize::try_from(seed % 2).unwrap()]);
-        let before = run_and_kill(&bench, seed, "1");
+        let before = run_and_kill(&bench, seed, "own");
         // The program of this test undoes, and is killed.
         for delay in [0_u64, 1, 2, 3, 5] {
             let mut child = Command::new(std::env::current_exe().unwrap())

@@ -20,6 +20,8 @@ pub(super) struct Course {
     originals: BTreeSet<(u64, u64)>,
     /// Device and inode of files that the run made, as far as a record names them.
     made_files: BTreeSet<(u64, u64)>,
+    /// Device and inode of files that got a second name.
+    linked: BTreeSet<(u64, u64)>,
     /// The paths that a file may have had, by its device and inode.
     places: BTreeMap<(u64, u64), BTreeSet<PathBuf>>,
     /// Records of changes to files that the run had made.
@@ -56,13 +58,16 @@ impl Course {
         let is_made = record.state.is_made || self.made.contains_key(&record.path);
         let identity = record.state.identity();
         self.note_places(record);
+        if record.kind == Kind::Link {
+            self.linked.insert(identity);
+        }
         if record.state.is_made {
             self.made_files.insert(identity);
         }
         if is_made {
             self.on_made.insert(index);
         }
-        if record.kind == Kind::MadeFolder {
+        if matches!(record.kind, Kind::MadeFolder | Kind::Stash) {
             self.folders.entry(record.path.clone()).or_insert(index);
         }
         match record.kind {
@@ -144,6 +149,10 @@ impl Course {
 
     pub(super) fn is_made(&self, identity: (u64, u64)) -> bool {
         self.made_files.contains(&identity) && !self.is_original(identity)
+    }
+
+    pub(super) fn is_linked(&self, identity: (u64, u64)) -> bool {
+        self.linked.contains(&identity)
     }
 
     /// True for a record of a file that the run had made: the file may be gone.

@@ -38,6 +38,8 @@ fn revert_known(index: usize, record: &Record, course: &Course) -> io::Result<()
             Ok(())
         }
         (Kind::Made | Kind::MadeFolder | Kind::Link, Some(found)) => remove(index, record, course, &spot, &found),
+        // Records before this one may still need the folder: another process had made it.
+        (Kind::Stash, Some(_)) if course.is_made_earlier(index, &record.path) => Ok(()),
         (Kind::Stash, Some(found)) => remove_stash(record, &found),
         (Kind::Folder | Kind::Stash | Kind::Made | Kind::MadeFolder | Kind::Link, _) => Ok(()),
         (Kind::Stashed, found) => put_back(record, course, &spot, found.as_ref()),
@@ -131,7 +133,8 @@ fn put_back(record: &Record, course: &Course, spot: &Spot, found: Option<&Stat>)
     match found {
         None => stash.rename(spot),
         Some(found) if identity(found) == identity(&original) => stash.remove(false),
-        Some(found) if course.is_made(identity(found)) && !is_folder(found.st_mode) => {
+        // A file of the run's, or one of several names.
+        Some(found) if !is_folder(found.st_mode) && is_spare(course, found) => {
             spot.remove(false)?;
             stash.rename(spot)
         }
@@ -143,6 +146,10 @@ fn put_back(record: &Record, course: &Course, spot: &Spot, found: Option<&Stat>)
             Err(io::Error::other(format!("a later file was in its place and is now {}", aside.display())))
         }
     }
+}
+
+fn is_spare(course: &Course, found: &Stat) -> bool {
+    course.is_made(identity(found)) || (found.st_nlink > 1 && course.is_linked(identity(found)))
 }
 
 /// A free name beside a path.
