@@ -124,19 +124,19 @@ fn stat_at(folder: c_int, path: &CStr, flags: c_int) -> Answer<Stat> {
     })
 }
 
+/// Renames to a path that must be absent.
 pub(super) fn rename(from: &CStr, to: &CStr) -> Answer<()> {
-    let flags = c_long::from(libc::RENAME_NOREPLACE);
-    // SAFETY: both are C strings.
-    match unsafe { call(libc::SYS_renameat2, [HERE, word(from), HERE, word(to), flags, 0]) } {
+    match rename_with(from, to, libc::RENAME_NOREPLACE) {
         // Some file systems know no flags. The target is a name that nobody else chooses.
-        Err(libc::EINVAL) => rename_plainly(from, to),
-        answer => answer.map(drop),
+        Err(libc::EINVAL) => rename_with(from, to, 0),
+        answer => answer,
     }
 }
 
-fn rename_plainly(from: &CStr, to: &CStr) -> Answer<()> {
+/// Renames with flags; `EINVAL` if the file system does not know them.
+pub(super) fn rename_with(from: &CStr, to: &CStr, flags: u32) -> Answer<()> {
     // SAFETY: both are C strings.
-    unsafe { call(libc::SYS_renameat2, [HERE, word(from), HERE, word(to), 0, 0]) }.map(drop)
+    unsafe { call(libc::SYS_renameat2, [HERE, word(from), HERE, word(to), c_long::from(flags), 0]) }.map(drop)
 }
 
 /// Makes a second name for a file, or for a link itself.

@@ -113,23 +113,48 @@ fn away(setup: &Setup, place: &Place, stat: &Stat, stash: &Place) -> Answer<()> 
     kernel::rename(place.text(), stash.text())
 }
 
-/// Moves a file to the stash that the program removes.
+/// Moves a file to the stash that the program removes. A made file is unlinked there: nobody else can put another file
+/// under that name in between.
 pub(super) fn removed(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
     let stash = stash::name_beside(setup, place)?;
-    away(setup, place, stat, &stash)
+    away(setup, place, stat, &stash)?;
+    discard(setup, &stash);
+    Ok(())
 }
 
-/// Gives a file that is about to be replaced a second name in the stash: at no moment its own name is absent.
-pub(super) fn replaced(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
-    if is_made(setup, place, stat) {
-        return Ok(());
+/// Unlinks a file of the stash that the run had made.
+fn discard(setup: &Setup, stash: &Place) {
+    if let Ok(Some(stat)) = stash.stat()
+        && is_made(setup, stash, &stat)
+    {
+        // A file that stays takes room, and nothing else.
+        let _ = kernel::unlink(stash.text());
     }
+}
+
+/// Journals that a file is replaced by a rename; returns its name in the stash.
+pub(super) fn replaced(setup: &Setup, place: &Place, stat: &Stat) -> Answer<Place> {
     // An open descriptor may still change them, and the kernel will know no path for it.
     attributes(setup, place, stat)?;
     let stash = stash::name_beside(setup, place)?;
     parent_times(setup, place)?;
     append(setup, Kind::Stashed, stat, &[place.bytes(), stash.bytes()])?;
-    kernel::link(place.text(), stash.text()).or_else(|_| kernel::rename(place.text(), stash.text()))
+    Ok(stash)
+}
+
+/// Renames over a file: exchanges both, so that no file is lost that another process puts there in between, and moves the
+/// replaced one to the stash. False if the file system cannot: the file has a second name in the stash then.
+pub(super) fn rename_over(setup: &Setup, from: &Place, to: &Place, stash: &Place) -> Answer<bool> {
+    if kernel::rename_with(from.text(), to.text(), libc::RENAME_EXCHANGE).is_ok() {
+        // Another process of the run may have moved the file on.
+        let _ = kernel::rename(from.text(), stash.text());
+        discard(setup, stash);
+        return Ok(true);
+    }
+    match kernel::link(to.text(), stash.text()).or_else(|_| kernel::rename(to.text(), stash.text())) {
+        Ok(()) | Err(libc::ENOENT) => Ok(false),
+        Err(number) => Err(number),
+    }
 }
 
 /// Journals mode, owner and times.

@@ -203,9 +203,6 @@ pub(crate) fn remove(setup: &Setup, folder: c_int, path: *const c_char, what: Re
         append(setup, Kind::RemovedFolder, &stat, &[place.bytes()])?;
         return Ok(Step::Call);
     }
-    if preserve::is_made(setup, &place, &stat) {
-        return Ok(Step::Call);
-    }
     preserve::removed(setup, &place, &stat)?;
     Ok(Step::Done)
 }
@@ -241,35 +238,54 @@ pub(crate) fn rename(
     if regions == [Region::Free; 2] || are_apart(&source, &target)? {
         return Ok(Step::Call);
     }
-    let present = target.stat()?;
-    if present.is_some_and(|present| present.is_same(&stat)) {
-        return Ok(Step::Call);
+    for _ in 0..TURNS {
+        let present = target.stat()?;
+        if present.is_some_and(|present| present.is_same(&stat)) {
+            return Ok(Step::Call);
+        }
+        let is_free = setup.region(target.bytes()) == Region::Free;
+        match rename_once(setup, (&source, &stat), (&target, present), flags, is_free) {
+            // Another process of the run was faster.
+            Err(libc::EEXIST) if flags & libc::RENAME_NOREPLACE == 0 => {}
+            answer => return answer,
+        }
     }
-    let kind = if flags & libc::RENAME_EXCHANGE != 0 { Kind::Exchanged } else { Kind::Renamed };
-    if let (Some(present), Kind::Renamed) = (present, kind)
-        && (flags & libc::RENAME_NOREPLACE != 0 || !replace(setup, &target, &present, &stat)?)
-    {
-        return Ok(Step::Call);
-    }
-    preserve::parent_times(setup, &source)?;
-    preserve::parent_times(setup, &target)?;
-    append(setup, kind, &stat, &[source.bytes(), target.bytes()])?;
-    Ok(Step::Call)
+    Err(libc::EBUSY)
 }
 
-/// Preserves the target of a rename; false if the call fails by itself.
-fn replace(setup: &Setup, target: &Place, present: &Stat, source: &Stat) -> Answer<bool> {
-    let is_folder = present.is(libc::S_IFDIR);
-    if is_folder != source.is(libc::S_IFDIR) {
-        return Ok(false);
-    }
-    if is_folder {
-        preserve::parent_times(setup, target)?;
-        append(setup, Kind::RemovedFolder, present, &[target.bytes()])?;
-    } else if setup.region(target.bytes()) == Region::Guarded {
-        preserve::replaced(setup, target, present)?;
-    }
-    Ok(true)
+fn rename_once(
+    setup: &Setup,
+    (source, stat): (&Place, &Stat),
+    (target, present): (&Place, Option<Stat>),
+    flags: c_uint,
+    is_free: bool,
+) -> Answer<Step> {
+    let is_exchange = flags & libc::RENAME_EXCHANGE != 0;
+    preserve::parent_times(setup, source)?;
+    preserve::parent_times(setup, target)?;
+    let stash = match present {
+        Some(_) if is_exchange => None,
+        Some(present) if flags & libc::RENAME_NOREPLACE != 0 || present.is(libc::S_IFDIR) != stat.is(libc::S_IFDIR) => {
+            return Ok(Step::Call);
+        }
+        Some(present) if present.is(libc::S_IFDIR) => {
+            append(setup, Kind::RemovedFolder, &present, &[target.bytes()])?;
+            None
+        }
+        Some(present) if !is_free => Some(preserve::replaced(setup, target, &present)?),
+        _ => None,
+    };
+    let kind = if is_exchange { Kind::Exchanged } else { Kind::Renamed };
+    append(setup, kind, stat, &[source.bytes(), target.bytes()])?;
+    let is_done = match stash {
+        Some(stash) => preserve::rename_over(setup, source, target, &stash)?,
+        None if present.is_some() || flags != 0 => false,
+        None => match kernel::rename_with(source.text(), target.text(), libc::RENAME_NOREPLACE) {
+            Err(libc::EINVAL) => false,
+            answer => answer.map(|()| true)?,
+        },
+    };
+    Ok(if is_done { Step::Done } else { Step::Call })
 }
 
 /// True for paths on two mounts, between which nothing is renamed.

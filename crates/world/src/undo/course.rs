@@ -105,8 +105,8 @@ impl Course {
 
     /// Marks the records of files that are kept: made ones, below `prefixes`, where nothing was before.
     fn keep(&mut self, records: &[Record], prefixes: &[PathBuf]) {
-        let taken: BTreeSet<_> =
-            records.iter().filter(|record| record.kind == Kind::Stashed).map(|record| &record.path).collect();
+        let is_original = |record: &&Record| record.kind == Kind::Stashed && self.is_original(record.state.identity());
+        let taken: BTreeSet<_> = records.iter().filter(is_original).map(|record| &record.path).collect();
         for (path, maker) in &self.made {
             if prefixes.iter().any(|prefix| path.starts_with(prefix)) && !taken.contains(path) {
                 self.kept.insert(*maker);

@@ -194,14 +194,12 @@ fn rename_over(record: &Record, course: &Course, from: &Spot, found: &Stat) -> i
     if !is_renamed || identity(found) == state || is_folder(record.state.mode) {
         return Ok(());
     }
-    if course.is_made(state) {
-        return to.remove(false);
-    }
     if course.is_made(identity(found)) && !is_folder(found.st_mode) {
         from.remove(false)?;
         return to.rename(from);
     }
-    Err(io::Error::other("a later file is in its place"))
+    // The phantom exchanges both before it moves the replaced file to the stash.
+    from.exchange(&to)
 }
 
 /// True for the renamed file. A folder that was removed afterwards has been made anew.
