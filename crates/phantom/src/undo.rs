@@ -133,15 +133,17 @@ fn guarded<T: Outcome>(
     call: impl FnOnce() -> T,
 ) -> T {
     let before = kernel::errno();
+    let start = kernel::now();
+    let start = start.0.wrapping_mul(1_000_000_000).wrapping_add(i64::from(start.1));
     let step = step(setup);
     kernel::set_errno(before);
     match step {
         Ok(Step::Call) => call(),
         Ok(Step::Done) => T::DONE,
-        Ok(Step::Make(place)) => after(call(), |_| remember(setup, &place)),
-        Ok(Step::Open(place, before, flags)) => {
-            after(call(), |outcome| steps::compare(setup, &place, before.as_ref(), flags, outcome.descriptor()))
-        }
+        Ok(Step::Make(place)) => after(call(), |_| remember(setup, &place, start)),
+        Ok(Step::Open(place, before, flags)) => after(call(), |outcome| {
+            steps::compare(setup, (&place, before.as_ref()), flags, outcome.descriptor(), start)
+        }),
         Err(number) => {
             kernel::set_errno(number);
             T::FAILED
@@ -160,19 +162,18 @@ fn after<T: Outcome>(outcome: T, finish: impl FnOnce(T)) -> T {
 }
 
 /// Adds a made file to the table. If another process of the run moved an older file to the path in between, the file is
-/// not the run's: its birth is before the last seconds.
-fn remember(setup: &Setup, place: &Place) {
+/// not the run's.
+fn remember(setup: &Setup, place: &Place, start: i64) {
     let Ok(Some(stat)) = place.stat() else { return };
-    if is_fresh(&stat) {
+    if is_fresh(&stat, start) {
         setup.table.add(hash(Fact::Made, &stat, place.bytes()));
     }
 }
 
-/// True for a file with one name that was born within the last seconds.
-fn is_fresh(stat: &Stat) -> bool {
-    const SECONDS: i64 = 10;
-    let is_new = stat.born == 0 || (kernel::now().0 - stat.born / 1_000_000_000).abs() <= SECONDS;
-    is_new && (stat.links == 1 || stat.is(libc::S_IFDIR))
+/// True for a file with one name that was born after `start`. A clock of a server that is behind makes no file fresh:
+/// a copy too many, and nothing lost.
+fn is_fresh(stat: &Stat, start: i64) -> bool {
+    (stat.born == 0 || stat.born >= start) && (stat.links == 1 || stat.is(libc::S_IFDIR))
 }
 
 /// Journals the paths that a C function made under a name of its own choice.
@@ -182,7 +183,7 @@ fn made_afterwards(template: *const c_char, is_folder: bool) {
         if let Ok(Some(place)) = Place::of(libc::AT_FDCWD, template, false) {
             // The name was chosen by the C library, and the file is there: a failure leaves a temporary file.
             let _ = steps::found(setup, &place, is_folder);
-            remember(setup, &place);
+            remember(setup, &place, i64::MIN);
         }
         kernel::set_errno(before);
     }

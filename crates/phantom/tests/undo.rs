@@ -11,8 +11,9 @@ use std::process::Stdio;
 use std::process::{Command, Output};
 use std::time::Duration;
 
+use proptest::prelude::*;
 use tempfile::TempDir;
-use world::undo::{Undone, undo};
+use world::undo::{ChangeKind, Undone, undo};
 
 /// The file systems: that of the journal, and another, of memory.
 const PLACES: [&str; 2] = ["/tmp", "/dev/shm"];
@@ -64,7 +65,7 @@ fn left_over(bench: &Bench) -> bool {
 }
 
 /// Runs a script, undoes its changes, and compares the trees.
-fn check(place: &str, language: &str, script: &str) -> Undone {
+fn check(place: &str, language: &str, script: &str) {
     let bench = Bench::new(place);
     let before = tree::read(bench.root.path());
     let output = bench.run(language, script);
@@ -73,7 +74,6 @@ fn check(place: &str, language: &str, script: &str) -> Undone {
     assert_ne!(tree::read(bench.root.path()), before, "{place} {script}: nothing was changed");
     let undone = bench.undo();
     same(&before, &bench, &format!("{place} {script}"), &undone);
-    undone
 }
 
 fn same(before: &tree::Tree, bench: &Bench, script: &str, undone: &Undone) {
@@ -224,4 +224,189 @@ fn an_undo_that_was_cut_off_is_finished_by_the_next() {
 #[ignore = "a part of another test"]
 fn undoes_for_another_test() {
     undo(Path::new(&std::env::var_os("UNDO_FOLDER").unwrap()), &[]);
+}
+
+/// An operation on files of a small set, as a line of Python.
+fn operation() -> impl Strategy<Value = String> {
+    let path = prop::sample::select(vec![
+        "a.txt",
+        "b.bin",
+        "empty",
+        "hard1",
+        "log",
+        "sub/c.txt",
+        "sub/hard2",
+        "sub/deep/d.txt",
+        "other/e.txt",
+        "link",
+        "dangling",
+        "holes",
+        "folder_link/c.txt",
+        "new",
+        "sub/new",
+        "other/new",
+    ]);
+    let folder = prop::sample::select(vec!["sub", "sub/deep", "other", "hollow", "made", "other/made", "folder_link"]);
+    let any = prop_oneof![path.clone(), folder.clone()];
+    let mode = prop::sample::select(vec!["w", "a", "r+", "w+", "a+", "x"]);
+    prop_oneof![
+        4 => (path.clone(), mode, 0..2000_usize).prop_map(|(path, mode, length)| {
+            format!("open('{path}', '{mode}').write('z' * {length})")
+        }),
+        3 => (any.clone(), any.clone()).prop_map(|(from, to)| format!("os.rename('{from}', '{to}')")),
+        2 => path.clone().prop_map(|path| format!("os.unlink('{path}')")),
+        1 => (path.clone(), path.clone()).prop_map(|(from, to)| format!("os.link('{from}', '{to}')")),
+        1 => (path.clone(), path.clone()).prop_map(|(text, path)| format!("os.symlink('{text}', '{path}')")),
+        1 => folder.clone().prop_map(|folder| format!("os.mkdir('{folder}')")),
+        1 => folder.clone().prop_map(|folder| format!("os.rmdir('{folder}')")),
+        1 => folder.prop_map(|folder| format!("shutil.rmtree('{folder}')")),
+        1 => (any.clone(), prop::sample::select(vec!["0o600", "0o755", "0o444"]))
+            .prop_map(|(path, mode)| format!("os.chmod('{path}', {mode})")),
+        1 => (any.clone(), 0..100_u32).prop_map(|(path, time)| format!("os.utime('{path}', ({time}, {time}))")),
+        1 => (path.clone(), 0..5000_u32).prop_map(|(path, length)| format!("os.truncate('{path}', {length})")),
+        1 => path.clone().prop_map(|path| format!("os.setxattr('{path}', 'user.note', b'x')")),
+        1 => (any.clone(), any).prop_map(|(one, other)| format!("exchange('{one}', '{other}')")),
+        1 => path.prop_map(|path| format!("subprocess.run(['sh', '-c', 'echo x >> {path}; mv {path} sub'], stderr=-3)")),
+    ]
+}
+
+/// Runs operations, failures included.
+const OPERATIONS: &str = r"
+import ctypes, os, shutil, subprocess, sys
+library = ctypes.CDLL(None)
+def exchange(one, other):
+    library.renameat2(-100, one.encode(), -100, other.encode(), 2)
+for line in sys.argv[1:]:
+    try:
+        exec(line)
+    except OSError:
+        pass
+";
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn any_sequence_of_operations_is_undone(
+        operations in prop::collection::vec(operation(), 1..25),
+        place in prop::sample::select(PLACES.to_vec()),
+    ) {
+        let bench = Bench::new(place);
+        let before = tree::read(bench.root.path());
+        let status = bench.command("python3").arg("-c").arg(OPERATIONS).args(&operations).status().unwrap();
+        prop_assert!(status.success());
+        let text = bench.records();
+        let undone = bench.undo();
+        same(&before, &bench, &format!("{}\n{text}", operations.join("\n")), &undone);
+    }
+}
+
+#[test]
+fn net_changes_are_listed_by_path() {
+    let bench = Bench::new("/tmp");
+    let script = "
+import os
+open('a.txt', 'a').write('x')
+open('new', 'w'); open('gone', 'w'); os.unlink('gone')
+os.unlink('log')
+open('t', 'w').write('x'); os.replace('t', 'b.bin')
+os.rename('run.sh', 'go.sh'); os.rename('sub', 'dom')
+os.mkdir('made'); os.rmdir('hollow'); open('empty', 'r+')
+";
+    assert!(bench.run("python3", script).status.success());
+    let undone = bench.undo();
+    let root = bench.root.path();
+    let found: Vec<_> = undone
+        .changes
+        .iter()
+        .map(|change| (change.path.strip_prefix(root).unwrap().to_str().unwrap(), &change.kind))
+        .collect();
+    let renamed = |name: &str| ChangeKind::Renamed { to: root.join(name) };
+    let expected = [
+        ("a.txt", &ChangeKind::Changed),
+        ("b.bin", &ChangeKind::Changed),
+        ("hollow", &ChangeKind::RemovedFolder),
+        ("log", &ChangeKind::Removed),
+        ("made", &ChangeKind::MadeFolder),
+        ("new", &ChangeKind::Made),
+        ("run.sh", &renamed("go.sh")),
+        ("sub", &renamed("dom")),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn kept_files_stay_and_exempt_ones_are_not_journaled() {
+    let bench = Bench::new("/tmp");
+    let root = bench.root.path();
+    fs::write(bench.journal.path().join("exempt"), format!("{}\0", root.join("other").display())).unwrap();
+    let script = "
+import os
+open('other/e.txt', 'w').write('exempt'); open('other/f', 'w')
+os.mkdir('cache'); open('cache/part', 'w').write('data'); os.rename('cache/part', 'cache/whole')
+open('cache/part', 'w').write('second'); os.replace('cache/part', 'cache/whole')
+os.symlink('whole', 'cache/link'); open('sub/c.txt', 'w').write('x'); open('sub/new', 'w')
+";
+    assert!(bench.run("python3", script).status.success());
+    let undone = undo(bench.journal.path(), &[root.join("cache"), root.join("sub")]);
+    assert!(undone.failures.is_empty(), "{:?}", undone.failures);
+    let read = |name: &str| fs::read_to_string(root.join(name)).ok();
+    assert_eq!(read("other/e.txt").as_deref(), Some("exempt"));
+    assert_eq!(read("other/f").as_deref(), Some(""));
+    assert_eq!(read("cache/whole").as_deref(), Some("second"));
+    assert_eq!(read("cache/link").as_deref(), Some("second"));
+    assert_eq!(read("sub/new").as_deref(), Some(""));
+    assert_eq!(read("sub/c.txt").as_deref(), Some("c"));
+    assert_eq!(read("cache/part"), None);
+}
+
+#[test]
+fn only_named_folders_are_guarded() {
+    let bench = Bench::new("/tmp");
+    let root = bench.root.path();
+    fs::write(bench.journal.path().join("only"), format!("{}\0", root.join("sub").display())).unwrap();
+    assert!(bench.run("sh", "echo x > a.txt; echo x > sub/c.txt").status.success());
+    bench.undo();
+    assert_eq!(fs::read_to_string(root.join("a.txt")).unwrap(), "x\n");
+    assert_eq!(fs::read_to_string(root.join("sub/c.txt")).unwrap(), "c");
+}
+
+/// A file of 1.5 GiB on a file system without shared blocks: no copy, no change in place; growth and removal are undone.
+#[test]
+fn a_large_file_is_not_changed_in_place() {
+    let bench = Bench::new("/dev/shm");
+    let path = bench.root.path().join("large");
+    fs::File::create(&path).unwrap().set_len(3 << 30).unwrap();
+    let script = "
+import os
+fd = os.open('large', os.O_RDWR)
+os.posix_fallocate(fd, 0, 1 << 30); os.posix_fallocate(fd, 1 << 30, 1 << 20)
+os.close(fd)
+";
+    let made = Command::new("python3").args(["-c", script]).current_dir(bench.root.path()).status().unwrap();
+    assert!(made.success());
+    tree::age(bench.root.path());
+    let script = "
+import errno
+try:
+    open('large', 'r+')
+    raise SystemExit('opened')
+except OSError as error:
+    assert error.errno == errno.EROFS, error
+open('large', 'a').write('more')
+open('large', 'w').write('short')
+";
+    let output = bench.run("python3", script);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let undone = bench.undo();
+    assert!(undone.failures.is_empty(), "{:?}", undone.failures);
+    assert_eq!(undone.uncovered, [world::undo::Uncovered::Refused { path: path.clone(), bytes: 3 << 30 }]);
+    assert_eq!(fs::metadata(path).unwrap().len(), 3 << 30);
+}
+
+#[test]
+fn helpers_without_the_guard_are_named() {
+    let bench = Bench::new("/tmp");
+    let script = "import subprocess; subprocess.run(['/bin/true'], env={}); open('new', 'w')";
+    assert!(bench.run("python3", script).status.success());
+    assert_eq!(bench.undo().uncovered, [world::undo::Uncovered::Helper("/bin/true".into())]);
 }

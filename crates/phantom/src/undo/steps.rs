@@ -57,13 +57,13 @@ pub(crate) fn open(setup: &Setup, folder: c_int, path: *const c_char, flags: c_i
 
 /// Compares the opened file with the journaled one: a process of the run may have put another file there in between, or
 /// removed the file, so that the call made a new one.
-pub(super) fn compare(setup: &Setup, place: &Place, before: Option<&Stat>, flags: c_int, file: c_int) {
+pub(super) fn compare(setup: &Setup, (place, before): (&Place, Option<&Stat>), flags: c_int, file: c_int, start: i64) {
     let Ok(stat) = kernel::stat_descriptor(file) else { return };
     if before.is_some_and(|before| before.is_same(&stat)) || preserve::is_made(setup, place, &stat) {
         return;
     }
     let Ok(opened) = Place::of_descriptor(file) else { return };
-    let is_fresh = super::is_fresh(&stat);
+    let is_fresh = super::is_fresh(&stat, start);
     if is_fresh && (before.is_some() || opened.bytes() != place.bytes()) {
         // A failure leaves a race undecided; the file is open by now.
         let _ = append(setup, Kind::Made, &stamped(), &[opened.bytes()]);

@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::journal::{Kind, Record, State};
-use super::spot::{Spot, identity};
+use super::spot::{Spot, identity, is_folder, kind};
 use super::{Change, ChangeKind};
 
 /// The records of a run in their order, as one history.
@@ -84,7 +84,8 @@ impl Course {
             record.kind,
             Kind::Stashed | Kind::Copied | Kind::Appended | Kind::Attributes | Kind::Renamed | Kind::Exchanged
         );
-        if names_original && !is_made {
+        // The number of a removed folder is free for a made file.
+        if names_original && !is_made && !is_folder(record.state.mode) {
             self.originals.insert(identity);
         }
     }
@@ -143,7 +144,8 @@ impl Course {
         near.chain(&self.all_places).find_map(|path| {
             let spot = Spot::find(path).ok()??;
             let found = spot.stat().ok()??;
-            (identity(&found) == state.identity()).then(|| (path.clone(), spot))
+            let is_same = identity(&found) == state.identity() && kind(found.st_mode) == kind(state.mode);
+            is_same.then(|| (path.clone(), spot))
         })
     }
 

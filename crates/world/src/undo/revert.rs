@@ -65,8 +65,11 @@ fn revert_in_no_folder(record: &Record, course: &Course) -> io::Result<()> {
 
 /// Reverts a change of content or attributes, wherever the file is.
 fn change_back(record: &Record, course: &Course, spot: &Spot, found: Option<&Stat>) -> io::Result<()> {
-    let is_same = |found: &&Stat| identity(found) == record.state.identity();
-    if found.filter(is_same).is_none()
+    // A folder that was removed has been made anew.
+    let is_same = |found: &&Stat| {
+        identity(found) == record.state.identity() || (is_folder(found.st_mode) && is_folder(record.state.mode))
+    };
+    if !found.is_some_and(|found| is_same(&found))
         && let Some((_, spot)) = course.find(&record.state)
     {
         let found = spot.stat()?;
@@ -154,12 +157,13 @@ fn is_spare(course: &Course, found: &Stat) -> bool {
 
 /// A free name beside a path.
 fn beside(path: &Path) -> std::path::PathBuf {
-    let name = |number: usize| {
+    let name = |number: u32| {
         let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
         name.push(format!(".later-{number}"));
         path.with_file_name(name)
     };
-    (1..).map(name).find(|path| path.symlink_metadata().is_err()).unwrap_or_else(|| path.to_owned())
+    let mut free = (1..=u32::MAX).map(name);
+    free.find(|path| path.symlink_metadata().is_err()).unwrap_or_else(|| path.to_owned())
 }
 
 fn make_folder(record: &Record, spot: &Spot, found: Option<&Stat>) -> io::Result<()> {
