@@ -48,7 +48,7 @@ use setup::Setup;
 use table::{Fact, hash};
 
 /// The rest of a call, after its journal entry.
-pub(crate) enum Step {
+pub(crate) enum Entry {
     /// The call goes on.
     Call,
     /// The call goes on, and makes this path.
@@ -59,55 +59,55 @@ pub(crate) enum Step {
     Done,
 }
 
-impl Step {
+impl Entry {
     /// For a function that returns no number of an open file.
-    fn without_descriptor(self) -> Step {
+    fn without_descriptor(self) -> Entry {
         match self {
-            Step::Open(place, None, _) => Step::Make(place),
-            Step::Open(..) => Step::Call,
+            Entry::Open(place, None, _) => Entry::Make(place),
+            Entry::Open(..) => Entry::Call,
             step => step,
         }
     }
 }
 
 /// The result of a C function.
-pub(crate) trait Outcome: Copy {
+pub(crate) trait CallResult: Copy {
     const FAILED: Self;
     const DONE: Self;
     fn is_failed(self) -> bool;
     /// The number of the opened file.
-    fn descriptor(self) -> c_int;
+    fn file_number(self) -> c_int;
 }
 
-impl Outcome for c_int {
+impl CallResult for c_int {
     const FAILED: c_int = -1;
     const DONE: c_int = 0;
     fn is_failed(self) -> bool {
         self < 0
     }
-    fn descriptor(self) -> c_int {
+    fn file_number(self) -> c_int {
         self
     }
 }
 
-impl Outcome for c_long {
+impl CallResult for c_long {
     const FAILED: c_long = -1;
     const DONE: c_long = 0;
     fn is_failed(self) -> bool {
         self < 0
     }
-    fn descriptor(self) -> c_int {
+    fn file_number(self) -> c_int {
         self as c_int
     }
 }
 
-impl Outcome for *mut c_void {
+impl CallResult for *mut c_void {
     const FAILED: *mut c_void = std::ptr::null_mut();
     const DONE: *mut c_void = std::ptr::null_mut();
     fn is_failed(self) -> bool {
         self.is_null()
     }
-    fn descriptor(self) -> c_int {
+    fn file_number(self) -> c_int {
         // SAFETY: only the steps of `fopen` and `freopen` open a file and return a pointer: a stream that is open.
         unsafe { libc::fileno(self.cast()) }
     }
@@ -115,7 +115,7 @@ impl Outcome for *mut c_void {
 
 /// Journals a call, then makes it. A step that fails is the call's failure.
 #[inline]
-pub(crate) fn guard<T: Outcome>(step: impl FnOnce(&'static Setup) -> Answer<Step>, call: impl FnOnce() -> T) -> T {
+pub(crate) fn guard<T: CallResult>(step: impl FnOnce(&'static Setup) -> Answer<Entry>, call: impl FnOnce() -> T) -> T {
     match setup::current() {
         Ok(None) => call(),
         Ok(Some(setup)) => guarded(setup, step, call),
@@ -127,9 +127,9 @@ pub(crate) fn guard<T: Outcome>(step: impl FnOnce(&'static Setup) -> Answer<Step
 }
 
 #[inline(never)]
-fn guarded<T: Outcome>(
+fn guarded<T: CallResult>(
     setup: &'static Setup,
-    step: impl FnOnce(&'static Setup) -> Answer<Step>,
+    step: impl FnOnce(&'static Setup) -> Answer<Entry>,
     call: impl FnOnce() -> T,
 ) -> T {
     let before = kernel::errno();
@@ -138,11 +138,11 @@ fn guarded<T: Outcome>(
     let step = step(setup);
     kernel::set_errno(before);
     match step {
-        Ok(Step::Call) => call(),
-        Ok(Step::Done) => T::DONE,
-        Ok(Step::Make(place)) => after(call(), |_| remember(setup, &place, start)),
-        Ok(Step::Open(place, before, flags)) => after(call(), |outcome| {
-            steps::compare(setup, (&place, before.as_ref()), flags, outcome.descriptor(), start)
+        Ok(Entry::Call) => call(),
+        Ok(Entry::Done) => T::DONE,
+        Ok(Entry::Make(place)) => after(call(), |_| remember(setup, &place, start)),
+        Ok(Entry::Open(place, before, flags)) => after(call(), |outcome| {
+            steps::compare(setup, (&place, before.as_ref()), flags, outcome.file_number(), start);
         }),
         Err(number) => {
             kernel::set_errno(number);
@@ -152,7 +152,7 @@ fn guarded<T: Outcome>(
 }
 
 /// Finishes a call that succeeded.
-fn after<T: Outcome>(outcome: T, finish: impl FnOnce(T)) -> T {
+fn after<T: CallResult>(outcome: T, finish: impl FnOnce(T)) -> T {
     if !outcome.is_failed() {
         let number = kernel::errno();
         finish(outcome);

@@ -26,7 +26,7 @@ use std::path::{Path, PathBuf};
 
 pub use abandoned::{claim, find_abandoned};
 use course::Course;
-use journal::{Kind, Record};
+use journal::{Record, RecordKind};
 
 /// The result of [`undo`].
 #[derive(Debug, Default)]
@@ -117,7 +117,7 @@ pub fn undo(folder: &Path, kept: &[PathBuf]) -> Undone {
 fn revert_all(records: &[Record], course: &Course, progress: &mut Progress, failures: &mut Vec<(PathBuf, io::Error)>) {
     for (index, record) in records.iter().enumerate().take(progress.left.unwrap_or(records.len())).rev() {
         // After a failure, something may be left to be taken from the stash of a mount.
-        if course.is_kept(index) || (record.kind == Kind::Stash && !failures.is_empty()) {
+        if course.is_kept(index) || (record.kind == RecordKind::Stash && !failures.is_empty()) {
             continue;
         }
         if let Err(error) = revert::revert(index, record, course) {
@@ -157,7 +157,7 @@ impl Progress {
 }
 
 fn limit(record: &Record) -> Option<Uncovered> {
-    if record.kind != Kind::Uncovered {
+    if record.kind != RecordKind::Uncovered {
         return None;
     }
     Some(match &record.other {

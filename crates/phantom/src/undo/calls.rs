@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use std::mem::transmute;
 
 use super::steps::{self, Removal, mode_flags};
-use super::{Step, guard, helpers, made_afterwards};
+use super::{Entry, guard, helpers, made_afterwards};
 use crate::files::next_syscall;
 use crate::host::Behind;
 
@@ -57,7 +57,7 @@ journaled! {
     fn posix_spawn_file_actions_addopen(
         actions: *mut c_void, file: c_int, path: *const c_char, flags: c_int, mode: c_uint
     ) -> c_int {
-        |setup| steps::open(setup, HERE, path, flags).map(|_| Step::Call)
+        |setup| steps::open(setup, HERE, path, flags).map(|_| Entry::Call)
     }
     fn truncate(path: *const c_char, bytes: c_long) -> c_int { |setup| steps::truncate(setup, path) }
     fn truncate64(path: *const c_char, bytes: c_long) -> c_int { |setup| steps::truncate(setup, path) }
@@ -146,7 +146,7 @@ journaled! {
     }
     fn shm_unlink(name: *const c_char) -> c_int { |setup| helpers::remove_shared(setup, MEMORY, name) }
     fn sem_open(name: *const c_char, flags: c_int, mode: c_uint, value: c_uint) -> *mut c_void {
-        |setup| helpers::open_shared(setup, SEMAPHORES, name, libc::O_RDWR | flags).map(Step::without_descriptor)
+        |setup| helpers::open_shared(setup, SEMAPHORES, name, libc::O_RDWR | flags).map(Entry::without_descriptor)
     }
     fn sem_unlink(name: *const c_char) -> c_int { |setup| helpers::remove_shared(setup, SEMAPHORES, name) }
 

@@ -43,9 +43,9 @@ impl Stat {
 /// # Safety
 /// Addresses among `words` are valid for the kernel's use of them in this call.
 unsafe fn call(number: c_long, words: [c_long; 6]) -> Answer<usize> {
-    let [a, b, c, d, e, f] = words;
+    let [first, second, third, fourth, fifth, sixth] = words;
     // SAFETY: the caller answers for the addresses.
-    let answer = unsafe { next_syscall()(number, a, b, c, d, e, f) };
+    let answer = unsafe { next_syscall()(number, first, second, third, fourth, fifth, sixth) };
     usize::try_from(answer).map_err(|_| errno())
 }
 

@@ -2,7 +2,7 @@
 
 use super::kernel::{self, Answer, Stat};
 use super::place::Place;
-use super::record::{Kind, append};
+use super::record::{RecordKind, append};
 use super::setup::Setup;
 use super::stash;
 use super::table::{Fact, hash, path_hash};
@@ -25,7 +25,7 @@ pub(super) fn times(setup: &Setup, folder: &Place) -> Answer<()> {
         return Ok(());
     }
     if let Some(stat) = folder.stat()? {
-        append(setup, Kind::Folder, &stat, &[folder.bytes()])?;
+        append(setup, RecordKind::Folder, &stat, &[folder.bytes()])?;
     }
     setup.table.add(known);
     Ok(())
@@ -45,12 +45,12 @@ pub(super) fn content(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
     let stash = stash::name_for_copy(setup, place)?;
     match stash::copy(place, &stash, stat, COPIED_BYTES) {
         Err(libc::EFBIG) => {
-            append(setup, Kind::Uncovered, stat, &[place.bytes()])?;
+            append(setup, RecordKind::Uncovered, stat, &[place.bytes()])?;
             return Err(libc::EROFS);
         }
         answer => answer?,
     }
-    append(setup, Kind::Copied, stat, &[place.bytes(), stash.bytes()])?;
+    append(setup, RecordKind::Copied, stat, &[place.bytes(), stash.bytes()])?;
     setup.table.add(known);
     setup.table.add(hash(Fact::Attributes, stat, place.bytes()));
     Ok(())
@@ -62,7 +62,7 @@ pub(super) fn length(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
     if !stat.is(libc::S_IFREG) || known.iter().any(|hash| setup.table.has(*hash)) {
         return Ok(());
     }
-    append(setup, Kind::Appended, stat, &[place.bytes()])?;
+    append(setup, RecordKind::Appended, stat, &[place.bytes()])?;
     setup.table.add(hash(Fact::Length, stat, place.bytes()));
     setup.table.add(hash(Fact::Attributes, stat, place.bytes()));
     Ok(())
@@ -88,7 +88,7 @@ pub(super) fn truncated(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()>
 fn moved(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
     let stash = stash::name_beside(setup, place)?;
     away(setup, place, stat, &stash)?;
-    match append(setup, Kind::Made, &stamped(), &[place.bytes()]).and_then(|()| replacement(setup, place, stat)) {
+    match append(setup, RecordKind::Made, &stamped(), &[place.bytes()]).and_then(|()| replacement(setup, place, stat)) {
         // Another process of the run made a file here.
         Ok(()) | Err(libc::EEXIST) => Ok(()),
         Err(_) => kernel::rename(stash.text(), place.text()),
@@ -109,7 +109,7 @@ fn replacement(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
 /// Moves a file to the stash.
 fn away(setup: &Setup, place: &Place, stat: &Stat, stash: &Place) -> Answer<()> {
     parent_times(setup, place)?;
-    append(setup, Kind::Stashed, stat, &[place.bytes(), stash.bytes()])?;
+    append(setup, RecordKind::Stashed, stat, &[place.bytes(), stash.bytes()])?;
     kernel::rename(place.text(), stash.text())
 }
 
@@ -138,7 +138,7 @@ pub(super) fn replaced(setup: &Setup, place: &Place, stat: &Stat) -> Answer<Plac
     attributes(setup, place, stat)?;
     let stash = stash::name_beside(setup, place)?;
     parent_times(setup, place)?;
-    append(setup, Kind::Stashed, stat, &[place.bytes(), stash.bytes()])?;
+    append(setup, RecordKind::Stashed, stat, &[place.bytes(), stash.bytes()])?;
     Ok(stash)
 }
 
@@ -163,7 +163,7 @@ pub(super) fn attributes(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()
     if is_made(setup, place, stat) || setup.table.has(known) {
         return Ok(());
     }
-    append(setup, Kind::Attributes, stat, &[place.bytes()])?;
+    append(setup, RecordKind::Attributes, stat, &[place.bytes()])?;
     setup.table.add(known);
     Ok(())
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::kernel::{self, Answer, Descriptor, Stat};
 use super::place::Place;
-use super::record::{Kind, append};
+use super::record::{RecordKind, append};
 use super::setup::{Buffer, Region, STASH_NAME, Setup};
 
 /// A name in a stash on the mount of `place`, for a file to be moved there.
@@ -57,7 +57,7 @@ fn is_usable(stash: &Place) -> Answer<bool> {
 
 fn make(setup: &Setup, above: &Place, stash: &Place) -> Answer<bool> {
     super::preserve::times(setup, above)?;
-    append(setup, Kind::Stash, &Stat::default(), &[stash.bytes()])?;
+    append(setup, RecordKind::Stash, &Stat::default(), &[stash.bytes()])?;
     match kernel::make_folder(stash.text()) {
         Ok(()) => Ok(true),
         Err(libc::EEXIST) => is_usable(stash),

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int, c_long, c_uint};
 use super::kernel::Answer;
 use super::setup::Setup;
 use super::steps::{self, Removal};
-use super::{Step, helpers};
+use super::{Entry, helpers};
 
 const HERE: c_int = libc::AT_FDCWD;
 /// Numbers on x86-64 (`arch/x86/entry/syscalls/syscall_64.tbl`, Linux 6.12) that `libc` does not name.
@@ -65,7 +65,7 @@ fn text(word: c_long) -> *const c_char {
 }
 
 /// The journal entry of a system call, as that of the function of the C library.
-pub(crate) fn step(setup: &Setup, number: c_long, words: [c_long; 5]) -> Answer<Step> {
+pub(crate) fn step(setup: &Setup, number: c_long, words: [c_long; 5]) -> Answer<Entry> {
     let [first, second, third, fourth, fifth] = words;
     let (folder, flags) = (first as c_int, second as c_int);
     match number {
@@ -98,7 +98,7 @@ pub(crate) fn step(setup: &Setup, number: c_long, words: [c_long; 5]) -> Answer<
     }
 }
 
-fn attribute_step(setup: &Setup, number: c_long, [first, second, third, fourth, fifth]: [c_long; 5]) -> Answer<Step> {
+fn attribute_step(setup: &Setup, number: c_long, [first, second, third, fourth, fifth]: [c_long; 5]) -> Answer<Entry> {
     let follows = |flags: c_long| flags as c_int & libc::AT_SYMLINK_NOFOLLOW == 0;
     let folder = first as c_int;
     match number {
@@ -116,7 +116,7 @@ fn attribute_step(setup: &Setup, number: c_long, [first, second, third, fourth, 
         libc::SYS_fsetxattr | libc::SYS_fremovexattr => steps::descriptor_extended(setup, folder, text(second)),
         _ => {
             let _ = third;
-            Ok(Step::Call)
+            Ok(Entry::Call)
         }
     }
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::journal::{Kind, Record, State};
+use super::journal::{FileState, Record, RecordKind};
 use super::spot::{Spot, identity, is_folder, kind};
 use super::{Change, ChangeKind};
 
@@ -58,7 +58,7 @@ impl Course {
         let is_made = record.state.is_made || self.made.contains_key(&record.path);
         let identity = record.state.identity();
         self.note_places(record);
-        if record.kind == Kind::Link {
+        if record.kind == RecordKind::Link {
             self.linked.insert(identity);
         }
         if record.state.is_made {
@@ -67,22 +67,27 @@ impl Course {
         if is_made {
             self.on_made.insert(index);
         }
-        if matches!(record.kind, Kind::MadeFolder | Kind::Stash) {
+        if matches!(record.kind, RecordKind::MadeFolder | RecordKind::Stash) {
             self.folders.entry(record.path.clone()).or_insert(index);
         }
         match record.kind {
-            Kind::Made | Kind::MadeFolder | Kind::Link => {
+            RecordKind::Made | RecordKind::MadeFolder | RecordKind::Link => {
                 self.made.insert(record.path.clone(), index);
             }
-            Kind::Renamed => self.rename(index, record, is_made),
-            Kind::Stashed | Kind::RemovedFolder => {
+            RecordKind::Renamed => self.rename(index, record, is_made),
+            RecordKind::Stashed | RecordKind::RemovedFolder => {
                 self.made.remove(&record.path);
             }
             _ => {}
         }
         let names_original = matches!(
             record.kind,
-            Kind::Stashed | Kind::Copied | Kind::Appended | Kind::Attributes | Kind::Renamed | Kind::Exchanged
+            RecordKind::Stashed
+                | RecordKind::Copied
+                | RecordKind::Appended
+                | RecordKind::Attributes
+                | RecordKind::Renamed
+                | RecordKind::Exchanged
         );
         // The number of a removed folder is free for a made file.
         if names_original && !is_made && !is_folder(record.state.mode) {
@@ -106,7 +111,8 @@ impl Course {
 
     /// Marks the records of files that are kept: made ones, below `prefixes`, where nothing was before.
     fn keep(&mut self, records: &[Record], prefixes: &[PathBuf]) {
-        let is_original = |record: &&Record| record.kind == Kind::Stashed && self.is_original(record.state.identity());
+        let is_original =
+            |record: &&Record| record.kind == RecordKind::Stashed && self.is_original(record.state.identity());
         let taken: BTreeSet<_> = records.iter().filter(is_original).map(|record| &record.path).collect();
         for (path, maker) in &self.made {
             if prefixes.iter().any(|prefix| path.starts_with(prefix)) && !taken.contains(path) {
@@ -139,7 +145,7 @@ impl Course {
 
     /// The file of a record at another recorded path, or in the stash. The records of two processes may have another order
     /// than their changes.
-    pub(super) fn find(&self, state: &State) -> Option<(PathBuf, Spot)> {
+    pub(super) fn find(&self, state: &FileState) -> Option<(PathBuf, Spot)> {
         let near = self.places.get(&state.identity()).into_iter().flatten();
         near.chain(&self.all_places).find_map(|path| {
             let spot = Spot::find(path).ok()??;
@@ -168,11 +174,11 @@ impl Course {
 
     fn note_places(&mut self, record: &Record) {
         let mut places: BTreeSet<_> = record.paths().map(Path::to_owned).collect();
-        if record.kind == Kind::Stashed {
+        if record.kind == RecordKind::Stashed {
             self.stashes.extend(record.other.clone());
             places.extend(record.other.clone());
         }
-        if matches!(record.kind, Kind::Stashed | Kind::Renamed | Kind::Link) {
+        if matches!(record.kind, RecordKind::Stashed | RecordKind::Renamed | RecordKind::Link) {
             self.all_places.extend(places.iter().cloned());
         }
         if record.state.inode != 0 {
@@ -208,14 +214,16 @@ impl Course {
         let later = self.later(&record.path, index);
         let is_taken = fs::symlink_metadata(&earlier).is_ok();
         match record.kind {
-            Kind::Stashed if !self.is_original(record.state.identity()) => None,
-            Kind::Stashed if !is_taken || self.made.contains_key(&earlier) => Some((earlier, ChangeKind::Removed)),
-            Kind::RemovedFolder if !is_taken => Some((earlier, ChangeKind::RemovedFolder)),
-            Kind::Copied | Kind::Appended | Kind::Attributes if differs(&later, &record.state) => {
+            RecordKind::Stashed if !self.is_original(record.state.identity()) => None,
+            RecordKind::Stashed if !is_taken || self.made.contains_key(&earlier) => {
+                Some((earlier, ChangeKind::Removed))
+            }
+            RecordKind::RemovedFolder if !is_taken => Some((earlier, ChangeKind::RemovedFolder)),
+            RecordKind::Copied | RecordKind::Appended | RecordKind::Attributes if differs(&later, &record.state) => {
                 Some((earlier, ChangeKind::Changed))
             }
-            Kind::Extended | Kind::Exchanged => Some((earlier, ChangeKind::Changed)),
-            Kind::Renamed => {
+            RecordKind::Extended | RecordKind::Exchanged => Some((earlier, ChangeKind::Changed)),
+            RecordKind::Renamed => {
                 let rename = self.renames.get(&index).filter(|rename| rename.maker.is_none())?;
                 let to = self.later(&rename.to, index);
                 let is_net =
@@ -262,12 +270,12 @@ fn merge(mut kinds: BTreeSet<ChangeKind>) -> impl Iterator<Item = ChangeKind> {
     kinds.into_iter()
 }
 
-fn is_file(found: &fs::Metadata, state: &State) -> bool {
+fn is_file(found: &fs::Metadata, state: &FileState) -> bool {
     found.ino() == state.inode
 }
 
 /// True if a file is there and is not in the given state.
-fn differs(path: &Path, state: &State) -> bool {
+fn differs(path: &Path, state: &FileState) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else { return false };
     let now = (found.mode(), found.uid(), found.gid(), found.mtime(), found.mtime_nsec());
     let before = (state.mode, state.owner, state.group, state.modified.0, state.modified.1);

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The kinds of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RecordKind {
     /// A folder's times before a change in the folder.
     Folder,
     /// A folder for originals was made.
@@ -30,23 +30,23 @@ pub(super) enum Kind {
     Uncovered,
 }
 
-impl Kind {
-    fn of(byte: u8) -> Option<Kind> {
+impl RecordKind {
+    fn of(byte: u8) -> Option<RecordKind> {
         Some(match byte {
-            b'P' => Kind::Folder,
-            b'K' => Kind::Stash,
-            b'M' => Kind::Made,
-            b'F' => Kind::MadeFolder,
-            b'L' => Kind::Link,
-            b'S' => Kind::Stashed,
-            b'C' => Kind::Copied,
-            b'A' => Kind::Appended,
-            b'T' => Kind::Attributes,
-            b'X' => Kind::Extended,
-            b'D' => Kind::RemovedFolder,
-            b'R' => Kind::Renamed,
-            b'E' => Kind::Exchanged,
-            b'U' => Kind::Uncovered,
+            b'P' => RecordKind::Folder,
+            b'K' => RecordKind::Stash,
+            b'M' => RecordKind::Made,
+            b'F' => RecordKind::MadeFolder,
+            b'L' => RecordKind::Link,
+            b'S' => RecordKind::Stashed,
+            b'C' => RecordKind::Copied,
+            b'A' => RecordKind::Appended,
+            b'T' => RecordKind::Attributes,
+            b'X' => RecordKind::Extended,
+            b'D' => RecordKind::RemovedFolder,
+            b'R' => RecordKind::Renamed,
+            b'E' => RecordKind::Exchanged,
+            b'U' => RecordKind::Uncovered,
             _ => return None,
         })
     }
@@ -54,9 +54,9 @@ impl Kind {
     /// The number of fields behind the numbers.
     fn has_fields(self, count: usize) -> bool {
         match self {
-            Kind::Stashed | Kind::Copied | Kind::Renamed | Kind::Exchanged => count == 2,
-            Kind::Extended => count == 3,
-            Kind::Uncovered => count == 1 || count == 2,
+            RecordKind::Stashed | RecordKind::Copied | RecordKind::Renamed | RecordKind::Exchanged => count == 2,
+            RecordKind::Extended => count == 3,
+            RecordKind::Uncovered => count == 1 || count == 2,
             _ => count == 1,
         }
     }
@@ -64,7 +64,7 @@ impl Kind {
 
 /// The state of a file before a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct State {
+pub(super) struct FileState {
     pub(super) device: u64,
     pub(super) inode: u64,
     pub(super) mode: u32,
@@ -78,18 +78,18 @@ pub(super) struct State {
     pub(super) is_made: bool,
 }
 
-impl State {
+impl FileState {
     /// Device and inode.
     pub(super) fn identity(&self) -> (u64, u64) {
         (self.device, self.inode)
     }
 }
 
-/// A record.
+/// A change that was going to happen when the phantom wrote these lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record {
-    pub(super) kind: Kind,
-    pub(super) state: State,
+    pub(super) kind: RecordKind,
+    pub(super) state: FileState,
     pub(super) path: PathBuf,
     /// The name in the stash, the later path, or the name of an attribute.
     pub(super) other: Option<PathBuf>,
@@ -100,7 +100,8 @@ pub(super) struct Record {
 impl Record {
     /// The paths of the user's that the record speaks of.
     pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
-        let second = matches!(self.kind, Kind::Renamed | Kind::Exchanged).then_some(self.other.as_deref()).flatten();
+        let second =
+            matches!(self.kind, RecordKind::Renamed | RecordKind::Exchanged).then_some(self.other.as_deref()).flatten();
         std::iter::once(self.path.as_path()).chain(second)
     }
 }
@@ -125,7 +126,7 @@ pub(super) fn parse(bytes: &[u8]) -> Vec<Record> {
 
 fn record(fields: &[&[u8]]) -> Option<Record> {
     let (head, rest) = fields.split_first()?;
-    let kind = Kind::of(*head.first()?).filter(|_| head.len() == 1)?;
+    let kind = RecordKind::of(*head.first()?).filter(|_| head.len() == 1)?;
     let (numbers, texts) = rest.split_at_checked(11)?;
     let state = state(numbers)?;
     if !kind.has_fields(texts.len()) {
@@ -139,9 +140,9 @@ fn record(fields: &[&[u8]]) -> Option<Record> {
     Some(Record { kind, state, path: path(texts.first()?), other: texts.get(1).map(path), value })
 }
 
-fn state(numbers: &[&[u8]]) -> Option<State> {
+fn state(numbers: &[&[u8]]) -> Option<FileState> {
     let number = |index: usize| std::str::from_utf8(numbers[index]).ok()?.parse::<i128>().ok();
-    Some(State {
+    Some(FileState {
         device: number(0)?.try_into().ok()?,
         inode: number(1)?.try_into().ok()?,
         mode: number(2)?.try_into().ok()?,

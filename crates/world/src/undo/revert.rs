@@ -10,14 +10,19 @@ use std::path::Path;
 use rustix::fs::{OFlags, Stat};
 
 use super::course::Course;
-use super::journal::{Kind, Record};
+use super::journal::{Record, RecordKind};
 use super::spot::{Spot, identity, is_folder, kind};
 
 /// Reverts the record of a number.
 pub(super) fn revert(index: usize, record: &Record, course: &Course) -> io::Result<()> {
     let is_change = matches!(
         record.kind,
-        Kind::Copied | Kind::Appended | Kind::Attributes | Kind::Extended | Kind::Renamed | Kind::Exchanged
+        RecordKind::Copied
+            | RecordKind::Appended
+            | RecordKind::Attributes
+            | RecordKind::Extended
+            | RecordKind::Renamed
+            | RecordKind::Exchanged
     );
     match revert_known(index, record, course) {
         Err(_) if is_change && course.is_on_made(index) && course.find(&record.state).is_none() => Ok(()),
@@ -26,27 +31,31 @@ pub(super) fn revert(index: usize, record: &Record, course: &Course) -> io::Resu
 }
 
 fn revert_known(index: usize, record: &Record, course: &Course) -> io::Result<()> {
-    if record.kind == Kind::Uncovered {
+    if record.kind == RecordKind::Uncovered {
         return Ok(());
     }
     let Some(spot) = Spot::find(&record.path)? else { return revert_in_no_folder(record, course) };
     let found = spot.stat()?;
     match (record.kind, found) {
-        (Kind::Folder, Some(found)) if is_folder(found.st_mode) => {
+        (RecordKind::Folder, Some(found)) if is_folder(found.st_mode) => {
             // The times of a folder of another user stay as they are.
             let _ = spot.set_times(&record.state);
             Ok(())
         }
-        (Kind::Made | Kind::MadeFolder | Kind::Link, Some(found)) => remove(index, record, course, &spot, &found),
+        (RecordKind::Made | RecordKind::MadeFolder | RecordKind::Link, Some(found)) => {
+            remove(index, record, course, &spot, &found)
+        }
         // Records before this one may still need the folder: another process had made it.
-        (Kind::Stash, Some(_)) if course.is_made_earlier(index, &record.path) => Ok(()),
-        (Kind::Stash, Some(found)) => remove_stash(record, &found),
-        (Kind::Folder | Kind::Stash | Kind::Made | Kind::MadeFolder | Kind::Link, _) => Ok(()),
-        (Kind::Stashed, found) => put_back(record, course, &spot, found.as_ref()),
-        (Kind::RemovedFolder, found) => make_folder(record, &spot, found.as_ref()),
-        (Kind::Renamed, None) => rename(record, course, &spot),
-        (Kind::Renamed, Some(found)) => rename_over(record, course, &spot, &found),
-        (Kind::Exchanged, _) => exchange(record, &spot),
+        (RecordKind::Stash, Some(_)) if course.is_made_earlier(index, &record.path) => Ok(()),
+        (RecordKind::Stash, Some(found)) => remove_stash(record, &found),
+        (RecordKind::Folder | RecordKind::Stash | RecordKind::Made | RecordKind::MadeFolder | RecordKind::Link, _) => {
+            Ok(())
+        }
+        (RecordKind::Stashed, found) => put_back(record, course, &spot, found.as_ref()),
+        (RecordKind::RemovedFolder, found) => make_folder(record, &spot, found.as_ref()),
+        (RecordKind::Renamed, None) => rename(record, course, &spot),
+        (RecordKind::Renamed, Some(found)) => rename_over(record, course, &spot, &found),
+        (RecordKind::Exchanged, _) => exchange(record, &spot),
         (_, found) => change_back(record, course, &spot, found.as_ref()),
     }
 }
@@ -54,11 +63,13 @@ fn revert_known(index: usize, record: &Record, course: &Course) -> io::Result<()
 /// In an absent folder, nothing was made and no folder removed.
 fn revert_in_no_folder(record: &Record, course: &Course) -> io::Result<()> {
     match record.kind {
-        Kind::Stashed | Kind::Renamed if course.find(&record.state).is_none() => Err(absent()),
-        Kind::Copied | Kind::Appended | Kind::Attributes | Kind::Extended => match course.find(&record.state) {
-            Some((_, spot)) => change_back(record, course, &spot, spot.stat()?.as_ref()),
-            None => Err(absent()),
-        },
+        RecordKind::Stashed | RecordKind::Renamed if course.find(&record.state).is_none() => Err(absent()),
+        RecordKind::Copied | RecordKind::Appended | RecordKind::Attributes | RecordKind::Extended => {
+            match course.find(&record.state) {
+                Some((_, spot)) => change_back(record, course, &spot, spot.stat()?.as_ref()),
+                None => Err(absent()),
+            }
+        }
         _ => Ok(()),
     }
 }
@@ -77,13 +88,17 @@ fn change_back(record: &Record, course: &Course, spot: &Spot, found: Option<&Sta
     }
     let found = found.ok_or_else(absent)?;
     match record.kind {
-        Kind::Copied | Kind::Appended if !is_same(&found) => Err(io::Error::other("another file is in its place")),
-        Kind::Copied => restore(record, spot),
-        Kind::Appended => shorten(record, spot, found),
+        RecordKind::Copied | RecordKind::Appended if !is_same(&found) => {
+            Err(io::Error::other("another file is in its place"))
+        }
+        RecordKind::Copied => restore(record, spot),
+        RecordKind::Appended => shorten(record, spot, found),
         _ if kind(found.st_mode) != kind(record.state.mode) => {
             Err(io::Error::other("another kind of file is in its place"))
         }
-        Kind::Extended => spot.set_attribute(record.other.as_deref().ok_or_else(absent)?, record.value.as_deref()),
+        RecordKind::Extended => {
+            spot.set_attribute(record.other.as_deref().ok_or_else(absent)?, record.value.as_deref())
+        }
         _ => spot.set_attributes(&record.state),
     }
 }
@@ -91,7 +106,7 @@ fn change_back(record: &Record, course: &Course, spot: &Spot, found: Option<&Sta
 /// Adds the place of the original to an error.
 pub(super) fn with_stash(record: &Record, error: io::Error) -> io::Error {
     match &record.other {
-        Some(stash) if matches!(record.kind, Kind::Stashed | Kind::Copied) => {
+        Some(stash) if matches!(record.kind, RecordKind::Stashed | RecordKind::Copied) => {
             io::Error::new(error.kind(), format!("{error}; the original is {}", stash.display()))
         }
         _ => error,
@@ -104,13 +119,14 @@ fn absent() -> io::Error {
 
 /// Removes a made path.
 fn remove(index: usize, record: &Record, course: &Course, spot: &Spot, found: &Stat) -> io::Result<()> {
-    let is_last = found.st_nlink <= 1 || record.kind != Kind::Link;
+    let is_last = found.st_nlink <= 1 || record.kind != RecordKind::Link;
     // An original came here by a record that is reverted next, and a file of another kind by another process of the run.
-    if (is_last && course.is_original(identity(found))) || is_folder(found.st_mode) != (record.kind == Kind::MadeFolder)
+    if (is_last && course.is_original(identity(found)))
+        || is_folder(found.st_mode) != (record.kind == RecordKind::MadeFolder)
     {
         return Ok(());
     }
-    match spot.remove(record.kind == Kind::MadeFolder) {
+    match spot.remove(record.kind == RecordKind::MadeFolder) {
         Err(error)
             if error.kind() == io::ErrorKind::DirectoryNotEmpty
                 && (course.has_kept_below(&record.path) || course.is_made_earlier(index, &record.path)) =>

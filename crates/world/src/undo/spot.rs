@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps};
 use rustix::io::Errno;
 
-use super::journal::State;
+use super::journal::FileState;
 
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
@@ -80,14 +80,14 @@ impl Spot {
     }
 
     /// The times, of a link those of the link.
-    pub(super) fn set_times(&self, state: &State) -> io::Result<()> {
+    pub(super) fn set_times(&self, state: &FileState) -> io::Result<()> {
         let time = |(seconds, nanoseconds): (i64, i64)| Timespec { tv_sec: seconds, tv_nsec: nanoseconds };
         let times = Timestamps { last_access: time(state.accessed), last_modification: time(state.modified) };
         Ok(fs::utimensat(&self.folder, &self.name, &times, AtFlags::SYMLINK_NOFOLLOW)?)
     }
 
     /// Mode, owner and times; only what differs, since a file of another user has only times to set.
-    pub(super) fn set_attributes(&self, state: &State) -> io::Result<()> {
+    pub(super) fn set_attributes(&self, state: &FileState) -> io::Result<()> {
         let Some(stat) = self.stat()? else { return Ok(()) };
         if (stat.st_uid, stat.st_gid) != (state.owner, state.group) {
             let (owner, group) = (fs::Uid::from_raw(state.owner), fs::Gid::from_raw(state.group));
