@@ -24,6 +24,9 @@
 //! - Paths are resolved by the kernel (`/proc/self/fd`), so a record holds no link but the last name. The records of
 //!   dependent changes have the order of the changes, and backwards each path means again what it meant.
 //!
+//! One race is left: a process that opens a path with `O_TRUNC` while another renames an original to the path truncates
+//! that original, which nothing preserved.
+//!
 //! Signal handlers, threads and children after `fork` and `vfork` may change files at the same time: nothing here locks
 //! or allocates, and `errno` is preserved.
 
