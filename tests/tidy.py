@@ -29,6 +29,7 @@ ARROWS = {
     "wire": set(),
     "trace": {"wire"},
     "phantom": {"wire"},
+    "world": set(),
     "gpus": {"trace", "wire"},
     "causes": set(),
     "remedies": set(),

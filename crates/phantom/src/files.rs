@@ -38,11 +38,14 @@ use wire::digest::{FNV_EMPTY, extend_fnv, hash_names};
 
 use line::Line;
 use path::Path;
+pub(crate) use raw::next as next_syscall;
 
 /// `OOMPH_FILES=`, as an environment holds it.
 const ASSIGNMENT: [u8; wire::variable::FILES.len() + 1] = with_last(wire::variable::FILES, b'=');
 /// `OOMPH_FILES` as a C string.
 const VARIABLE: [u8; wire::variable::FILES.len() + 1] = with_last(wire::variable::FILES, 0);
+/// `OOMPH_UNDO=`, likewise.
+const GUARD: [u8; wire::variable::UNDO.len() + 1] = with_last(wire::variable::UNDO, b'=');
 /// Slots for noted paths.
 const PLACES: usize = 1 << 16;
 /// Slots tried for a path.
@@ -254,10 +257,21 @@ fn note_helper(program: *const c_char, environment: *const *const c_char) {
 /// Notes a statically linked helper: nothing is preloaded into it.
 fn note_unseen_helper(program: *const c_char) {
     let Some(taker) = taker() else { return };
-    // SAFETY: the caller passes a program's name, or a null that the C library refuses.
-    if !program.is_null() && raw::is_static(unsafe { CStr::from_ptr(program) }) {
+    if is_unseen(program) {
         cannot(taker, "it starts a helper that is linked statically");
     }
+}
+
+/// True for a statically linked helper.
+fn is_unseen(program: *const c_char) -> bool {
+    // SAFETY: the caller passes a program's name, or a null that the C library refuses.
+    !program.is_null() && raw::is_static(unsafe { CStr::from_ptr(program) })
+}
+
+/// True if the changes of a helper are journaled: it has the phantom and the journal's folder.
+fn is_guarded(program: *const c_char, environment: *const *const c_char) -> bool {
+    let has = |name: &[u8]| (0..).map_while(|index| variable(environment, index)).any(|entry| entry.starts_with(name));
+    has(&GUARD) && has(b"LD_PRELOAD=") && !is_unseen(program)
 }
 
 /// An entry of an environment; `None` behind the last.

@@ -141,9 +141,10 @@ fn of_run(spec: &RunSpec, conditions: &Conditions, folders: &Folders) -> Environ
 }
 
 impl Environment {
-    /// Adds the world that a child of a fork server enters.
-    pub fn set_world(&mut self, spec: &Path) {
+    /// Adds the world that a child of a fork server enters, and the folder for the journal of a child that cannot.
+    pub fn set_world(&mut self, spec: &Path, journal: &Path) {
         self.set(variable::WORLD, spec);
+        self.set(variable::UNDO, journal);
     }
 
     /// Adds that connections to other programs are refused.

@@ -87,6 +87,7 @@ variables! {
     HISTORY = "OOMPH_HISTORY", Run, Agent: "`0`: record PyTorch's counters only, no history of the allocator";
     WORK = "OOMPH_WORK", Run, Agent: "`1`: count FLOPs, bytes and copies of operators (`work.py`)";
     FILES = "OOMPH_FILES", Run, Phantom | Agent: "the file for notes on the files that the program reads (Note [Files looked at] in `crates/phantom/src/files.rs`)";
+    UNDO = "OOMPH_UNDO", Run, Phantom | Agent: "the folder for the journal of changes to files, which are undone after the run (Note [Undo journal] in `crates/phantom/src/undo.rs`)";
     SERVE = "OOMPH_SERVE", Run, Phantom | Agent: "set: wait as a fork server (Note [Fork server] in `server.py`)";
     ONLINE = "OOMPH_ONLINE", Run, Agent: "`1`: trackers, mail and uploads are not taken off line (Note [Off line] in `python/oomph/agent/outside`)";
     RANK = "OOMPH_RANK", Run, Agent: "the only rank of a job that runs; unset = every rank is a process";

@@ -1,4 +1,7 @@
-//! A copy of the file system for one program. Writes, renames and removals of the program land in layers; the program sees
+//! The guards of a dry run: the user's files are as they were when it ends. The first guard is a copy of the file system for one
+//! program, the second a journal of its changes ([`undo`]).
+//!
+//! The writes, renames and removals of a program in a world of its own land in layers; the program sees
 //! them as real, and the user's files stay as they were.
 //!
 //! # Note [World]
@@ -23,6 +26,7 @@ mod owners;
 mod record;
 mod scratch;
 mod spec;
+pub mod undo;
 
 pub use effects::{Change, ChangeKind, Effects, count};
 pub use enter::{EnterError, enter};

@@ -124,13 +124,16 @@ def _enter_world() -> None:
     spec = os.environ.pop(wire.WORLD, None)
     if spec is None:
         return
-    enter = ctypes.CDLL(None).oomph_enter_world
-    enter.argtypes, enter.restype = [ctypes.c_char_p], ctypes.c_int
-    entered = enter(os.fsencode(spec))
+    library = ctypes.CDLL(None)
+    library.oomph_enter_world.argtypes = library.oomph_guard_changes.argtypes = [ctypes.c_char_p]
+    entered = library.oomph_enter_world(os.fsencode(spec))
     if entered < 0:
         os._exit(wire.CANNOT)
     if entered:
         os.environ[wire.GUARD] = "namespace"
+        del os.environ[wire.UNDO]
+    elif library.oomph_guard_changes(os.fsencode(os.environ[wire.UNDO])) == 0:
+        os.environ[wire.GUARD] = "functions"
 
 
 def _script() -> str | None:

@@ -20,6 +20,8 @@ HISTORY = "OOMPH_HISTORY"
 WORK = "OOMPH_WORK"
 # the file for notes on the files that the program reads (Note [Files looked at] in `crates/phantom/src/files.rs`).
 FILES = "OOMPH_FILES"
+# the folder for the journal of changes to files, which are undone after the run (Note [Undo journal] in `crates/phantom/src/undo.rs`).
+UNDO = "OOMPH_UNDO"
 # set: wait as a fork server (Note [Fork server] in `server.py`).
 SERVE = "OOMPH_SERVE"
 # `1`: trackers, mail and uploads are not taken off line (Note [Off line] in `python/oomph/agent/outside`).

@@ -8,8 +8,9 @@ use report::effects;
 use trace::run::Effects;
 
 use crate::args::RunOptions;
-use crate::effects::world::World;
+use crate::effects::world::{self, World};
 use crate::error::Error;
+use crate::output;
 
 /// The rules for all runs of a command, and the effects of the first.
 #[derive(Debug)]
@@ -32,6 +33,10 @@ enum Network {
 impl Outside {
     /// The rules that the options ask for.
     pub(crate) fn new(run: &RunOptions) -> Outside {
+        for path in world::finish_abandoned() {
+            let what = "was changed by a dry run that was killed, and could not be put back";
+            output::say(&format!("warning: {} {what}", path.display()));
+        }
         let network = match (run.offline, run.online) {
             (true, _) => Network::None,
             (_, true) => Network::All,

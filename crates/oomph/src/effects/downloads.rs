@@ -43,19 +43,20 @@ const UNFINISHED: [&str; 3] = [".lock", ".incomplete", ".part"];
 
 /// Moves new files of the download caches to their place; returns their number.
 pub(crate) fn keep(record: &Record, changes: &[Change]) -> u64 {
-    let caches = list_caches();
-    let is_download = |change: &&Change| {
-        let name = change.path.to_string_lossy();
-        change.kind == ChangeKind::Made
-            && caches.iter().any(|cache| change.path.starts_with(cache))
-            && !UNFINISHED.iter().any(|ending| name.ends_with(ending))
-    };
-    let moved = changes.iter().filter(is_download).filter_map(|change| {
+    let moved = changes.iter().filter(|change| is_kept(change)).filter_map(|change| {
         let upper = record.find_upper(&change.path)?;
         // A download that cannot be kept is fetched again.
         move_to(&upper, &change.path).ok()
     });
     moved.count() as u64
+}
+
+/// True for a finished download.
+pub(crate) fn is_kept(change: &Change) -> bool {
+    let name = change.path.to_string_lossy();
+    change.kind == ChangeKind::Made
+        && list_caches().iter().any(|cache| change.path.starts_with(cache))
+        && !UNFINISHED.iter().any(|ending| name.ends_with(ending))
 }
 
 /// The changes without those of caches.
@@ -79,7 +80,8 @@ fn caches_folder() -> Option<PathBuf> {
     caches.or_else(|| Some(PathBuf::from(environment::get(environment::HOME)?).join(".cache")))
 }
 
-fn list_caches() -> Vec<PathBuf> {
+/// Lists the download caches.
+pub(crate) fn list_caches() -> Vec<PathBuf> {
     let home = environment::get(environment::HOME).map(PathBuf::from);
     let below_home = home.iter().flat_map(|home| BELOW_HOME.iter().map(|folder| home.join(folder)));
     let caches = caches_folder();

@@ -10,6 +10,7 @@ use trace::{Process, Run, run, snapshot};
 use wire::file;
 
 use super::watchdog;
+use super::world::discard;
 use crate::error::Error;
 
 /// The folder of the run without a limit, inside the folder of a run that ran out.
@@ -57,8 +58,9 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        // A folder that cannot be removed is in the folder of temporary files.
-        let _: io::Result<()> = world::remove(&self.0);
+        for path in discard(&self.0) {
+            crate::output::say(&format!("warning: {} could not be put back: its original is in {}", path.display(), self.0.display()));
+        }
         temporary().retain(|path| *path != self.0);
     }
 }
@@ -71,7 +73,7 @@ fn temporary() -> MutexGuard<'static, Vec<PathBuf>> {
 pub(crate) fn abandon() {
     for folder in temporary().drain(..) {
         // The folder's owner may be removing it already.
-        let _: io::Result<()> = world::remove(&folder);
+        discard(&folder);
     }
 }
 

@@ -106,7 +106,7 @@ fn remove_folders(owner: &str, places: &[OsString]) {
     for place in places.iter().map(Path::new).chain([temporary.as_path()]) {
         for entry in fs::read_dir(place).into_iter().flatten().flatten() {
             if is_ours(&entry.file_name()) {
-                let _: io::Result<()> = world::remove(&entry.path());
+                super::world::discard(&entry.path());
             }
         }
     }

@@ -3,6 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::process::Command;
 
 use trace::run::{ChangedPath, Effects, FileGuard, PathChange, UncoveredFolder};
 use wire::{file, variable};
+use world::undo::Uncovered;
 use world::{Change, ChangeKind, Record, Spec};
 
 use super::downloads;
@@ -42,11 +44,30 @@ pub(crate) fn list_places() -> Vec<PathBuf> {
     places
 }
 
+/// Puts the files back that a killed oomph has left changed; returns the paths that could not be put back.
+pub(crate) fn finish_abandoned() -> Vec<PathBuf> {
+    let folders = list_places().into_iter().flat_map(|place| world::undo::find_abandoned(&place));
+    folders.flat_map(|folder| discard(&folder)).collect()
+}
+
+/// Removes a scratch folder, after the changes of its journal were undone; returns the paths that could not be put back, whose
+/// originals stay in the folder.
+pub(crate) fn discard(folder: &Path) -> Vec<PathBuf> {
+    let failures = world::undo::undo(folder, &[]).failures;
+    if failures.is_empty() {
+        // A folder that stays takes room, and nothing else.
+        let _: io::Result<()> = world::remove(folder);
+    }
+    failures.into_iter().map(|(path, _)| path).collect()
+}
+
 /// A world that one run enters, or each rank of a job in turn.
 pub(crate) struct World {
     /// Removed with the world.
     _scratches: Vec<Temporary>,
     folder: PathBuf,
+    /// The folder for the journal of the other guard.
+    journal: PathBuf,
     is_offline: bool,
 }
 
@@ -56,21 +77,29 @@ impl World {
         let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
         let scratches: Vec<Temporary> =
             list_places().iter().filter_map(|place| Temporary::make_in(place, "world-").ok()).collect();
+        let journal = scratches.first().map_or_else(PathBuf::new, |scratch| scratch.path().to_owned());
+        prepare_journal(&journal, folder).map_err(failed)?;
         let known = [std::env::current_dir().ok(), environment::get(environment::HOME).map(PathBuf::from)];
         let spec = Spec {
             scratches: scratches.iter().map(|scratch| scratch.path().to_owned()).collect(),
             through: vec![folder.to_owned()],
             folders: known.into_iter().flatten().chain([std::env::temp_dir()]).collect(),
             record: folder.join(file::WORLD),
+            journal: journal.clone(),
             is_offline,
         };
         fs::write(folder.join(file::WORLD_SPEC), spec.to_bytes()).map_err(failed)?;
-        Ok(World { _scratches: scratches, folder: folder.to_owned(), is_offline })
+        Ok(World { _scratches: scratches, folder: folder.to_owned(), journal, is_offline })
     }
 
     /// The file of the specification.
     pub(crate) fn spec(&self) -> PathBuf {
         self.folder.join(file::WORLD_SPEC)
+    }
+
+    /// The folder for the journal of a run that cannot enter this world.
+    pub(crate) fn journal(&self) -> &Path {
+        &self.journal
     }
 
     /// Returns the command line that enters this world first; the same command line if its program cannot be started.
@@ -83,31 +112,83 @@ impl World {
         before.into_iter().chain(words.iter().cloned()).collect()
     }
 
-    /// Reads the effects, and removes the layers. Files of the download caches are moved to their place.
+    /// Reads the effects, undoes them, and removes the layers. Files of the download caches are moved to their place.
     pub(crate) fn end(self) -> Effects {
         let record = Record::read(&fs::read(self.folder.join(file::WORLD)).unwrap_or_default());
-        let counted = world::count(&record);
-        let downloads_kept = downloads::keep(&record, &counted.changes);
-        let shown = downloads::without_caches(&counted.changes);
-        let number = |kinds: &[ChangeKind]| shown.iter().filter(|change| kinds.contains(&change.kind)).count() as u64;
-        Effects {
-            guard: if record.is_entered { FileGuard::Namespace } else { FileGuard::None },
-            refusal: record.refusal,
-            uncovered: record
-                .uncovered
-                .iter()
-                .map(|it| UncoveredFolder { path: it.path.display().to_string(), reason: it.reason.clone() })
-                .collect(),
-            files_written: number(&[ChangeKind::Made, ChangeKind::Changed]),
-            files_removed: number(&[ChangeKind::Removed]),
-            folders_made: number(&[ChangeKind::MadeFolder]),
-            folders_removed: number(&[ChangeKind::RemovedFolder]),
-            disk_bytes: counted.disk_bytes,
-            paths: shown.iter().take(MOST_PATHS).map(|change| to_path(change)).collect(),
-            downloads_kept,
+        let effects = Effects {
+            refusal: record.refusal.clone(),
             hosts: super::hosts::read(&self.folder),
             is_offline: self.is_offline,
+            ..Effects::default()
+        };
+        if record.is_entered { end_layers(&record, effects) } else { self.end_journal(effects) }
+    }
+
+    /// Undoes the changes of the journal.
+    fn end_journal(&self, effects: Effects) -> Effects {
+        let undone = world::undo::undo(&self.journal, &downloads::list_caches());
+        let uncovered = undone.uncovered.iter().map(|it| match it {
+            Uncovered::Refused { path, .. } => gap(path, "a large file that was to be changed in place: refused"),
+            Uncovered::Helper(path) => gap(path, "a program without the guard"),
+        });
+        let failed = undone.failures.iter().map(|(path, error)| gap(path, &error.to_string()));
+        let changes: Vec<Change> = undone.changes.iter().flat_map(simplify).collect();
+        let is_download = |change: &&Change| downloads::is_kept(change);
+        let downloads_kept = changes.iter().filter(is_download).count() as u64;
+        let guard = FileGuard::Functions;
+        add_changes(Effects { guard, downloads_kept, uncovered: uncovered.chain(failed).collect(), ..effects }, &changes)
+    }
+}
+
+/// Keeps the run directory out of the journal, and says who undoes it.
+fn prepare_journal(journal: &Path, run: &Path) -> io::Result<()> {
+    if journal.as_os_str().is_empty() {
+        return Ok(());
+    }
+    let exempt = [fs::canonicalize(run)?.as_os_str().as_bytes(), b"\0"].concat();
+    fs::write(journal.join("exempt"), exempt)?;
+    world::undo::claim(journal)
+}
+
+fn gap(path: &Path, reason: &str) -> UncoveredFolder {
+    UncoveredFolder { path: path.display().to_string(), reason: reason.to_owned() }
+}
+
+/// A renamed path is a removed and a made one.
+fn simplify(change: &world::undo::Change) -> Vec<Change> {
+    use world::undo::ChangeKind as Journaled;
+    let as_is = |kind| vec![Change { path: change.path.clone(), kind }];
+    match &change.kind {
+        Journaled::Made => as_is(ChangeKind::Made),
+        Journaled::Changed => as_is(ChangeKind::Changed),
+        Journaled::Removed => as_is(ChangeKind::Removed),
+        Journaled::MadeFolder => as_is(ChangeKind::MadeFolder),
+        Journaled::RemovedFolder => as_is(ChangeKind::RemovedFolder),
+        Journaled::Renamed { to } => {
+            let made = Change { path: to.clone(), kind: ChangeKind::Made };
+            [as_is(ChangeKind::Removed), vec![made]].concat()
         }
+    }
+}
+
+fn end_layers(record: &Record, effects: Effects) -> Effects {
+    let counted = world::count(record);
+    let downloads_kept = downloads::keep(record, &counted.changes);
+    let uncovered = record.uncovered.iter().map(|it| gap(&it.path, &it.reason)).collect();
+    let (guard, disk_bytes) = (FileGuard::Namespace, counted.disk_bytes);
+    add_changes(Effects { guard, uncovered, disk_bytes, downloads_kept, ..effects }, &counted.changes)
+}
+
+fn add_changes(effects: Effects, changes: &[Change]) -> Effects {
+    let shown = downloads::without_caches(changes);
+    let number = |kinds: &[ChangeKind]| shown.iter().filter(|change| kinds.contains(&change.kind)).count() as u64;
+    Effects {
+        files_written: number(&[ChangeKind::Made, ChangeKind::Changed]),
+        files_removed: number(&[ChangeKind::Removed]),
+        folders_made: number(&[ChangeKind::MadeFolder]),
+        folders_removed: number(&[ChangeKind::RemovedFolder]),
+        paths: shown.iter().take(MOST_PATHS).map(|change| to_path(change)).collect(),
+        ..effects
     }
 }
 
@@ -150,11 +231,13 @@ pub(crate) fn find_entering(line: &[OsString]) -> Option<(&Path, &[OsString])> {
 
 /// Enters a world and becomes the program; returns the error of a program that cannot be started.
 pub(crate) fn become_program(spec: &Path, words: &[OsString]) -> io::Error {
-    let entered = fs::read(spec).and_then(|bytes| Spec::read(&bytes).map_err(io::Error::other));
-    let entered = match entered.map(|spec| world::enter(&spec)) {
-        Ok(Ok(is_entered)) => is_entered,
-        Ok(Err(error)) => return io::Error::other(error),
+    let spec = match fs::read(spec).and_then(|bytes| Spec::read(&bytes).map_err(io::Error::other)) {
+        Ok(spec) => spec,
         Err(error) => return error,
+    };
+    let entered = match world::enter(&spec) {
+        Ok(is_entered) => is_entered,
+        Err(error) => return io::Error::other(error),
     };
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).env_remove(variable::PRELOAD);
@@ -163,6 +246,8 @@ pub(crate) fn become_program(spec: &Path, words: &[OsString]) -> io::Error {
     }
     if entered {
         command.env(variable::GUARD, variable::GUARD_NAMESPACE);
+    } else if !spec.journal.as_os_str().is_empty() {
+        command.env(variable::GUARD, variable::GUARD_FUNCTIONS).env(variable::UNDO, &spec.journal);
     }
     command.exec()
 }

@@ -4,12 +4,19 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::mem::transmute;
 
-use super::{Use, note, note_helper, note_unseen_helper, raw, use_of, use_of_mode};
+use super::{
+    Use, is_guarded, is_unseen, note, note_helper, note_unseen_helper, raw, use_of, use_of_mode,
+};
 use crate::host::Behind;
+use crate::undo::{guard, helpers, steps};
 
-/// Exports functions of the C library that note their path first, and then call the next definition.
+/// Exports functions of the C library that note their path first, then journal their change, and then call the next
+/// definition.
 macro_rules! noted {
-    ($( $(#[$meta:meta])* fn $name:ident ( $($arg:ident : $ty:ty),* ) -> $out:ty { $note:expr } )*) => { $(
+    ($(
+        $(#[$meta:meta])*
+        fn $name:ident ( $($arg:ident : $ty:ty),* ) -> $out:ty { $note:expr } $( after $step:expr; )?
+    )*) => { $(
         $(#[$meta])*
         #[unsafe(no_mangle)]
         pub extern "C" fn $name($($arg: $ty),*) -> $out {
@@ -20,51 +27,78 @@ macro_rules! noted {
                 },
             );
             $note;
-            // SAFETY: the address is the next definition's of this name, with equal parameters and contract: a C
-            // program called this function as declared there (Note [Exports] in `boundary`).
-            unsafe {
-                let next: unsafe extern "C" fn($($ty),*) -> $out = transmute(NEXT.address());
-                next($($arg),*)
-            }
+            let call = || {
+                // SAFETY: the address is the next definition's of this name, with equal parameters and contract: a C
+                // program called this function as declared there (Note [Exports] in `boundary`).
+                unsafe {
+                    let next: unsafe extern "C" fn($($ty),*) -> $out = transmute(NEXT.address());
+                    next($($arg),*)
+                }
+            };
+            called!(call $(, $step)?)
         }
     )* };
+}
+
+/// The call, after its entry in the journal if it has one (Note [Undo journal] in `undo`).
+macro_rules! called {
+    ($call:expr) => {
+        $call()
+    };
+    ($call:expr, $step:expr) => {
+        guard($step, $call)
+    };
 }
 
 noted! {
     /// `open`; the mode is only read if the call may create a file.
     fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int { note(libc::AT_FDCWD, path, use_of(flags)) }
+    after |setup| steps::open(setup, libc::AT_FDCWD, path, flags);
     /// `open64`.
     fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int { note(libc::AT_FDCWD, path, use_of(flags)) }
+    after |setup| steps::open(setup, libc::AT_FDCWD, path, flags);
     /// `openat`.
     fn openat(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int { note(folder, path, use_of(flags)) }
+    after |setup| steps::open(setup, folder, path, flags);
     /// `openat64`.
     fn openat64(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int { note(folder, path, use_of(flags)) }
+    after |setup| steps::open(setup, folder, path, flags);
     /// `open` of programs built with checks.
     fn __open_2(path: *const c_char, flags: c_int) -> c_int { note(libc::AT_FDCWD, path, use_of(flags)) }
+    after |setup| steps::open(setup, libc::AT_FDCWD, path, flags);
     /// `open64` of programs built with checks.
     fn __open64_2(path: *const c_char, flags: c_int) -> c_int { note(libc::AT_FDCWD, path, use_of(flags)) }
+    after |setup| steps::open(setup, libc::AT_FDCWD, path, flags);
     /// `openat` of programs built with checks.
     fn __openat_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int { note(folder, path, use_of(flags)) }
+    after |setup| steps::open(setup, folder, path, flags);
     /// `openat64` of programs built with checks.
     fn __openat64_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int { note(folder, path, use_of(flags)) }
+    after |setup| steps::open(setup, folder, path, flags);
     /// `fopen`.
     fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void { note(libc::AT_FDCWD, path, use_of_mode(mode)) }
+    after |setup| steps::open(setup, libc::AT_FDCWD, path, steps::mode_flags(mode));
     /// `fopen64`.
     fn fopen64(path: *const c_char, mode: *const c_char) -> *mut c_void { note(libc::AT_FDCWD, path, use_of_mode(mode)) }
+    after |setup| steps::open(setup, libc::AT_FDCWD, path, steps::mode_flags(mode));
     /// `faccessat`.
     fn faccessat(folder: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int { note(folder, path, Use::State) }
     /// `execv` keeps the environment.
     fn execv(program: *const c_char, words: *const c_void) -> c_int { note_unseen_helper(program) }
+    after |setup| helpers::start(setup, program, !is_unseen(program));
     /// `execvp` keeps the environment.
     fn execvp(program: *const c_char, words: *const c_void) -> c_int { note_unseen_helper(program) }
+    after |setup| helpers::start(setup, program, !is_unseen(program));
     /// `execve`.
     fn execve(program: *const c_char, words: *const c_void, environment: *const *const c_char) -> c_int {
         note_helper(program, environment)
     }
+    after |setup| helpers::start(setup, program, is_guarded(program, environment));
     /// `execvpe`.
     fn execvpe(program: *const c_char, words: *const c_void, environment: *const *const c_char) -> c_int {
         note_helper(program, environment)
     }
+    after |setup| helpers::start(setup, program, is_guarded(program, environment));
     /// `posix_spawn`.
     fn posix_spawn(
         pid: *mut c_int,
@@ -76,6 +110,7 @@ noted! {
     ) -> c_int {
         note_helper(program, environment)
     }
+    after |setup| helpers::start(setup, program, is_guarded(program, environment));
     /// `posix_spawnp`.
     fn posix_spawnp(
         pid: *mut c_int,
@@ -87,6 +122,7 @@ noted! {
     ) -> c_int {
         note_helper(program, environment)
     }
+    after |setup| helpers::start(setup, program, is_guarded(program, environment));
 }
 
 /// Exports functions that ask the kernel for a path's state. Each C library has only some of them, so they call the

@@ -5,6 +5,7 @@ use std::mem::transmute;
 
 use super::{Use, cannot, note, note_connection, note_helper, taker, use_of};
 use crate::host::Behind;
+use crate::undo::{guard, system_calls};
 
 static NEXT: Behind = Behind::new(c"syscall");
 
@@ -27,11 +28,16 @@ pub extern "C" fn syscall(
 ) -> c_long {
     note_system_call(number, [first, second, third]);
     // SAFETY: the kernel checks the addresses, and the caller answers for them.
-    unsafe { next()(number, first, second, third, fourth, fifth, sixth) }
+    let call = || unsafe { next()(number, first, second, third, fourth, fifth, sixth) };
+    if system_calls::may_change(number) {
+        guard(|setup| system_calls::step(setup, number, [first, second, third, fourth, fifth]), call)
+    } else {
+        call()
+    }
 }
 
 /// Returns the C library's `syscall`, which notes nothing.
-pub(super) fn next() -> unsafe extern "C" fn(c_long, ...) -> c_long {
+pub(crate) fn next() -> unsafe extern "C" fn(c_long, ...) -> c_long {
     // SAFETY: the address is that of the C library's function, with the declaration of unistd.h (Note [Exports] in
     // `boundary`).
     unsafe { transmute(NEXT.address()) }

@@ -1,0 +1,193 @@
+//! Journals the changes that a program makes to files, so that a launcher can undo them after the run.
+//!
+//! # Note [Undo journal]
+//!
+//! A dry run must leave the user's files as they were. Where no namespace can be made, the program changes the real
+//! files, and every change is journaled before it happens. `OOMPH_UNDO` names the folder of the journal; unset, each
+//! hook costs one atomic load. `world::undo` reads the journal backwards and reverts each record.
+//!
+//! | file | holds |
+//! |---|---|
+//! | `journal` | the records (`record.rs`), each one `write(2)` in append mode |
+//! | `stash` | originals: moved there, or copied |
+//! | `table` | hashes that the processes of the run share (`table.rs`) |
+//! | `exempt` | prefixes of paths that are not guarded, each with a NUL after it |
+//! | `only` | if there: prefixes of the paths that are guarded |
+//!
+//! The launcher makes the folder and both lists; prefixes are paths without links. Originals on other mounts than the
+//! folder's go to `.oomph-undo-NAME`, in the topmost writable folder of the mount above them, NAME being the folder's.
+//!
+//! - A file that is removed or replaced moves to the stash, or gets a second name there: its inode stays. A file that
+//!   changes in place is copied, once a run. A file that grows has its length journaled.
+//! - A path that comes to be is journaled before. The table holds the inode of each made file: nothing of it is preserved.
+//! - If an original cannot be preserved, the call fails: with `EROFS` if a copy would be larger than 1 GiB.
+//! - Paths are resolved by the kernel (`/proc/self/fd`), so a record holds no link but the last name. The records of
+//!   dependent changes have the order of the changes, and backwards each path means again what it meant.
+//!
+//! One race is left: a process that opens a path with `O_TRUNC` while another renames an original to the path truncates
+//! that original, which nothing preserved.
+//!
+//! Signal handlers, threads and children after `fork` and `vfork` may change files at the same time: nothing here locks
+//! or allocates, and `errno` is preserved.
+
+mod calls;
+mod extended;
+pub(crate) mod helpers;
+mod kernel;
+mod place;
+mod preserve;
+mod record;
+mod setup;
+mod stash;
+pub(crate) mod steps;
+pub(crate) mod system_calls;
+mod table;
+
+use std::ffi::{c_char, c_int, c_long, c_void};
+
+use kernel::{Answer, Stat};
+use place::Place;
+use setup::Setup;
+use table::{Fact, hash};
+
+/// The rest of a call, after its journal entry.
+pub(crate) enum Entry {
+    /// The call goes on.
+    Call,
+    /// The call goes on, and makes this path.
+    Make(Place),
+    /// The call goes on, and opens this path: with the state and the flags, to be compared with the opened file.
+    Open(Place, Option<Stat>, c_int),
+    /// The call's work has been done.
+    Done,
+}
+
+impl Entry {
+    /// For a function that returns no number of an open file.
+    fn without_descriptor(self) -> Entry {
+        match self {
+            Entry::Open(place, None, _) => Entry::Make(place),
+            Entry::Open(..) => Entry::Call,
+            step => step,
+        }
+    }
+}
+
+/// The result of a C function.
+pub(crate) trait CallResult: Copy {
+    const FAILED: Self;
+    const DONE: Self;
+    fn is_failed(self) -> bool;
+    /// The number of the opened file.
+    fn file_number(self) -> c_int;
+}
+
+impl CallResult for c_int {
+    const FAILED: c_int = -1;
+    const DONE: c_int = 0;
+    fn is_failed(self) -> bool {
+        self < 0
+    }
+    fn file_number(self) -> c_int {
+        self
+    }
+}
+
+impl CallResult for c_long {
+    const FAILED: c_long = -1;
+    const DONE: c_long = 0;
+    fn is_failed(self) -> bool {
+        self < 0
+    }
+    fn file_number(self) -> c_int {
+        self as c_int
+    }
+}
+
+impl CallResult for *mut c_void {
+    const FAILED: *mut c_void = std::ptr::null_mut();
+    const DONE: *mut c_void = std::ptr::null_mut();
+    fn is_failed(self) -> bool {
+        self.is_null()
+    }
+    fn file_number(self) -> c_int {
+        // SAFETY: only the steps of `fopen` and `freopen` open a file and return a pointer: a stream that is open.
+        unsafe { libc::fileno(self.cast()) }
+    }
+}
+
+/// Journals a call, then makes it. A step that fails is the call's failure.
+#[inline]
+pub(crate) fn guard<T: CallResult>(step: impl FnOnce(&'static Setup) -> Answer<Entry>, call: impl FnOnce() -> T) -> T {
+    match setup::current() {
+        Ok(None) => call(),
+        Ok(Some(setup)) => guarded(setup, step, call),
+        Err(number) => {
+            kernel::set_errno(number);
+            T::FAILED
+        }
+    }
+}
+
+#[inline(never)]
+fn guarded<T: CallResult>(
+    setup: &'static Setup,
+    step: impl FnOnce(&'static Setup) -> Answer<Entry>,
+    call: impl FnOnce() -> T,
+) -> T {
+    let before = kernel::errno();
+    let start = kernel::now();
+    let start = start.0.wrapping_mul(1_000_000_000).wrapping_add(i64::from(start.1));
+    let step = step(setup);
+    kernel::set_errno(before);
+    match step {
+        Ok(Entry::Call) => call(),
+        Ok(Entry::Done) => T::DONE,
+        Ok(Entry::Make(place)) => after(call(), |_| remember(setup, &place, start)),
+        Ok(Entry::Open(place, before, flags)) => after(call(), |outcome| {
+            steps::compare(setup, (&place, before.as_ref()), flags, outcome.file_number(), start);
+        }),
+        Err(number) => {
+            kernel::set_errno(number);
+            T::FAILED
+        }
+    }
+}
+
+/// Finishes a call that succeeded.
+fn after<T: CallResult>(outcome: T, finish: impl FnOnce(T)) -> T {
+    if !outcome.is_failed() {
+        let number = kernel::errno();
+        finish(outcome);
+        kernel::set_errno(number);
+    }
+    outcome
+}
+
+/// Adds a made file to the table. If another process of the run moved an older file to the path in between, the file is
+/// not the run's.
+fn remember(setup: &Setup, place: &Place, start: i64) {
+    let Ok(Some(stat)) = place.stat() else { return };
+    if is_fresh(&stat, start) {
+        setup.table.add(hash(Fact::Made, &stat, place.bytes()));
+    }
+}
+
+/// True for a file with one name that was born after `start`. A clock of a server that is behind makes no file fresh:
+/// a copy too many, and nothing lost.
+fn is_fresh(stat: &Stat, start: i64) -> bool {
+    (stat.born == 0 || stat.born >= start) && (stat.links == 1 || stat.is(libc::S_IFDIR))
+}
+
+/// Journals the paths that a C function made under a name of its own choice.
+fn made_afterwards(template: *const c_char, is_folder: bool) {
+    if let Ok(Some(setup)) = setup::current() {
+        let before = kernel::errno();
+        if let Ok(Some(place)) = Place::of(libc::AT_FDCWD, template, false) {
+            // The name was chosen by the C library, and the file is there: a failure leaves a temporary file.
+            let _ = steps::found(setup, &place, is_folder);
+            remember(setup, &place, i64::MIN);
+        }
+        kernel::set_errno(before);
+    }
+}

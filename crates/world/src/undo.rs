@@ -1,0 +1,195 @@
+//! Reverts the changes that a dry run made to files, from its journal (Note [Undo journal] in `crates/phantom/src/undo.rs`).
+//!
+//! # Note [Undo]
+//!
+//! Records are reverted from the last to the first, so each path means what it meant when its record was written. The
+//! number of each reverted record goes to the file `undone`: a call that was killed is finished by the next one, which
+//! repeats at most one record, and a repeated record changes nothing.
+//!
+//! - A record whose change did not happen is recognised by the state of its paths.
+//! - No link is followed: a folder is opened name by name, and the last name is never followed.
+//! - Only a recorded path is removed, and never a file that the journal names as an original.
+//! - A file is recognised by its inode, which no revert changes: a record whose file is elsewhere is reverted there.
+//! - After a failure the stash stays: a file that could not be put back is there. The file `failed` then names the
+//!   failures, and no later call changes anything.
+
+mod abandoned;
+mod course;
+mod journal;
+mod revert;
+mod spot;
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write as _};
+use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
+use std::path::{Path, PathBuf};
+
+pub use abandoned::{claim, find_abandoned};
+use course::Course;
+use journal::{Record, RecordKind};
+
+/// The result of [`undo`].
+#[derive(Debug, Default)]
+pub struct Undone {
+    /// The net changes of the run as they stood before the undo, by path.
+    pub changes: Vec<Change>,
+    /// Paths that could not be put back.
+    pub failures: Vec<(PathBuf, io::Error)>,
+    /// Changes that the guard refused, and helpers whose changes it could not see.
+    pub uncovered: Vec<Uncovered>,
+}
+
+/// A net change of a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    /// The path; of a renamed file, the earlier one.
+    pub path: PathBuf,
+    /// The difference.
+    pub kind: ChangeKind,
+}
+
+/// The kinds of net changes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum ChangeKind {
+    /// A file, a link or a socket was made.
+    Made,
+    /// A file has another content, or other attributes.
+    Changed,
+    /// A file was removed.
+    Removed,
+    /// A folder was made.
+    MadeFolder,
+    /// A folder was removed.
+    RemovedFolder,
+    /// A file or a folder has another path.
+    Renamed {
+        /// The later path.
+        to: PathBuf,
+    },
+}
+
+/// A limit of the guard that a run met.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Uncovered {
+    /// A file was too large for a copy, and the change was refused.
+    Refused {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        bytes: u64,
+    },
+    /// A helper ran without the guard: it is linked statically, or has another environment.
+    Helper(PathBuf),
+}
+
+/// Reverts all changes of a run whose processes have ended, except paths below `kept` that the run made. Then the journal
+/// and the stash are removed, unless there were failures.
+pub fn undo(folder: &Path, kept: &[PathBuf]) -> Undone {
+    let bytes = match fs::read(folder.join("journal")) {
+        Ok(bytes) => bytes,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            clear(folder);
+            return Undone::default();
+        }
+        Err(error) => return Undone { failures: vec![(folder.to_owned(), error)], ..Undone::default() },
+    };
+    let records = journal::parse(&bytes);
+    let uncovered = records.iter().filter_map(limit).collect();
+    let before = earlier_failures(folder);
+    if !before.is_empty() {
+        return Undone { failures: before, uncovered, ..Undone::default() };
+    }
+    let course = Course::of(&records, kept);
+    let changes = course.changes(&records);
+    let mut failures = Vec::new();
+    match Progress::open(folder) {
+        Ok(mut progress) => revert_all(&records, &course, &mut progress, &mut failures),
+        Err(error) => failures.push((folder.to_owned(), error)),
+    }
+    if failures.is_empty() {
+        clear(folder);
+    } else {
+        note_failures(folder, &failures);
+    }
+    Undone { changes, failures, uncovered }
+}
+
+fn revert_all(records: &[Record], course: &Course, progress: &mut Progress, failures: &mut Vec<(PathBuf, io::Error)>) {
+    for (index, record) in records.iter().enumerate().take(progress.left.unwrap_or(records.len())).rev() {
+        // After a failure, something may be left to be taken from the stash of a mount.
+        if course.is_kept(index) || (record.kind == RecordKind::Stash && !failures.is_empty()) {
+            continue;
+        }
+        if let Err(error) = revert::revert(index, record, course) {
+            failures.push((record.path.clone(), revert::with_stash(record, error)));
+        }
+        if let Err(error) = progress.mark(index) {
+            failures.push((record.path.clone(), error));
+            return;
+        }
+    }
+}
+
+/// The numbers of reverted records.
+struct Progress {
+    file: fs::File,
+    /// Records before this one are not reverted yet; `None`: all.
+    left: Option<usize>,
+}
+
+impl Progress {
+    fn open(folder: &Path) -> io::Result<Progress> {
+        let path = folder.join("undone");
+        let text = fs::read_to_string(&path).unwrap_or_default();
+        // A number without its end of line was cut off.
+        let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')?.parse().ok());
+        let left = lines.min();
+        let mut file = OpenOptions::new().append(true).create(true).open(path)?;
+        if !text.is_empty() && !text.ends_with('\n') {
+            file.write_all(b"x\n")?;
+        }
+        Ok(Progress { file, left })
+    }
+
+    fn mark(&mut self, index: usize) -> io::Result<()> {
+        self.file.write_all(format!("{index}\n").as_bytes())
+    }
+}
+
+fn limit(record: &Record) -> Option<Uncovered> {
+    if record.kind != RecordKind::Uncovered {
+        return None;
+    }
+    Some(match &record.other {
+        Some(program) => Uncovered::Helper(program.clone()),
+        None => Uncovered::Refused { path: record.path.clone(), bytes: record.state.size },
+    })
+}
+
+fn note_failures(folder: &Path, failures: &[(PathBuf, io::Error)]) {
+    let mut bytes = Vec::new();
+    for (path, error) in failures {
+        bytes.extend([path.as_os_str().as_bytes(), b"\0", error.to_string().as_bytes(), b"\0"].concat());
+    }
+    // Without the file, the next call finds all records reverted, and reports the same failures no more.
+    let _ = fs::write(folder.join("failed"), bytes);
+}
+
+fn earlier_failures(folder: &Path) -> Vec<(PathBuf, io::Error)> {
+    let Ok(bytes) = fs::read(folder.join("failed")) else { return Vec::new() };
+    let fields: Vec<_> = bytes.split(|byte| *byte == 0).collect();
+    let failure = |pair: &[&[u8]]| {
+        let path = PathBuf::from(std::ffi::OsString::from_vec(pair[0].to_vec()));
+        (path, io::Error::other(String::from_utf8_lossy(pair[1]).into_owned()))
+    };
+    fields.chunks_exact(2).map(failure).collect()
+}
+
+/// Removes the guard's files; the journal last, since without it nothing is left to be done.
+fn clear(folder: &Path) {
+    // A file that stays takes room, and nothing else.
+    let _ = fs::remove_dir_all(folder.join("stash"));
+    let _ = fs::remove_file(folder.join("table"));
+    let _ = fs::remove_file(folder.join("journal"));
+    let _ = fs::remove_file(folder.join("undone"));
+}

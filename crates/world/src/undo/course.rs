@@ -1,0 +1,283 @@
+//! The course of a run by its records: the paths that it made, where they ended, and the net changes.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use super::journal::{FileState, Record, RecordKind};
+use super::spot::{Spot, identity, is_folder, kind};
+use super::{Change, ChangeKind};
+
+/// The records of a run in their order, as one history.
+#[derive(Default)]
+pub(super) struct Course {
+    /// Made paths where they are at the end, with the number of their record.
+    made: BTreeMap<PathBuf, usize>,
+    /// Renames, by their number.
+    renames: BTreeMap<usize, Rename>,
+    /// Device and inode of files that were there before the run.
+    originals: BTreeSet<(u64, u64)>,
+    /// Device and inode of files that the run made, as far as a record names them.
+    made_files: BTreeSet<(u64, u64)>,
+    /// Device and inode of files that got a second name.
+    linked: BTreeSet<(u64, u64)>,
+    /// The paths that a file may have had, by its device and inode.
+    places: BTreeMap<(u64, u64), BTreeSet<PathBuf>>,
+    /// Records of changes to files that the run had made.
+    on_made: BTreeSet<usize>,
+    /// The paths that any file may have got.
+    all_places: BTreeSet<PathBuf>,
+    /// The names of moved files in the stash.
+    stashes: BTreeSet<PathBuf>,
+    /// The first record that makes a folder.
+    folders: BTreeMap<PathBuf, usize>,
+    /// Records that are not reverted, since their file is kept.
+    kept: BTreeSet<usize>,
+    kept_paths: BTreeSet<PathBuf>,
+}
+
+struct Rename {
+    from: PathBuf,
+    to: PathBuf,
+    /// The number of the record that made the file.
+    maker: Option<usize>,
+}
+
+impl Course {
+    pub(super) fn of(records: &[Record], kept: &[PathBuf]) -> Course {
+        let mut course = Course::default();
+        for (index, record) in records.iter().enumerate() {
+            course.follow(index, record);
+        }
+        course.keep(records, kept);
+        course
+    }
+
+    fn follow(&mut self, index: usize, record: &Record) {
+        let is_made = record.state.is_made || self.made.contains_key(&record.path);
+        let identity = record.state.identity();
+        self.note_places(record);
+        if record.kind == RecordKind::Link {
+            self.linked.insert(identity);
+        }
+        if record.state.is_made {
+            self.made_files.insert(identity);
+        }
+        if is_made {
+            self.on_made.insert(index);
+        }
+        if matches!(record.kind, RecordKind::MadeFolder | RecordKind::Stash) {
+            self.folders.entry(record.path.clone()).or_insert(index);
+        }
+        match record.kind {
+            RecordKind::Made | RecordKind::MadeFolder | RecordKind::Link => {
+                self.made.insert(record.path.clone(), index);
+            }
+            RecordKind::Renamed => self.rename(index, record, is_made),
+            RecordKind::Stashed | RecordKind::RemovedFolder => {
+                self.made.remove(&record.path);
+            }
+            _ => {}
+        }
+        let names_original = matches!(
+            record.kind,
+            RecordKind::Stashed
+                | RecordKind::Copied
+                | RecordKind::Appended
+                | RecordKind::Attributes
+                | RecordKind::Renamed
+                | RecordKind::Exchanged
+        );
+        // The number of a removed folder is free for a made file.
+        if names_original && !is_made && !is_folder(record.state.mode) {
+            self.originals.insert(identity);
+        }
+    }
+
+    /// Moves made paths, in a renamed folder too.
+    fn rename(&mut self, index: usize, record: &Record, is_made: bool) {
+        let Some(to) = &record.other else { return };
+        let maker = self.made.get(&record.path).copied().filter(|_| is_made);
+        self.made.remove(to);
+        let below = self.made.range(record.path.clone()..).take_while(|(path, _)| path.starts_with(&record.path));
+        let moved: Vec<_> = below.map(|(path, index)| (path.clone(), *index)).collect();
+        for (path, maker) in moved {
+            self.made.remove(&path);
+            self.made.insert(moved_path(&path, &record.path, to), maker);
+        }
+        self.renames.insert(index, Rename { from: record.path.clone(), to: to.clone(), maker });
+    }
+
+    /// Marks the records of files that are kept: made ones, below `prefixes`, where nothing was before.
+    fn keep(&mut self, records: &[Record], prefixes: &[PathBuf]) {
+        let is_original =
+            |record: &&Record| record.kind == RecordKind::Stashed && self.is_original(record.state.identity());
+        let taken: BTreeSet<_> = records.iter().filter(is_original).map(|record| &record.path).collect();
+        for (path, maker) in &self.made {
+            if prefixes.iter().any(|prefix| path.starts_with(prefix)) && !taken.contains(path) {
+                self.kept.insert(*maker);
+                self.kept_paths.insert(path.clone());
+            }
+        }
+        let moved =
+            self.renames.iter().filter(|(_, rename)| rename.maker.is_some_and(|maker| self.kept.contains(&maker)));
+        let moved: Vec<_> = moved.map(|(index, _)| *index).collect();
+        self.kept.extend(moved);
+    }
+
+    pub(super) fn is_kept(&self, index: usize) -> bool {
+        self.kept.contains(&index)
+    }
+
+    pub(super) fn has_kept_below(&self, folder: &Path) -> bool {
+        self.kept_paths.iter().any(|path| path.starts_with(folder))
+    }
+
+    pub(super) fn is_original(&self, identity: (u64, u64)) -> bool {
+        self.originals.contains(&identity)
+    }
+
+    /// True if an earlier record made the folder that a record makes.
+    pub(super) fn is_made_earlier(&self, index: usize, folder: &Path) -> bool {
+        self.folders.get(folder).is_some_and(|first| *first < index)
+    }
+
+    /// The file of a record at another recorded path, or in the stash. The records of two processes may have another order
+    /// than their changes.
+    pub(super) fn find(&self, state: &FileState) -> Option<(PathBuf, Spot)> {
+        let near = self.places.get(&state.identity()).into_iter().flatten();
+        near.chain(&self.all_places).find_map(|path| {
+            let spot = Spot::find(path).ok()??;
+            let found = spot.stat().ok()??;
+            let is_same = identity(&found) == state.identity() && kind(found.st_mode) == kind(state.mode);
+            is_same.then(|| (path.clone(), spot))
+        })
+    }
+
+    pub(super) fn is_made(&self, identity: (u64, u64)) -> bool {
+        self.made_files.contains(&identity) && !self.is_original(identity)
+    }
+
+    pub(super) fn is_linked(&self, identity: (u64, u64)) -> bool {
+        self.linked.contains(&identity)
+    }
+
+    /// True for a record of a file that the run had made: the file may be gone.
+    pub(super) fn is_on_made(&self, index: usize) -> bool {
+        self.on_made.contains(&index)
+    }
+
+    pub(super) fn is_stash(&self, path: &Path) -> bool {
+        self.stashes.contains(path)
+    }
+
+    fn note_places(&mut self, record: &Record) {
+        let mut places: BTreeSet<_> = record.paths().map(Path::to_owned).collect();
+        if record.kind == RecordKind::Stashed {
+            self.stashes.extend(record.other.clone());
+            places.extend(record.other.clone());
+        }
+        if matches!(record.kind, RecordKind::Stashed | RecordKind::Renamed | RecordKind::Link) {
+            self.all_places.extend(places.iter().cloned());
+        }
+        if record.state.inode != 0 {
+            self.places.entry(record.state.identity()).or_default().extend(places);
+        }
+    }
+
+    /// The net changes, by path.
+    pub(super) fn changes(&self, records: &[Record]) -> Vec<Change> {
+        let mut kinds: BTreeMap<PathBuf, BTreeSet<ChangeKind>> = BTreeMap::new();
+        let mut add = |path: PathBuf, kind| {
+            kinds.entry(path).or_default().insert(kind);
+        };
+        for path in self.made.keys() {
+            if let Ok(found) = fs::symlink_metadata(path) {
+                add(path.clone(), if found.is_dir() { ChangeKind::MadeFolder } else { ChangeKind::Made });
+            }
+        }
+        for (index, record) in records.iter().enumerate() {
+            if let Some((path, kind)) = self.change(index, record) {
+                add(path, kind);
+            }
+        }
+        kinds
+            .into_iter()
+            .flat_map(|(path, kinds)| merge(kinds).map(move |kind| Change { path: path.clone(), kind }))
+            .collect()
+    }
+
+    /// The change of an original file or folder that a record names.
+    fn change(&self, index: usize, record: &Record) -> Option<(PathBuf, ChangeKind)> {
+        let earlier = self.earlier(&record.path, index);
+        let later = self.later(&record.path, index);
+        let is_taken = fs::symlink_metadata(&earlier).is_ok();
+        match record.kind {
+            RecordKind::Stashed if !self.is_original(record.state.identity()) => None,
+            RecordKind::Stashed if !is_taken || self.made.contains_key(&earlier) => {
+                Some((earlier, ChangeKind::Removed))
+            }
+            RecordKind::RemovedFolder if !is_taken => Some((earlier, ChangeKind::RemovedFolder)),
+            RecordKind::Copied | RecordKind::Appended | RecordKind::Attributes if differs(&later, &record.state) => {
+                Some((earlier, ChangeKind::Changed))
+            }
+            RecordKind::Extended | RecordKind::Exchanged => Some((earlier, ChangeKind::Changed)),
+            RecordKind::Renamed => {
+                let rename = self.renames.get(&index).filter(|rename| rename.maker.is_none())?;
+                let to = self.later(&rename.to, index);
+                let is_net =
+                    to != earlier && fs::symlink_metadata(&to).is_ok_and(|found| is_file(&found, &record.state));
+                is_net.then_some((earlier, ChangeKind::Renamed { to }))
+            }
+            _ => None,
+        }
+    }
+
+    /// The path before the run of what a record names.
+    fn earlier(&self, path: &Path, index: usize) -> PathBuf {
+        let before = self.renames.range(..index).rev().map(|(_, rename)| (&rename.to, &rename.from));
+        before.fold(path.to_owned(), |path, (to, from)| moved_path(&path, to, from))
+    }
+
+    /// The path after the run.
+    fn later(&self, path: &Path, index: usize) -> PathBuf {
+        let after = self.renames.range(index + 1..).map(|(_, rename)| (&rename.from, &rename.to));
+        after.fold(path.to_owned(), |path, (from, to)| moved_path(&path, from, to))
+    }
+}
+
+/// The path after a rename.
+fn moved_path(path: &Path, from: &Path, to: &Path) -> PathBuf {
+    match path.strip_prefix(from) {
+        Ok(rest) if rest.as_os_str().is_empty() => to.to_owned(),
+        Ok(rest) => to.join(rest),
+        Err(_) => path.to_owned(),
+    }
+}
+
+/// A path that was removed and made again has changed.
+fn merge(mut kinds: BTreeSet<ChangeKind>) -> impl Iterator<Item = ChangeKind> {
+    for (removed, made) in
+        [(ChangeKind::Removed, ChangeKind::Made), (ChangeKind::RemovedFolder, ChangeKind::MadeFolder)]
+    {
+        if kinds.contains(&removed) && kinds.contains(&made) {
+            kinds.remove(&removed);
+            kinds.remove(&made);
+            kinds.insert(ChangeKind::Changed);
+        }
+    }
+    kinds.into_iter()
+}
+
+fn is_file(found: &fs::Metadata, state: &FileState) -> bool {
+    found.ino() == state.inode
+}
+
+/// True if a file is there and is not in the given state.
+fn differs(path: &Path, state: &FileState) -> bool {
+    let Ok(found) = fs::symlink_metadata(path) else { return false };
+    let now = (found.mode(), found.uid(), found.gid(), found.mtime(), found.mtime_nsec());
+    let before = (state.mode, state.owner, state.group, state.modified.0, state.modified.1);
+    is_file(&found, state) && (now != before || (!found.is_dir() && found.len() != state.size))
+}

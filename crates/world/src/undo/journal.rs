@@ -1,0 +1,205 @@
+//! The records of a journal. `crates/phantom/src/undo/record.rs` writes them.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt as _;
+use std::path::{Path, PathBuf};
+
+/// The kinds of records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RecordKind {
+    /// A folder's times before a change in the folder.
+    Folder,
+    /// A folder for originals was made.
+    Stash,
+    Made,
+    MadeFolder,
+    /// A second name of a file.
+    Link,
+    /// A file is in the stash, by its inode.
+    Stashed,
+    /// A copy of a file is in the stash.
+    Copied,
+    /// A file was longer afterwards.
+    Appended,
+    Attributes,
+    /// An extended attribute.
+    Extended,
+    RemovedFolder,
+    Renamed,
+    Exchanged,
+    Uncovered,
+}
+
+impl RecordKind {
+    fn of(byte: u8) -> Option<RecordKind> {
+        Some(match byte {
+            b'P' => RecordKind::Folder,
+            b'K' => RecordKind::Stash,
+            b'M' => RecordKind::Made,
+            b'F' => RecordKind::MadeFolder,
+            b'L' => RecordKind::Link,
+            b'S' => RecordKind::Stashed,
+            b'C' => RecordKind::Copied,
+            b'A' => RecordKind::Appended,
+            b'T' => RecordKind::Attributes,
+            b'X' => RecordKind::Extended,
+            b'D' => RecordKind::RemovedFolder,
+            b'R' => RecordKind::Renamed,
+            b'E' => RecordKind::Exchanged,
+            b'U' => RecordKind::Uncovered,
+            _ => return None,
+        })
+    }
+
+    /// The number of fields behind the numbers.
+    fn has_fields(self, count: usize) -> bool {
+        match self {
+            RecordKind::Stashed | RecordKind::Copied | RecordKind::Renamed | RecordKind::Exchanged => count == 2,
+            RecordKind::Extended => count == 3,
+            RecordKind::Uncovered => count == 1 || count == 2,
+            _ => count == 1,
+        }
+    }
+}
+
+/// The state of a file before a change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct FileState {
+    pub(super) device: u64,
+    pub(super) inode: u64,
+    pub(super) mode: u32,
+    pub(super) owner: u32,
+    pub(super) group: u32,
+    /// Seconds and nanoseconds.
+    pub(super) accessed: (i64, i64),
+    pub(super) modified: (i64, i64),
+    pub(super) size: u64,
+    /// True if the run had made the file.
+    pub(super) is_made: bool,
+}
+
+impl FileState {
+    /// Device and inode.
+    pub(super) fn identity(&self) -> (u64, u64) {
+        (self.device, self.inode)
+    }
+}
+
+/// A change that was going to happen when the phantom wrote these lines.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Record {
+    pub(super) kind: RecordKind,
+    pub(super) state: FileState,
+    pub(super) path: PathBuf,
+    /// The name in the stash, the later path, or the name of an attribute.
+    pub(super) other: Option<PathBuf>,
+    /// The value of an attribute; `None` if it was absent.
+    pub(super) value: Option<Vec<u8>>,
+}
+
+impl Record {
+    /// The paths of the user's that the record speaks of.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
+        let second =
+            matches!(self.kind, RecordKind::Renamed | RecordKind::Exchanged).then_some(self.other.as_deref()).flatten();
+        std::iter::once(self.path.as_path()).chain(second)
+    }
+}
+
+/// Parses a journal. A record that was cut off is left out: its change did not happen.
+pub(super) fn parse(bytes: &[u8]) -> Vec<Record> {
+    let mut records = Vec::new();
+    let mut open: Option<Vec<&[u8]>> = None;
+    for field in bytes.split(|byte| *byte == 0) {
+        match field.first() {
+            Some(1) => open = Some(vec![&field[1..]]),
+            Some(2) => records.extend(open.take().and_then(|fields| record(&fields))),
+            _ => {
+                if let Some(fields) = &mut open {
+                    fields.push(field);
+                }
+            }
+        }
+    }
+    records
+}
+
+fn record(fields: &[&[u8]]) -> Option<Record> {
+    let (head, rest) = fields.split_first()?;
+    let kind = RecordKind::of(*head.first()?).filter(|_| head.len() == 1)?;
+    let (numbers, texts) = rest.split_at_checked(11)?;
+    let state = state(numbers)?;
+    if !kind.has_fields(texts.len()) {
+        return None;
+    }
+    let path = |text: &&[u8]| PathBuf::from(OsString::from_vec(text.to_vec()));
+    let value = match texts.get(2) {
+        Some([b'=', digits @ ..]) => Some(bytes_of(digits)?),
+        _ => None,
+    };
+    Some(Record { kind, state, path: path(texts.first()?), other: texts.get(1).map(path), value })
+}
+
+fn state(numbers: &[&[u8]]) -> Option<FileState> {
+    let number = |index: usize| std::str::from_utf8(numbers[index]).ok()?.parse::<i128>().ok();
+    Some(FileState {
+        device: number(0)?.try_into().ok()?,
+        inode: number(1)?.try_into().ok()?,
+        mode: number(2)?.try_into().ok()?,
+        owner: number(3)?.try_into().ok()?,
+        group: number(4)?.try_into().ok()?,
+        accessed: (number(5)?.try_into().ok()?, number(6)?.try_into().ok()?),
+        modified: (number(7)?.try_into().ok()?, number(8)?.try_into().ok()?),
+        size: number(9)?.try_into().ok()?,
+        is_made: number(10)? != 0,
+    })
+}
+
+fn bytes_of(digits: &[u8]) -> Option<Vec<u8>> {
+    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    digits.chunks(2).map(byte).collect()
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// A record as the phantom writes it.
+    pub(in crate::undo) fn written(kind: char, numbers: [i64; 11], texts: &[&str]) -> Vec<u8> {
+        let fields: Vec<_> = numbers.iter().map(i64::to_string).chain(texts.iter().map(ToString::to_string)).collect();
+        format!("\0\u{1}{kind}\0{}\0\u{2}", fields.join("\0")).into_bytes()
+    }
+
+    #[test]
+    fn records_are_read_and_those_cut_off_are_left_out() {
+        let made = written('M', [0; 11], &["/a\u{1}M"]);
+        let moved = written('R', [9, 8, 7, 6, 5, -4, 3, 2, 1, 10, 1], &["/a", "/b"]);
+        let whole = parse(&[made.clone(), moved.clone()].concat());
+        assert_eq!(whole.len(), 2);
+        assert_eq!(whole[0].path, Path::new("/a\u{1}M"));
+        assert_eq!((whole[1].state.accessed, whole[1].state.size), ((-4, 3), 10));
+        for length in 0..made.len() - 1 {
+            let cut = parse(&[&made[..length], moved.as_slice()].concat());
+            assert_eq!(cut, whole[1..], "cut after {length} bytes");
+        }
+    }
+
+    #[test]
+    fn a_record_of_another_form_is_left_out() {
+        for bytes in [
+            written('Z', [0; 11], &["/a"]),
+            written('M', [0; 11], &["/a", "/b"]),
+            written('X', [0; 11], &["/a", "user.x", "=0g"]),
+            b"\0\x01M\0/a\0\x02".to_vec(),
+        ] {
+            assert_eq!(parse(&bytes), [], "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn a_value_is_bytes_or_absent() {
+        let value = |text| parse(&written('X', [0; 11], &["/a", "user.x", text]))[0].value.clone();
+        assert_eq!(value("=00ff"), Some(vec![0, 255]));
+        assert_eq!(value("-"), None);
+    }
+}
