@@ -23,7 +23,7 @@ SHELL := bash
 # What every suite is told: where the binary is, and whether cases that are left to `make test-all` run too.
 SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
-.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden messages differential python-tests values captures compiled system causes caught limits fits leaks blame mistakes remedies zoo crosscheck frameworks validate clean
+.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden messages differential python-tests values captures compiled system effects causes caught limits fits leaks blame mistakes remedies zoo crosscheck frameworks validate clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -42,7 +42,7 @@ test: lint unit
 # All that runs Python. Their times are added up from the first on.
 suites: binaries
 	rm -f target/tests/times.jsonl
-	$(MAKE) golden messages python-tests values captures compiled system differential causes caught limits mistakes remedies zoo crosscheck frameworks validate
+	$(MAKE) golden messages python-tests values captures compiled system effects differential causes caught limits mistakes remedies zoo crosscheck frameworks validate
 	@$(MAKE) slowest
 
 # With the cases that take long and have one of their kind in `make test`, the search for the largest batch, and the wheel.
@@ -131,6 +131,10 @@ compiled: setup binaries
 # The whole of it, as a user runs it: real PyTorch, real scripts, the release binary.
 system: setup binaries
 	$(PY) tests/system/run.py $(SUITE)
+
+# Programs with effects on files and servers: nothing is changed, and the programs see their effects.
+effects: setup binaries
+	$(PY) tests/effects/check.py $(SUITE)
 
 # Programs that run out for a known cause, each with a control: what explain says of them.
 causes: setup binaries

@@ -28,7 +28,7 @@ LICENCES = {"MIT", "Apache-2.0", "Unicode-3.0", "Zlib", "BSD-2-Clause", "BSD-3-C
 ARROWS = {
     "wire": set(),
     "trace": {"wire"},
-    "phantom": {"wire"},
+    "phantom": {"wire", "world"},
     "world": set(),
     "gpus": {"trace", "wire"},
     "causes": set(),
@@ -41,7 +41,7 @@ ARROWS = {
     "lint": {"causes", "python", "report"},
     "run": {"wire", "trace", "remedies", "report"},
     "generate": {"wire", "trace", "gpus", "remedies", "report", "lint", "oomph"},
-    "oomph": {"wire", "trace", "gpus", "causes", "remedies", "report", "run", "diagnose", "patch", "lint"},
+    "oomph": {"wire", "trace", "gpus", "causes", "remedies", "report", "run", "diagnose", "patch", "lint", "world"},
 }
 
 

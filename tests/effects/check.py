@@ -2,9 +2,10 @@
 
     python tests/effects/check.py --oomph target/release/oomph [--plain] [WORD ...]
 
-The first lines of every program state the expectation, worked out by hand from its source; README.md lists them. The code was written with `work`;
-`blind` was made before the code as well, and is run afterwards. EFFECTS_GUARD=functions forbids namespaces, EFFECTS_USER=nobody runs without
-privileges. `--plain` runs the programs without oomph, and compares the numbers of their first lines with the real effects.
+The first lines of every program state the expectation, worked out by hand from its source; README.md lists the expectations.
+The code was written with `work`; `blind` was made before the code as well, and is run afterwards.
+EFFECTS_GUARD=functions forbids namespaces, EFFECTS_USER=nobody runs without privileges.
+`--plain` runs the programs without oomph, and compares the numbers of their first lines with the real effects.
 """
 
 import json

@@ -1,6 +1,6 @@
-"""Signals to oomph and to its programs: what ends, how soon, and what remains.
+"""Signals to oomph and to the programs: the end, the time until then, and the remains.
 
-`box.assert_clean` runs after every case and checks that no process and no temporary file is left.
+`box.assert_clean` runs after every case and checks for remaining processes and temporary files.
 """
 
 import os
@@ -14,8 +14,8 @@ from bad_input import MODEL, STEPS, no_noise
 from harness import Box, Case, collect, contains, expect
 
 def ready(box: Box) -> tuple[Path, int]:
-    """A pipe by which a script reports that it is ready, and our end of the pipe."""
-    # A run in a world of its own shares the pipes of the current folder.
+    """A pipe for the reports of a script, and our end of the pipe."""
+    # A run in a private world shares the pipes of the current folder.
     path = box.work / "ready"
     os.mkfifo(path)
     return path, os.open(path, os.O_RDWR | os.O_NONBLOCK)
@@ -43,10 +43,10 @@ signal.pause()
 
 
 def interrupted(box: Box, ending: str, *signals: signal.Signals, searching: bool = False) -> None:
-    """A signal to oomph ends the program, its children, and theirs."""
+    """A signal to oomph ends the program, with all descendants."""
     path, pipe = ready(box)
     box.write("script.py", MODEL + WAITS.format(path=str(path)) + ending)
-    # A shell in between, so that no server forks the program.
+    # A shell in between keeps a server from forking the program.
     plainly = ("fit", "--", "sh", "-c", 'exec "$0" script.py', box.python)
     process = box.start(box.oomph, *(plainly if searching else ("check", "--python", box.python, "script.py")))
     for number in signals:
@@ -60,7 +60,7 @@ def interrupted(box: Box, ending: str, *signals: signal.Signals, searching: bool
 
 
 def killed(box: Box) -> None:
-    """A SIGKILL to oomph ends the program, its child in a session of its own, and removes the folder."""
+    """A SIGKILL to oomph ends the program and the child in a separate session, and removes the folder."""
     path, pipe = ready(box)
     box.write("script.py", MODEL + WAITS.format(path=str(path)) + PATIENT)
     process = box.start(box.oomph, "check", "--python", box.python, "script.py", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -85,7 +85,7 @@ while True:
 
 
 def interrupted_before_cuda(box: Box) -> None:
-    """A program that drops Ctrl-C, as extensions may during imports, is ended soon if it used no GPU yet."""
+    """A program that drops Ctrl-C, as extensions may during imports, is ended soon before the first use of a GPU."""
     path, pipe = ready(box)
     box.write("script.py", "import torch\n" + WAITS.format(path=str(path)) + STUBBORN)
     process = box.start(box.oomph, "check", "--python", box.python, "script.py")
@@ -100,7 +100,7 @@ def interrupted_before_cuda(box: Box) -> None:
 
 
 def stops_itself(box: Box) -> None:
-    """A stopped program goes on when its time is up, writes its records and ends."""
+    """A stopped program goes on at the end of the time limit, writes the records and ends."""
     box.write("script.py", MODEL + STEPS + "import os, signal\nos.kill(os.getpid(), signal.SIGSTOP)\n")
     result = box.check("--json", "--steps", "0", "--timeout", "20", "script.py")
     expect(result, (result.status, result.report["verdict"], result.report["steps"]), (0, "fits_so_far", 3), "status, verdict, steps")

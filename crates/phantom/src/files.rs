@@ -38,7 +38,6 @@ use wire::digest::{FNV_EMPTY, extend_fnv, hash_names};
 
 use line::Line;
 use path::Path;
-pub(crate) use raw::next as next_syscall;
 
 /// `OOMPH_FILES=`, as an environment holds it.
 const ASSIGNMENT: [u8; wire::variable::FILES.len() + 1] = with_last(wire::variable::FILES, b'=');

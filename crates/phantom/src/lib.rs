@@ -33,6 +33,7 @@ mod resolve;
 mod space;
 mod status;
 mod stderr;
+mod system_call;
 mod undo;
 mod values;
 mod version;

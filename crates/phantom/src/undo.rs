@@ -1,4 +1,4 @@
-//! Journals the changes that a program makes to files, so that a launcher can undo them after the run.
+//! Journals a program's changes to files: a launcher undoes the changes after the run.
 //!
 //! # Note [Undo journal]
 //!
@@ -10,22 +10,22 @@
 //! |---|---|
 //! | `journal` | the records (`record.rs`), each one `write(2)` in append mode |
 //! | `stash` | originals: moved there, or copied |
-//! | `table` | hashes that the processes of the run share (`table.rs`) |
-//! | `exempt` | prefixes of paths that are not guarded, each with a NUL after it |
-//! | `only` | if there: prefixes of the paths that are guarded |
+//! | `table` | hashes shared by the processes of the run (`table.rs`) |
+//! | `exempt` | prefixes of unguarded paths, each ended by a NUL |
+//! | `only` | optional: prefixes of the guarded paths |
 //!
-//! The launcher makes the folder and both lists; prefixes are paths without links. Originals on other mounts than the
-//! folder's go to `.oomph-undo-NAME`, in the topmost writable folder of the mount above them, NAME being the folder's.
+//! The launcher makes the folder and both lists; prefixes are paths without links. Originals on a different mount
+//! from the folder's go to `.oomph-undo-NAME`, in the mount's topmost writable folder above, NAME being the folder's.
 //!
-//! - A file that is removed or replaced moves to the stash, or gets a second name there: its inode stays. A file that
-//!   changes in place is copied, once a run. A file that grows has its length journaled.
-//! - A path that comes to be is journaled before. The table holds the inode of each made file: nothing of it is preserved.
+//! - A removed or replaced file moves to the stash, or gets a second name there: the inode stays. A file changed in
+//!   place is copied, once a run. Of a growing file, the length is journaled.
+//! - A new path is journaled before. The table holds the inode of each made file: no made file is preserved.
 //! - If an original cannot be preserved, the call fails: with `EROFS` if a copy would be larger than 1 GiB.
-//! - Paths are resolved by the kernel (`/proc/self/fd`), so a record holds no link but the last name. The records of
-//!   dependent changes have the order of the changes, and backwards each path means again what it meant.
+//! - Paths are resolved by the kernel (`/proc/self/fd`), and only the last name of a record can be a link. The records
+//!   of dependent changes have the order of the changes; backwards, each path regains the earlier meaning.
 //!
-//! One race is left: a process that opens a path with `O_TRUNC` while another renames an original to the path truncates
-//! that original, which nothing preserved.
+//! A race remains: a process opens a path with `O_TRUNC` while a second process renames an original to the path. The
+//! original is truncated without being preserved.
 //!
 //! Signal handlers, threads and children after `fork` and `vfork` may change files at the same time: nothing here locks
 //! or allocates, and `errno` is preserved.
@@ -50,7 +50,7 @@ use place::Place;
 use setup::Setup;
 use table::{Fact, hash};
 
-/// The rest of a call, after its journal entry.
+/// The rest of a call, after the journal entry.
 pub(crate) enum Entry {
     /// The call goes on.
     Call,
@@ -63,7 +63,7 @@ pub(crate) enum Entry {
 }
 
 impl Entry {
-    /// For a function that returns no number of an open file.
+    /// For a function without the number of an open file as the result.
     fn without_descriptor(self) -> Entry {
         match self {
             Entry::Open(place, None, _) => Entry::Make(place),
@@ -111,12 +111,12 @@ impl CallResult for *mut c_void {
         self.is_null()
     }
     fn file_number(self) -> c_int {
-        // SAFETY: only the steps of `fopen` and `freopen` open a file and return a pointer: a stream that is open.
+        // SAFETY: only the steps of `fopen` and `freopen` open a file and return a pointer: an open stream.
         unsafe { libc::fileno(self.cast()) }
     }
 }
 
-/// Journals a call, then makes it. A step that fails is the call's failure.
+/// Journals a call, then makes the call. If the step fails, the call fails.
 #[inline]
 pub(crate) fn guard<T: CallResult>(step: impl FnOnce(&'static Setup) -> Answer<Entry>, call: impl FnOnce() -> T) -> T {
     match setup::current() {
@@ -154,7 +154,7 @@ fn guarded<T: CallResult>(
     }
 }
 
-/// Finishes a call that succeeded.
+/// Finishes a successful call.
 fn after<T: CallResult>(outcome: T, finish: impl FnOnce(T)) -> T {
     if !outcome.is_failed() {
         let number = kernel::errno();
@@ -164,8 +164,8 @@ fn after<T: CallResult>(outcome: T, finish: impl FnOnce(T)) -> T {
     outcome
 }
 
-/// Adds a made file to the table. If another process of the run moved an older file to the path in between, the file is
-/// not the run's.
+/// Adds a made file to the table. If a parallel process of the run moved an older file to the path in between, the file
+/// is not the run's.
 fn remember(setup: &Setup, place: &Place, start: i64) {
     let Ok(Some(stat)) = place.stat() else { return };
     if is_fresh(&stat, start) {
@@ -173,13 +173,13 @@ fn remember(setup: &Setup, place: &Place, start: i64) {
     }
 }
 
-/// True for a file with one name that was born after `start`. A clock of a server that is behind makes no file fresh:
-/// a copy too many, and nothing lost.
+/// True for a file with a single name and a birth after `start`. If the clock of a server is behind, no file is fresh:
+/// a copy too many, without a loss.
 fn is_fresh(stat: &Stat, start: i64) -> bool {
     (stat.born == 0 || stat.born >= start) && (stat.links == 1 || stat.is(libc::S_IFDIR))
 }
 
-/// Journals the paths that a C function made under a name of its own choice.
+/// Journals a path made by a C function under a name of the function's choice.
 fn made_afterwards(template: *const c_char, is_folder: bool) {
     if let Ok(Some(setup)) = setup::current() {
         let before = kernel::errno();

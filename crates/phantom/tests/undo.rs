@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use tempfile::TempDir;
-use world::undo::{ChangeKind, Undone, undo};
+use world::undo::{JournaledKind, Undone, undo};
 
 /// Runs that are killed, for each test.
 const RUNS: u64 = 8;
@@ -335,14 +335,14 @@ os.mkdir('made'); os.rmdir('hollow'); open('empty', 'r+')
         .iter()
         .map(|change| (change.path.strip_prefix(root).unwrap().to_str().unwrap(), &change.kind))
         .collect();
-    let renamed = |name: &str| ChangeKind::Renamed { to: root.join(name) };
+    let renamed = |name: &str| JournaledKind::Renamed { to: root.join(name) };
     let expected = [
-        ("a.txt", &ChangeKind::Changed),
-        ("b.bin", &ChangeKind::Changed),
-        ("hollow", &ChangeKind::RemovedFolder),
-        ("log", &ChangeKind::Removed),
-        ("made", &ChangeKind::MadeFolder),
-        ("new", &ChangeKind::Made),
+        ("a.txt", &JournaledKind::Changed),
+        ("b.bin", &JournaledKind::Changed),
+        ("hollow", &JournaledKind::RemovedFolder),
+        ("log", &JournaledKind::Removed),
+        ("made", &JournaledKind::MadeFolder),
+        ("new", &JournaledKind::Made),
         ("run.sh", &renamed("go.sh")),
         ("sub", &renamed("dom")),
     ];

@@ -26,24 +26,24 @@ const LD_PRELOAD: &str = "LD_PRELOAD";
 const LD_LIBRARY_PATH: &str = "LD_LIBRARY_PATH";
 /// For Python: the folder of the agent's `sitecustomize`.
 const PYTHONPATH: &str = "PYTHONPATH";
-/// For Triton: the folder of `libcuda.so.1`, which Triton otherwise looks up in the loader's cache.
+/// For Triton: the folder of `libcuda.so.1`, otherwise looked up in the loader's cache.
 const TRITON_LIBCUDA_PATH: &str = "TRITON_LIBCUDA_PATH";
-/// The machine's devices, which a program on the phantom does not see.
+/// The machine's devices, unseen by a program on the phantom.
 const CUDA_VISIBLE_DEVICES: &str = "CUDA_VISIBLE_DEVICES";
-/// A launcher's variables, which would pass oomph's own rank to a program with another rank.
+/// A launcher's variables: oomph's own rank must not pass to a program with a different rank.
 const LAUNCHERS: [&str; 5] = ["RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK"];
-/// The folders that the variables name.
+/// The folders named by the variables.
 #[derive(Clone, Copy, Debug)]
 pub struct Folders<'a> {
     /// The folder of the phantom and its links.
     pub library: &'a Path,
     /// The folder of the agent's `sitecustomize`.
     pub inject: &'a Path,
-    /// The run directory; for a server, the folder of its log and its file notes.
+    /// The run directory; for a server, the folder of the server's log and file notes.
     pub run: &'a Path,
 }
 
-/// Changes to the environment that a process inherits.
+/// Changes to the inherited environment of a process.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Environment {
     set: BTreeMap<&'static str, Assignment>,
@@ -71,14 +71,14 @@ pub fn environment(spec: &RunSpec, conditions: &Conditions, folders: &Folders, r
         }
         Route::Forked => {
             let mut server = of_server(spec, conditions.notes_files, folders);
-            // The server's own notes are in another folder than the run's.
+            // The server's own notes are not in the run's folder.
             server.set.remove(variable::FILES);
             whole.since(&server)
         }
     }
 }
 
-/// Returns the environment of a fork server, whose children run in that of [`Route::Forked`].
+/// Returns the environment of a fork server. The children run in the environment of [`Route::Forked`].
 pub fn of_server(spec: &RunSpec, notes_files: bool, folders: &Folders) -> Environment {
     let mut server = of_phantom(&spec.device.variable, spec.devices(), folders.library);
     server.in_front(PYTHONPATH, folders.inject);
@@ -147,12 +147,12 @@ impl Environment {
         self.set(variable::UNDO, journal);
     }
 
-    /// Adds that connections to other programs are refused.
+    /// Adds the refusal of connections to programs outside the run.
     pub fn set_offline(&mut self) {
         self.set(variable::OFFLINE, "1");
     }
 
-    /// Adds that trackers, mail and uploads work.
+    /// Adds the permission for trackers, mail and uploads.
     pub fn set_online(&mut self) {
         self.set(variable::ONLINE, "1");
     }

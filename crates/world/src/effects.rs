@@ -6,45 +6,45 @@ use std::path::{Path, PathBuf};
 
 use crate::record::{Layer, Record};
 
-/// The most entries that are looked at: a program that unpacks a large archive is not worth minutes.
+/// The most entries read: a program with a large unpacked archive is not worth minutes.
 const MOST_ENTRIES: usize = 200_000;
 
 /// The kind of a change, compared with the state before the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ChangeKind {
-    /// A file, link or socket that was not there.
+pub enum FileChangeKind {
+    /// A new file, link or socket.
     Made,
     /// A file with other content, mode or times.
     Changed,
-    /// A file, link or socket that is gone.
+    /// A removed file, link or socket.
     Removed,
-    /// A folder that was not there.
+    /// A new folder.
     MadeFolder,
-    /// A folder that is gone.
+    /// A removed folder.
     RemovedFolder,
 }
 
 /// A change of the program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Change {
+pub struct FileChange {
     /// The path as the program sees it.
     pub path: PathBuf,
     /// The kind.
-    pub kind: ChangeKind,
+    pub kind: FileChangeKind,
 }
 
 /// All changes of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Effects {
     /// The changes, sorted by path.
-    pub changes: Vec<Change>,
-    /// The bytes that the changes take on the disk.
+    pub changes: Vec<FileChange>,
+    /// The bytes of the changes on the disk.
     pub disk_bytes: u64,
-    /// True if there were too many changes to look at all.
+    /// True if some changes are unread, being too many.
     pub is_cut: bool,
 }
 
-/// Reads the changes from the layers of a world. A folder that was removed and made again counts by its content.
+/// Reads the changes from the layers of a world. A folder, removed and made again, counts by the new content.
 pub fn count(record: &Record) -> Effects {
     let mut effects = Effects::default();
     for layer in &record.layers {
@@ -56,19 +56,19 @@ pub fn count(record: &Record) -> Effects {
 }
 
 impl Effects {
-    fn push(&mut self, path: &Path, kind: ChangeKind) {
+    fn push(&mut self, path: &Path, kind: FileChangeKind) {
         self.is_cut = self.changes.len() >= MOST_ENTRIES;
         if !self.is_cut {
-            self.changes.push(Change { path: path.to_owned(), kind });
+            self.changes.push(FileChange { path: path.to_owned(), kind });
         }
     }
 
     /// Notes the removal of an entry, with everything below.
     fn push_removed(&mut self, path: &Path, before: &Metadata) {
         if !before.is_dir() {
-            return self.push(path, ChangeKind::Removed);
+            return self.push(path, FileChangeKind::Removed);
         }
-        self.push(path, ChangeKind::RemovedFolder);
+        self.push(path, FileChangeKind::RemovedFolder);
         for (path, metadata) in list(path) {
             self.push_removed(&path, &metadata);
         }
@@ -101,7 +101,7 @@ fn is_in(folder: &Path, entry: &Path) -> bool {
     entry.file_name().is_some_and(|name| fs::symlink_metadata(folder.join(name)).is_ok())
 }
 
-/// Lists the entries of a folder; none of one that cannot be read.
+/// Lists the entries of a folder; an unreadable folder counts as empty.
 fn list(folder: &Path) -> Vec<(PathBuf, Metadata)> {
     let paths = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     paths.filter_map(|path| fs::symlink_metadata(&path).ok().map(|metadata| (path, metadata))).collect()
@@ -110,7 +110,7 @@ fn list(folder: &Path) -> Vec<(PathBuf, Metadata)> {
 /// Notes the changes at a path, from the entry of a layer and the entry before.
 fn compare(place: &Path, now: &Metadata, before: Option<&Metadata>, effects: &mut Effects) {
     let is_gone = is_whiteout(now);
-    let made = if now.is_dir() { ChangeKind::MadeFolder } else { ChangeKind::Made };
+    let made = if now.is_dir() { FileChangeKind::MadeFolder } else { FileChangeKind::Made };
     match before {
         Some(before) if is_gone => effects.push_removed(place, before),
         None if is_gone => {}
@@ -120,7 +120,7 @@ fn compare(place: &Path, now: &Metadata, before: Option<&Metadata>, effects: &mu
             effects.push_removed(place, before);
             effects.push(place, made);
         }
-        Some(_) => effects.push(place, ChangeKind::Changed),
+        Some(_) => effects.push(place, FileChangeKind::Changed),
     }
 }
 
@@ -129,7 +129,7 @@ fn is_whiteout(entry: &Metadata) -> bool {
     entry.file_type().is_char_device() && entry.rdev() == 0
 }
 
-/// True for a folder that shows nothing of the folder before, because the program removed that one.
+/// True for a folder that hides the folder below, because the program removed and remade the path.
 fn is_opaque(folder: &Path) -> bool {
     let names = ["trusted.overlay.opaque", "user.overlay.opaque"];
     names.iter().any(|name| {

@@ -9,17 +9,15 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{Gid, Uid, chdir, chroot, getgid, getuid, pivot_root};
 
-use crate::layer::Layers;
+use crate::layer::{Layers, NOTHING};
 use crate::loopback;
 use crate::mounts::Mounts;
 use crate::owners;
 use crate::record::Record;
 use crate::spec::Spec;
 
-/// The old root, inside the new root, until it is unmounted.
+/// The old root, inside the new root, until the unmount.
 const OLD_ROOT: &str = ".oomph-old-root";
-/// No data, or no source, for `mount`.
-pub(crate) const NOTHING: Option<&str> = None;
 
 /// A refusal of the kernel.
 #[derive(Debug, thiserror::Error)]
@@ -55,7 +53,7 @@ pub fn enter(spec: &Spec) -> Result<bool, EnterError> {
     Ok(true)
 }
 
-/// The folder in which the new root is built.
+/// The folder of the new root.
 fn root(spec: &Spec) -> PathBuf {
     spec.scratches.first().map_or_else(|| PathBuf::from("/"), |scratch| scratch.join("root"))
 }
@@ -95,7 +93,7 @@ fn map_ids(user: Uid, group: Gid) -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
 }
 
-/// Mounts the new root. Mounts of this namespace do not reach the others.
+/// Mounts the new root. Mounts of this namespace do not reach the namespaces of other processes.
 fn prepare(spec: &Spec, is_user: bool) -> Result<Layers<'_>, EnterError> {
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     mount(NOTHING, "/", NOTHING, private, NOTHING).map_err(EnterError::at("private mounts"))?;

@@ -1,23 +1,24 @@
 //! Lays an overlay over every folder that may hold files of the user.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, chown, symlink};
-use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
 use nix::unistd::{AccessFlags, access};
 
-use crate::enter::NOTHING;
 use crate::mounts::{Mount, Mounts};
 use crate::owners;
 use crate::record::{Layer, Record, Uncovered};
 use crate::scratch;
 use crate::spec::Spec;
 
+/// No data, or no source, for `mount`.
+pub(crate) const NOTHING: Option<&str> = None;
 /// Options of an overlay for the superuser, the best first (Documentation/filesystems/overlayfs.rst, 6.18). With `redirect_dir` a
 /// folder can be renamed, with `index` hard links stay together, without `xino` a file has the number of the file below, and `volatile`
 /// saves the time of `fsync` (Linux 5.10).
@@ -27,22 +28,22 @@ const OPTIONS: [&str; 4] = [
     "xino=off,redirect_dir=on",
     "xino=off",
 ];
-/// The same in a user namespace, for which Linux 5.11 is necessary.
+/// The same in a user namespace (from Linux 5.11).
 const USER_OPTIONS: [&str; 2] = ["xino=off,userxattr,index=on,volatile", "xino=off,userxattr,volatile"];
-/// The largest file of a split folder that is copied into the world.
+/// The largest copied file of a split folder.
 const MOST_COPIED_BYTES: u64 = 64 << 20;
-/// Folders with sockets of daemons, which are not reached through an overlay.
+/// Folders with sockets of daemons: an overlay breaks the connection.
 const DAEMONS: [&str; 2] = ["/run", "/var/run"];
 
-/// The layers of a world that is being built.
+/// The layers of a world under construction.
 pub(crate) struct Layers<'a> {
     spec: &'a Spec,
-    /// The folder in which the new root is built.
+    /// The folder of the new root.
     root: PathBuf,
     mounts: Mounts,
     is_user: bool,
     record: Record,
-    /// The number of the next layer: a refused mount leaves its folders unusable.
+    /// The number of the next layer: a refused mount leaves unusable folders.
     next: usize,
 }
 
@@ -74,7 +75,7 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Lays an overlay over each folder of the user below folders of others (Note [Owners] in `owners`).
+    /// Lays an overlay over each folder of the user below folders of other users (Note [Owners] in `owners`).
     fn cover_own_folders(&mut self) {
         let known = self.spec.folders.iter().filter_map(|folder| owners::find_top(folder));
         let mut folders: Vec<PathBuf> = known.chain(owners::search()).collect();
@@ -152,13 +153,13 @@ impl<'a> Layers<'a> {
         match self.overlay(folder) {
             Ok(()) => self.show_mounts_below(folder),
             Err(Errno::EINVAL) if self.is_user && !self.mounts.list_below(folder).is_empty() => self.split(folder),
-            // A folder that is closed to the user is safe.
+            // A folder closed to the user is safe.
             Err(_) if access(folder, AccessFlags::X_OK).is_err() => self.share(folder, None),
             Err(errno) => self.share(folder, Some(format!("{}: {}", mount.kind, errno.desc()))),
         }
     }
 
-    /// Mounts a folder as everybody sees it; `reason` if it holds files of the user.
+    /// Mounts the real folder; `reason` if the folder holds files of the user.
     fn share(&mut self, folder: &Path, reason: Option<String>) {
         let bound = self.bind(folder).err().map(|errno| errno.to_string());
         for reason in reason.into_iter().chain(bound) {
@@ -166,7 +167,7 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Covers writable mounts below a folder that is mounted with everything below.
+    /// Covers writable mounts below a folder mounted with everything below.
     fn cover_mounts_below(&mut self, folder: &Path) {
         for mount in self.list_mounts_below(folder) {
             let is_the_users = !mount.is_kernels() && !mount.is_read_only && !mount.place.starts_with("/sys");
@@ -178,7 +179,7 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Mounts what is mounted below a folder: an overlay does not show it.
+    /// Mounts the mounts below a folder again: an overlay does not show mounts.
     fn show_mounts_below(&mut self, folder: &Path) {
         for mount in self.list_mounts_below(folder) {
             if mount.place.is_dir() {
@@ -197,7 +198,7 @@ impl<'a> Layers<'a> {
         mount(Some(path), &self.target(path), NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)
     }
 
-    /// Lays an overlay over a folder, with its changes in the first scratch folder that the kernel accepts.
+    /// Lays an overlay over a folder, with the changes in the first scratch folder accepted by the kernel.
     fn overlay(&mut self, folder: &Path) -> nix::Result<()> {
         let mut refusal = Errno::ENOENT;
         for scratch in self.spec.scratches.iter().filter(|scratch| !scratch.starts_with(folder)) {
@@ -221,7 +222,7 @@ impl<'a> Layers<'a> {
         for made in [upper, &work] {
             fs::create_dir_all(made).map_err(to_errno)?;
         }
-        // The root of an overlay has the owner and the mode of its upper folder. Only the superuser may change owners.
+        // The root of an overlay has the owner and the mode of the upper folder. Only the superuser may change owners.
         let _: io::Result<()> = chown(upper, Some(metadata.uid()), Some(metadata.gid()));
         fs::set_permissions(upper, metadata.permissions()).map_err(to_errno)?;
         let folders = [(&b"lowerdir="[..], folder), (b",upperdir=", upper), (b",workdir=", &work)];
@@ -229,10 +230,11 @@ impl<'a> Layers<'a> {
         let options = if self.is_user { &USER_OPTIONS[..] } else { &OPTIONS[..] };
         let mut refusal = Errno::EINVAL;
         for option in options {
-            // The mark of a `volatile` overlay, which must not be mounted again after a crash of the machine. The ranks of a job do so.
+            // The mark of a `volatile` overlay, not to be mounted again after a crash of the machine. The ranks of a job do so.
             scratch::remove(&work.join("work/incompat")).map_err(to_errno)?;
             let data = OsString::from_vec([&folders[..], b",", option.as_bytes()].concat());
-            match mount(Some("oomph"), &self.target(folder), Some("overlay"), MsFlags::empty(), Some(data.as_os_str())) {
+            match mount(Some("oomph"), &self.target(folder), Some("overlay"), MsFlags::empty(), Some(data.as_os_str()))
+            {
                 Ok(()) => return Ok(()),
                 Err(errno) => refusal = errno,
             }
@@ -240,14 +242,14 @@ impl<'a> Layers<'a> {
         Err(refusal)
     }
 
-    /// Mounts a socket or a named pipe: an overlay has a node of its own, at whose other end is nobody.
+    /// Mounts a socket or a named pipe: an overlay makes a new node, with nobody at the other end.
     fn show(&mut self, path: &Path) {
         let is_node = |path: &Path| {
             fs::symlink_metadata(path).is_ok_and(|it| it.file_type().is_socket() || it.file_type().is_fifo())
         };
         let is_layered = self.record.layers.iter().any(|layer| path.starts_with(&layer.folder));
         if is_layered && is_node(path) && is_node(&self.target(path)) {
-            // A socket that cannot be shown refuses connections, which the program says.
+            // A socket without a mount refuses connections, and the program reports the error.
             let _: nix::Result<()> = self.bind(path);
         }
     }
@@ -258,11 +260,12 @@ fn make_read_only(path: &Path) -> nix::Result<()> {
     mount(NOTHING, path, NOTHING, flags, NOTHING)
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "for `map_err`")]
 fn to_errno(error: io::Error) -> Errno {
     error.raw_os_error().map_or(Errno::EIO, Errno::from_raw)
 }
 
-/// Escapes a path for the options of an overlay, which end at commas; lower folders end at colons.
+/// Escapes a path for the options of an overlay: an option ends at a comma, a lower folder at a colon.
 fn escape(path: &Path) -> Vec<u8> {
     let special = |byte: &u8| matches!(byte, b'\\' | b',' | b':');
     let bytes = path.as_os_str().as_bytes().iter();

@@ -1,21 +1,21 @@
-//! The guards of a dry run: the user's files are as they were when it ends. The first guard is a copy of the file system for one
+//! The guards of a dry run: the user's files are unchanged at the end. The first guard is a copy of the file system for one
 //! program, the second a journal of its changes ([`undo`]).
 //!
-//! The writes, renames and removals of a program in a world of its own land in layers; the program sees
-//! them as real, and the user's files stay as they were.
+//! The writes, renames and removals of a program in a private world land in layers; the program sees
+//! the changes as real, and the user's files stay unchanged.
 //!
 //! # Note [World]
 //!
-//! A program enters a world in its own process, before it starts: [`enter`] makes a mount namespace (with a user namespace for users
-//! without the right), lays an overlay over every folder below `/` whose file system takes one, and makes the result the root.
-//! What the kernel cannot layer is mounted as it is and named in the record ([`Record`]): the file systems of the kernel (`/proc`,
-//! `/sys`, `/dev`), `/run` with the sockets of daemons, read-only mounts, and folders that an overlay refuses.
+//! A program's process enters a world before the program starts: [`enter`] makes a mount namespace (with a user namespace for users
+//! without the right), lays an overlay over every folder below `/` with a suitable file system, and makes the result the root.
+//! Folders without a layer are mounted unchanged and named in the record ([`Record`]): the file systems of the kernel (`/proc`,
+//! `/sys`, `/dev`), `/run` with the sockets of daemons, read-only mounts, and folders refused by the kernel.
 //!
-//! An overlay must not contain its own upper folder, so each overlay takes a scratch folder that lies elsewhere ([`Spec::scratches`]).
-//! An overlay cannot have a folder with locked mounts below it as its lower folder (`clone_private_mount`, fs/namespace.c, Linux 6.18),
-//! and in a user namespace every inherited mount is locked: such a folder is split, which means that its entries are mounted one by one.
+//! An overlay must not contain the overlay's upper folder: each overlay takes a scratch folder elsewhere ([`Spec::scratches`]).
+//! A folder above locked mounts cannot be a lower folder (`clone_private_mount`, fs/namespace.c, Linux 6.18),
+//! and in a user namespace every inherited mount is locked: such a folder is split, with a separate mount for each entry.
 //!
-//! Layers are folders of the scratch, and outlive the namespace: [`count`] reads the changes from them, and [`remove`] deletes them.
+//! Layers are folders of the scratch, and outlive the namespace: [`count`] reads the changes there, and [`remove`] deletes the layers.
 
 mod effects;
 mod enter;
@@ -28,7 +28,7 @@ mod scratch;
 mod spec;
 pub mod undo;
 
-pub use effects::{Change, ChangeKind, Effects, count};
+pub use effects::{Effects, FileChange, FileChangeKind, count};
 pub use enter::{EnterError, enter};
 pub use record::{Layer, Record, Uncovered};
 pub use scratch::remove;

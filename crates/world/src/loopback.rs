@@ -1,4 +1,4 @@
-//! The loop-back of a new network namespace, which the kernel leaves down.
+//! The loop-back of a new network namespace: the kernel leaves the interface down.
 
 use nix::sys::socket::{AddressFamily, MsgFlags, NetlinkAddr, SockFlag, SockProtocol, SockType, sendto, socket};
 use std::os::fd::AsRawFd as _;
@@ -14,8 +14,7 @@ const LOOPBACK: u32 = 1;
 
 /// Brings the loop-back up.
 pub(crate) fn bring_up() -> nix::Result<()> {
-    let kernel =
-        socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
+    let kernel = socket(AddressFamily::Netlink, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::NetlinkRoute)?;
     sendto(kernel.as_raw_fd(), &message(), &NetlinkAddr::new(0, 0), MsgFlags::empty()).map(|_| ())
 }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
-/// File systems of the kernel, and of clusters and daemons, which hold no files of the user.
+/// File systems of the kernel, of clusters and of daemons, without files of the user.
 const KERNELS: [&str; 24] = [
     "autofs",
     "binfmt_misc",
@@ -32,7 +32,7 @@ const KERNELS: [&str; 24] = [
     "fuse.lxcfs",
 ];
 
-/// A mount.
+/// A line of `/proc/self/mountinfo`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Mount {
     id: u32,
@@ -55,7 +55,7 @@ impl Mount {
 pub(crate) struct Mounts(Vec<Mount>);
 
 impl Mounts {
-    /// Reads the file's text, whose lines are in no order.
+    /// Reads the file's text, with lines in any order.
     pub(crate) fn read(text: &[u8]) -> Mounts {
         let all: Vec<Mount> = text.split(|byte| *byte == b'\n').filter_map(parse).collect();
         let mut visible: Vec<Mount> = all.iter().filter(|mount| is_visible(&all, mount)).cloned().collect();
@@ -63,12 +63,12 @@ impl Mounts {
         Mounts(visible)
     }
 
-    /// Returns the mount that holds a path.
+    /// Returns the mount of a path.
     pub(crate) fn find(&self, path: &Path) -> Option<&Mount> {
         self.0.iter().filter(|mount| path.starts_with(&mount.place)).max_by_key(|mount| mount.place.as_os_str().len())
     }
 
-    /// Lists the mounts strictly below a folder that are not below another of these.
+    /// Lists the topmost mounts strictly below a folder.
     pub(crate) fn list_below(&self, folder: &Path) -> Vec<&Mount> {
         let mut found: Vec<&Mount> = Vec::new();
         for mount in self.0.iter().filter(|mount| mount.place != folder && mount.place.starts_with(folder)) {
@@ -80,13 +80,13 @@ impl Mounts {
     }
 }
 
-/// True if no other mount is on top of a mount, or of a folder above.
+/// True if no mount is on top of a mount, or of a folder above.
 fn is_visible(all: &[Mount], mount: &Mount) -> bool {
     let is_below_another = all.iter().any(|other| other.parent == mount.id && other.place == mount.place);
     !is_below_another && is_reached(all, mount)
 }
 
-/// True if the place of a mount is not covered by another mount on the same parent.
+/// True if the place of a mount is not covered by a later mount on the same parent.
 fn is_reached(all: &[Mount], mount: &Mount) -> bool {
     let covers = |other: &Mount| other.parent == mount.parent && mount.place.starts_with(&other.place);
     let Some(parent) = all.iter().find(|other| other.id == mount.parent && other.id != mount.id) else { return true };
@@ -101,7 +101,8 @@ fn parse(line: &[u8]) -> Option<Mount> {
     let dash = fields.iter().position(|field| *field == b"-")?;
     let kind = String::from_utf8_lossy(fields.get(dash + 1)?).into_owned();
     let super_options = fields.get(dash + 3).copied().unwrap_or_default();
-    let is_read_only = [*options, super_options].iter().any(|list| list.split(|byte| *byte == b',').any(|it| it == b"ro"));
+    let is_read_only =
+        [*options, super_options].iter().any(|list| list.split(|byte| *byte == b',').any(|it| it == b"ro"));
     Some(Mount { id, parent, place: PathBuf::from(OsString::from_vec(unescape(place))), kind, is_read_only })
 }
 
@@ -110,7 +111,8 @@ fn unescape(text: &[u8]) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
     while let Some((first, after)) = rest.split_first() {
-        let digits = after.get(..3).filter(|digits| *first == b'\\' && digits.iter().all(|it| (b'0'..=b'7').contains(it)));
+        let digits =
+            after.get(..3).filter(|digits| *first == b'\\' && digits.iter().all(|it| (b'0'..=b'7').contains(it)));
         if let Some(digits) = digits {
             bytes.push(digits.iter().fold(0_u8, |byte, digit| byte << 3 | (digit - b'0')));
             rest = &after[3..];
@@ -141,7 +143,12 @@ mod tests {
     #[test]
     fn mounts_are_found_by_path() {
         let mounts = Mounts::read(TEXT);
-        let cases = [("/home/a", "ext4", false), ("/dev/null", "devtmpfs", false), ("/dev/shm/a", "tmpfs", false), ("/mnt/my data/x", "nfs4", true)];
+        let cases = [
+            ("/home/a", "ext4", false),
+            ("/dev/null", "devtmpfs", false),
+            ("/dev/shm/a", "tmpfs", false),
+            ("/mnt/my data/x", "nfs4", true),
+        ];
         for (path, kind, is_read_only) in cases {
             let mount = mounts.find(Path::new(path)).unwrap();
             assert_eq!((mount.kind.as_str(), mount.is_read_only), (kind, is_read_only), "{path}");

@@ -1,10 +1,10 @@
-//! Folders of the user below folders of others.
+//! Folders of the user below folders of other users.
 //!
 //! # Note [Owners]
 //!
-//! A user namespace knows one user and one group. An overlay copies a changed file, and all folders above, to its upper folder with
-//! their owners, and fails for every other user and group (`EOVERFLOW`). So the folders of the user get overlays of their own, at the
-//! topmost folder from which on everything is theirs: in `/data/users/ann/run`, say, `/data/users/ann`.
+//! A user namespace knows a single user and a single group. An overlay copies a changed file, and all folders above, to the upper
+//! folder with the same owners, and fails for every further user and group (`EOVERFLOW`). Therefore the folders of the user get
+//! separate overlays, at the topmost folder with nothing but the user's files: in `/data/users/ann/run`, say, `/data/users/ann`.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt as _;
@@ -12,17 +12,31 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{AccessFlags, access, getgid, getuid};
 
-/// The depth to which folders of others are searched for folders of the user.
+/// The depth of the search for folders of the user below folders of other users.
 const MOST_DEPTH: usize = 3;
-/// The most entries that are searched.
+/// The most searched entries.
 const MOST_ENTRIES: usize = 5_000;
-/// Folders of the system, in which users have nothing.
+/// Folders of the system, without files of users.
 const SYSTEM: [&str; 16] = [
-    "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/lost+found", "/nix", "/proc", "/root", "/run", "/sbin",
-    "/snap", "/sys", "/usr",
+    "/bin",
+    "/boot",
+    "/dev",
+    "/etc",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/lost+found",
+    "/nix",
+    "/proc",
+    "/root",
+    "/run",
+    "/sbin",
+    "/snap",
+    "/sys",
+    "/usr",
 ];
 
-/// True if the user can change a folder that a user namespace cannot copy.
+/// True if the user can change the folder, but a user namespace cannot copy the folder.
 pub(crate) fn is_shared(folder: &Path) -> bool {
     let is_ours = fs::metadata(folder).is_ok_and(|metadata| is_the_users(&metadata));
     !is_ours && access(folder, AccessFlags::W_OK).is_ok()
@@ -32,13 +46,13 @@ fn is_the_users(metadata: &Metadata) -> bool {
     metadata.uid() == getuid().as_raw() && metadata.gid() == getgid().as_raw()
 }
 
-/// The topmost folder from which on all folders down to `folder` are the user's; `None` if `folder` is not.
+/// The topmost of the user's folders in an unbroken chain down to `folder`; `None` if `folder` is not the user's.
 pub(crate) fn find_top(folder: &Path) -> Option<PathBuf> {
     let ours = folder.ancestors().take_while(|path| fs::metadata(path).is_ok_and(|metadata| is_the_users(&metadata)));
     ours.last().map(Path::to_owned)
 }
 
-/// Lists folders of the user below folders of others.
+/// Lists folders of the user below folders of other users.
 pub(crate) fn search() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut entries = 0;

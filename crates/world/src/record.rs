@@ -1,4 +1,4 @@
-//! The file that a process leaves when it has entered a world: the layers, and the folders without one.
+//! The file of a process in a world: the layers, and the folders without a layer.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 /// A layer over a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layer {
-    /// The folder that the program sees.
+    /// The folder as the program sees the path.
     pub folder: PathBuf,
-    /// The folder that takes the changes.
+    /// The folder for the changes.
     pub upper: PathBuf,
 }
 
-/// A folder that the program shares with everybody, although it may be written.
+/// A writable folder that the program shares with everybody.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uncovered {
     /// The folder, or the file.
@@ -22,10 +22,10 @@ pub struct Uncovered {
     pub reason: String,
 }
 
-/// A world as it was entered.
+/// An entered world.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// True if the process entered a world of its own.
+    /// True if the process entered a private world.
     pub is_entered: bool,
     /// The reason for not entering, such as `unshare: EPERM`.
     pub refusal: Option<String>,
@@ -36,7 +36,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Writes entries that end with a NUL: a letter, a blank, and fields with a line feed after a length.
+    /// Writes entries with a NUL at the end: a letter, a blank, and fields with a line feed after a length.
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut push = |kind: &str, first: &[u8], second: &[u8]| {
@@ -60,14 +60,14 @@ impl Record {
         bytes
     }
 
-    /// Returns the place of a changed path in its layer: the innermost, if layers are nested.
+    /// Returns the place of a changed path in the innermost layer.
     pub fn find_upper(&self, path: &Path) -> Option<PathBuf> {
         let layers = self.layers.iter().filter(|layer| path.starts_with(&layer.folder));
         let layer = layers.max_by_key(|layer| layer.folder.as_os_str().len())?;
         Some(layer.upper.join(path.strip_prefix(&layer.folder).ok()?))
     }
 
-    /// Reads a record. An entry of a killed process may be cut: it is left out.
+    /// Reads a record. A cut entry (of a killed process) is left out.
     pub fn read(bytes: &[u8]) -> Record {
         let mut record = Record::default();
         for entry in bytes.split(|byte| *byte == 0) {

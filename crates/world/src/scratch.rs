@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-/// Removes a folder with all below. An overlay's work folder, and folders of the program, may be closed to their owner.
+/// Removes a folder with all below. An overlay's work folder, and folders of the program, may be closed to the owner.
 pub fn remove(folder: &Path) -> io::Result<()> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {

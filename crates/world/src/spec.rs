@@ -1,4 +1,4 @@
-//! The file that tells a process which world to enter: written by the launcher, read by the process.
+//! The file with the description of a world: written by the launcher, read by the process that enters.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 /// A world to enter.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spec {
-    /// Existing folders of this world alone, on different places of the disk; layers go to the first that suits.
+    /// Existing folders of this world alone, on different places of the disk; layers go to the first suitable folder.
     pub scratches: Vec<PathBuf>,
-    /// Existing folders that the program shares with everybody: the run directory.
+    /// Existing folders shared with everybody: the run directory.
     pub through: Vec<PathBuf>,
-    /// Folders that the program surely uses: the current folder, the home.
+    /// Folders surely used by the program: the current folder, the home.
     pub folders: Vec<PathBuf>,
     /// The file for the [`Record`](crate::Record), below one of `through`.
     pub record: PathBuf,
@@ -21,7 +21,7 @@ pub struct Spec {
     pub is_offline: bool,
 }
 
-/// A file that is no specification.
+/// The error of a file without a specification.
 #[derive(Debug, thiserror::Error)]
 #[error("expected `KIND PATH` entries of a world, found `{entry}`")]
 pub struct SpecError {
@@ -29,18 +29,19 @@ pub struct SpecError {
 }
 
 impl Spec {
-    /// Writes entries that end with a NUL, which no path contains: a letter, a blank, a path.
+    /// Writes entries with a NUL at the end (no path contains a NUL): a letter, a blank, a path.
     pub fn to_bytes(&self) -> Vec<u8> {
         let offline = self.is_offline.then_some(('o', Path::new("")));
         let scratches = self.scratches.iter().map(|path| ('s', path.as_path()));
         let through = self.through.iter().map(|path| ('t', path.as_path()));
         let folders = self.folders.iter().map(|path| ('f', path.as_path()));
         let journal = (!self.journal.as_os_str().is_empty()).then_some(('u', self.journal.as_path()));
-        let entries = scratches.chain(through).chain(folders).chain(journal).chain([('r', self.record.as_path())]).chain(offline);
+        let entries =
+            scratches.chain(through).chain(folders).chain(journal).chain([('r', self.record.as_path())]).chain(offline);
         entries.flat_map(|(kind, path)| format!("{kind} ").into_bytes().into_iter().chain(end(path))).collect()
     }
 
-    /// Reads what [`Spec::to_bytes`] wrote.
+    /// Reads the output of [`Spec::to_bytes`].
     pub fn read(bytes: &[u8]) -> Result<Spec, SpecError> {
         let mut spec = Spec::default();
         for entry in bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {

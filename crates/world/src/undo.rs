@@ -1,16 +1,16 @@
-//! Reverts the changes that a dry run made to files, from its journal (Note [Undo journal] in `crates/phantom/src/undo.rs`).
+//! Reverts a dry run's changes to files, from the journal (Note [Undo journal] in `crates/phantom/src/undo.rs`).
 //!
 //! # Note [Undo]
 //!
-//! Records are reverted from the last to the first, so each path means what it meant when its record was written. The
-//! number of each reverted record goes to the file `undone`: a call that was killed is finished by the next one, which
-//! repeats at most one record, and a repeated record changes nothing.
+//! Records are reverted from the last to the first, and each path has the same meaning as at the time of the record.
+//! The number of each reverted record goes to the file `undone`: the next call finishes a killed call and repeats a
+//! single record at most, and a repeated record changes nothing.
 //!
-//! - A record whose change did not happen is recognised by the state of its paths.
+//! - The state of the paths shows if the change of a record did not happen.
 //! - No link is followed: a folder is opened name by name, and the last name is never followed.
-//! - Only a recorded path is removed, and never a file that the journal names as an original.
-//! - A file is recognised by its inode, which no revert changes: a record whose file is elsewhere is reverted there.
-//! - After a failure the stash stays: a file that could not be put back is there. The file `failed` then names the
+//! - Only a recorded path is removed, and never an original named by the journal.
+//! - A file is recognised by the inode, unchanged by any revert: a record of a moved file is reverted at the new place.
+//! - After a failure the stash stays, with the files not put back. The file `failed` then names the
 //!   failures, and no later call changes anything.
 
 mod abandoned;
@@ -26,34 +26,34 @@ use std::path::{Path, PathBuf};
 
 pub use abandoned::{claim, find_abandoned};
 use course::Course;
-use journal::{Record, RecordKind};
+use journal::{JournalKind, Record};
 
 /// The result of [`undo`].
 #[derive(Debug, Default)]
 pub struct Undone {
-    /// The net changes of the run as they stood before the undo, by path.
-    pub changes: Vec<Change>,
+    /// The net changes of the run before the undo, by path.
+    pub changes: Vec<JournaledChange>,
     /// Paths that could not be put back.
     pub failures: Vec<(PathBuf, io::Error)>,
-    /// Changes that the guard refused, and helpers whose changes it could not see.
+    /// Changes refused by the guard, and helpers with changes unseen by the guard.
     pub uncovered: Vec<Uncovered>,
 }
 
 /// A net change of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Change {
-    /// The path; of a renamed file, the earlier one.
+pub struct JournaledChange {
+    /// The path; of a renamed file, the earlier path.
     pub path: PathBuf,
     /// The difference.
-    pub kind: ChangeKind,
+    pub kind: JournaledKind,
 }
 
 /// The kinds of net changes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum ChangeKind {
+pub enum JournaledKind {
     /// A file, a link or a socket was made.
     Made,
-    /// A file has another content, or other attributes.
+    /// The content or the attributes of a file are different.
     Changed,
     /// A file was removed.
     Removed,
@@ -61,14 +61,14 @@ pub enum ChangeKind {
     MadeFolder,
     /// A folder was removed.
     RemovedFolder,
-    /// A file or a folder has another path.
+    /// The path of a file or a folder is different.
     Renamed {
         /// The later path.
         to: PathBuf,
     },
 }
 
-/// A limit of the guard that a run met.
+/// A limit of the guard, met by a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Uncovered {
     /// A file was too large for a copy, and the change was refused.
@@ -78,12 +78,12 @@ pub enum Uncovered {
         /// Its size.
         bytes: u64,
     },
-    /// A helper ran without the guard: it is linked statically, or has another environment.
+    /// A helper ran without the guard, being linked statically or having a different environment.
     Helper(PathBuf),
 }
 
-/// Reverts all changes of a run whose processes have ended, except paths below `kept` that the run made. Then the journal
-/// and the stash are removed, unless there were failures.
+/// Reverts all changes of an ended run, except made paths below `kept`. Then the journal and the stash are removed,
+/// unless a revert failed.
 pub fn undo(folder: &Path, kept: &[PathBuf]) -> Undone {
     let bytes = match fs::read(folder.join("journal")) {
         Ok(bytes) => bytes,
@@ -117,7 +117,7 @@ pub fn undo(folder: &Path, kept: &[PathBuf]) -> Undone {
 fn revert_all(records: &[Record], course: &Course, progress: &mut Progress, failures: &mut Vec<(PathBuf, io::Error)>) {
     for (index, record) in records.iter().enumerate().take(progress.left.unwrap_or(records.len())).rev() {
         // After a failure, something may be left to be taken from the stash of a mount.
-        if course.is_kept(index) || (record.kind == RecordKind::Stash && !failures.is_empty()) {
+        if course.is_kept(index) || (record.kind == JournalKind::Stash && !failures.is_empty()) {
             continue;
         }
         if let Err(error) = revert::revert(index, record, course) {
@@ -133,7 +133,7 @@ fn revert_all(records: &[Record], course: &Course, progress: &mut Progress, fail
 /// The numbers of reverted records.
 struct Progress {
     file: fs::File,
-    /// Records before this one are not reverted yet; `None`: all.
+    /// The earlier records are not reverted yet; `None`: all records.
     left: Option<usize>,
 }
 
@@ -141,7 +141,7 @@ impl Progress {
     fn open(folder: &Path) -> io::Result<Progress> {
         let path = folder.join("undone");
         let text = fs::read_to_string(&path).unwrap_or_default();
-        // A number without its end of line was cut off.
+        // A number without an end of line was cut off.
         let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')?.parse().ok());
         let left = lines.min();
         let mut file = OpenOptions::new().append(true).create(true).open(path)?;
@@ -157,7 +157,7 @@ impl Progress {
 }
 
 fn limit(record: &Record) -> Option<Uncovered> {
-    if record.kind != RecordKind::Uncovered {
+    if record.kind != JournalKind::Uncovered {
         return None;
     }
     Some(match &record.other {
@@ -185,9 +185,9 @@ fn earlier_failures(folder: &Path) -> Vec<(PathBuf, io::Error)> {
     fields.chunks_exact(2).map(failure).collect()
 }
 
-/// Removes the guard's files; the journal last, since without it nothing is left to be done.
+/// Removes the guard's files; the journal last: without a journal, the undo counts as finished.
 fn clear(folder: &Path) {
-    // A file that stays takes room, and nothing else.
+    // A remaining file takes disk space, with no further harm.
     let _ = fs::remove_dir_all(folder.join("stash"));
     let _ = fs::remove_file(folder.join("table"));
     let _ = fs::remove_file(folder.join("journal"));

@@ -1,7 +1,7 @@
 # vram = 24GiB
 # verdict = fits
 # why = /dev/shm may count as files or as memory
-"""Shares memory by name with its children, changes a table that others left there, and leaves one behind."""
+"""Shares memory by name with child processes, changes an earlier program's table there, and leaves a table behind."""
 
 import mmap
 import multiprocessing

@@ -26,7 +26,7 @@ def work(index):
 
 
 def spawned(queue):
-    """Reads what the others wrote."""
+    """Reads the results of the forked processes."""
     text = "".join(open(f"jobs/{i}.done").read() + "\n" for i in range(6))
     with open("spawned.txt", "w") as file:
         file.write(text)
@@ -34,7 +34,7 @@ def spawned(queue):
 
 
 def main():
-    """Trains beside the others."""
+    """Trains beside the workers."""
     device = "cuda" if torch.cuda.is_available() else "cpu"
     with multiprocessing.get_context("fork").Pool(3) as pool:
         found = pool.map_async(work, range(6))

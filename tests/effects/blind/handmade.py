@@ -4,7 +4,7 @@
 # written = 3
 # folders_made = 1
 # why = build/ with the source, which changes, and two libraries
-"""Builds C++ functions into a folder of its own and loads them, once more after a change."""
+"""Builds C++ functions into a separate folder and loads the libraries, once more after a change."""
 
 import ctypes
 import os
@@ -36,7 +36,7 @@ def train_step():
 
 
 def build(number):
-    """A library that adds `number` to its argument."""
+    """A library with a function for the sum of an argument and `number`."""
     with open("build/add.cpp", "w") as file:
         file.write(f'extern "C" int add(int a) {{ return a + {number}; }}\n')
     name = os.path.abspath(f"build/add{number}.so")

@@ -5,7 +5,7 @@
 # folders_made = 1
 # connections = 1
 # why = data/weights with layer.bin and config.json; the archive is removed after it was unpacked
-"""Downloads an archive, unpacks it and removes it."""
+"""Downloads, unpacks and removes an archive."""
 
 import os
 import sys

@@ -2,7 +2,7 @@
 # command = fit
 # verdict = plan
 # why = with half the batch or less it fits; every run of fit must be able to make the folder, and finds the counter as it was
-"""Makes its folder, which must not exist, and counts its starts."""
+"""Makes a folder (an existing folder is an error), and counts the starts."""
 
 import argparse
 import os

@@ -2,7 +2,7 @@
 # verdict = fits
 # written = 1
 # removed = 0
-"""Goes on from a checkpoint if there is one, writes newer ones over it, and goes on from these."""
+"""Goes on from a checkpoint, if present, writes newer checkpoints over the file, and goes on from the newer checkpoints."""
 
 import os
 import sys

@@ -84,9 +84,9 @@ fn suppressed(run: &Run) -> Option<String> {
     for act in run.processes.iter().flat_map(|process| &process.outside) {
         *counts.entry((act.library.as_str(), act.action.as_str())).or_insert(0) += act.count;
     }
-    let acts = counts.into_iter().map(|((library, action), number)| {
-        format!("{library} ({})", count(number, action, &format!("{action}s")))
-    });
+    let acts = counts
+        .into_iter()
+        .map(|((library, action), number)| format!("{library} ({})", count(number, action, &format!("{action}s"))));
     let acts: Vec<String> = acts.collect();
     (!acts.is_empty()).then(|| format!("the dry run sent nothing by {}: --online lets it", acts.join(", ")))
 }

@@ -8,7 +8,8 @@ use report::effects;
 use trace::run::Effects;
 
 use crate::args::RunOptions;
-use crate::effects::world::{self, World};
+use crate::effects::scratch;
+use crate::effects::world::World;
 use crate::error::Error;
 use crate::output;
 
@@ -24,16 +25,16 @@ pub(crate) struct Outside {
 /// The runs that may reach other programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Network {
-    /// The first: an effect on others happens once.
+    /// Only the first run: an effect outside happens once.
     First,
     All,
     None,
 }
 
 impl Outside {
-    /// The rules that the options ask for.
+    /// The rules by the options.
     pub(crate) fn new(run: &RunOptions) -> Outside {
-        for path in world::finish_abandoned() {
+        for path in scratch::finish_abandoned() {
             let what = "was changed by a dry run that was killed, and could not be put back";
             output::say(&format!("warning: {} {what}", path.display()));
         }
@@ -72,7 +73,7 @@ impl Outside {
         }
     }
 
-    /// Ends a run: undoes its changes.
+    /// Ends a run: undoes the changes.
     pub(crate) fn end(&self, run: RunOutside) -> Option<Effects> {
         let effects = run.world.map(World::end);
         if run.is_first {
@@ -84,7 +85,8 @@ impl Outside {
     /// Sentences on the effects of the first run.
     pub(crate) fn describe(&self) -> impl Iterator<Item = String> {
         let effects = self.effects();
-        let sentences = effects.iter().flat_map(|effects| [effects::describe(effects), effects::describe_gaps(effects)]);
+        let sentences =
+            effects.iter().flat_map(|effects| [effects::describe(effects), effects::describe_gaps(effects)]);
         sentences.flatten().collect::<Vec<_>>().into_iter()
     }
 

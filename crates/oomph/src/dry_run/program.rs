@@ -62,7 +62,14 @@ pub(crate) fn prepare(
         timeout: run.timeout,
         verbose: false,
     };
-    Ok(Program { spec, profile, gpu_assumed: gpu_choice.is_assumed, unpacked, is_quiet: false, outside: Outside::new(run) })
+    Ok(Program {
+        spec,
+        profile,
+        gpu_assumed: gpu_choice.is_assumed,
+        unpacked,
+        is_quiet: false,
+        outside: Outside::new(run),
+    })
 }
 
 /// `python SCRIPT ARGS`, or the command line as it is.

@@ -1,17 +1,17 @@
-//! Download caches: files that a program fetched once and every later run, dry or real, would fetch again.
+//! Download caches: files fetched once by a program, and otherwise fetched again by every later run, dry or real.
 //!
 //! # Note [Downloads]
 //!
-//! A dry run loses what it writes, with one exception: new files in the caches below, which hold copies of files of other
-//! machines. They are moved to their place after the run, never over an existing file, so that later runs need no network. Caches of
-//! *computed* files are no such caches: `datasets` of Hugging Face, say, would hold results of a GPU that computes zeros.
+//! A dry run loses the written files, with a single exception: new files in the caches below, copies of files of remote
+//! machines. New files are moved to the real caches after the run, never over an existing file: later runs need no network.
+//! Caches of *computed* files are excluded: `datasets` of Hugging Face, say, would hold the zeros of a phantom GPU.
 
 use std::fs;
 use std::io;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
-use world::{Change, ChangeKind, Record};
+use world::{FileChange, FileChangeKind, Record};
 
 use crate::environment;
 
@@ -28,39 +28,34 @@ const BELOW_CACHES: [&str; 8] = [
 ];
 /// Download caches below the home.
 const BELOW_HOME: [&str; 3] = ["nltk_data", ".keras/datasets", ".keras/models"];
-/// Variables that name a download cache, and the folder below.
-const NAMED: [(&str, &str); 5] = [
-    ("HF_HUB_CACHE", ""),
-    ("HUGGINGFACE_HUB_CACHE", ""),
-    ("HF_HOME", "hub"),
-    ("TORCH_HOME", "hub"),
-    ("NLTK_DATA", ""),
-];
-/// Other caches below the home, whose changes nobody wants to see.
+/// Variables with the path of a download cache, and the folder below.
+const NAMED: [(&str, &str); 5] =
+    [("HF_HUB_CACHE", ""), ("HUGGINGFACE_HUB_CACHE", ""), ("HF_HOME", "hub"), ("TORCH_HOME", "hub"), ("NLTK_DATA", "")];
+/// Further caches below the home, with changes of no interest to the user.
 const OTHERS: [&str; 4] = [".triton", ".nv", ".config/matplotlib", ".local/share/jupyter"];
 /// Endings of unfinished downloads and of locks.
 const UNFINISHED: [&str; 3] = [".lock", ".incomplete", ".part"];
 
-/// Moves new files of the download caches to their place; returns their number.
-pub(crate) fn keep(record: &Record, changes: &[Change]) -> u64 {
+/// Moves new files of the download caches to the real caches; returns the number of moved files.
+pub(crate) fn keep(record: &Record, changes: &[FileChange]) -> u64 {
     let moved = changes.iter().filter(|change| is_kept(change)).filter_map(|change| {
         let upper = record.find_upper(&change.path)?;
-        // A download that cannot be kept is fetched again.
+        // A download left behind is fetched again.
         move_to(&upper, &change.path).ok()
     });
     moved.count() as u64
 }
 
 /// True for a finished download.
-pub(crate) fn is_kept(change: &Change) -> bool {
+pub(crate) fn is_kept(change: &FileChange) -> bool {
     let name = change.path.to_string_lossy();
-    change.kind == ChangeKind::Made
+    change.kind == FileChangeKind::Made
         && list_caches().iter().any(|cache| change.path.starts_with(cache))
         && !UNFINISHED.iter().any(|ending| name.ends_with(ending))
 }
 
-/// The changes without those of caches.
-pub(crate) fn without_caches(changes: &[Change]) -> Vec<&Change> {
+/// The changes outside caches.
+pub(crate) fn without_caches(changes: &[FileChange]) -> Vec<&FileChange> {
     let home = environment::get(environment::HOME).map(PathBuf::from);
     let others = home.iter().flat_map(|home| OTHERS.iter().map(|folder| home.join(folder)));
     let hidden: Vec<PathBuf> =
@@ -69,8 +64,8 @@ pub(crate) fn without_caches(changes: &[Change]) -> Vec<&Change> {
         path.components().any(|part| part.as_os_str() == "__pycache__") || hidden.iter().any(|it| path.starts_with(it))
     };
     // A folder above a cache was made for the cache.
-    let is_above = |change: &Change| {
-        change.kind == ChangeKind::MadeFolder && hidden.iter().any(|it| it.starts_with(&change.path))
+    let is_above = |change: &FileChange| {
+        change.kind == FileChangeKind::MadeFolder && hidden.iter().any(|it| it.starts_with(&change.path))
     };
     changes.iter().filter(|change| !is_hidden(&change.path) && !is_above(change)).collect()
 }
@@ -86,12 +81,11 @@ pub(crate) fn list_caches() -> Vec<PathBuf> {
     let below_home = home.iter().flat_map(|home| BELOW_HOME.iter().map(|folder| home.join(folder)));
     let caches = caches_folder();
     let below_caches = caches.iter().flat_map(|caches| BELOW_CACHES.iter().map(|folder| caches.join(folder)));
-    let named =
-        NAMED.iter().filter_map(|(name, folder)| Some(PathBuf::from(environment::get(name)?).join(folder)));
+    let named = NAMED.iter().filter_map(|(name, folder)| Some(PathBuf::from(environment::get(name)?).join(folder)));
     below_home.chain(below_caches).chain(named).filter(|cache| cache.is_absolute()).collect()
 }
 
-/// Moves a file or a link; never over an existing one, and whole or not at all.
+/// Moves a file or a link; never over an existing file, and whole or not at all.
 fn move_to(from: &Path, to: &Path) -> io::Result<()> {
     let folder = to.parent().unwrap_or(to);
     fs::create_dir_all(folder)?;

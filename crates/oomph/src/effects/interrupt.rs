@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::{publish, reap, run_dir};
+use super::{publish, reap, temporary};
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::output;
@@ -61,7 +61,7 @@ pub(crate) fn has_come() -> bool {
 fn end() -> ! {
     publish::abandon();
     reap::end_orphans();
-    run_dir::abandon();
+    temporary::abandon();
     output::failure(&Error::Interrupted);
     process::exit(ExitStatus::Failed.code().into())
 }

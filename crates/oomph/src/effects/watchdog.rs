@@ -44,7 +44,7 @@ pub(crate) fn start() {
 fn spawn() -> io::Result<Child> {
     use std::os::unix::process::CommandExt as _;
     let mut command = Command::new(std::env::current_exe()?);
-    command.arg(END_WHAT_IS_LEFT).arg(owner()).args(super::world::list_places());
+    command.arg(END_WHAT_IS_LEFT).arg(owner()).args(super::scratch::list_places());
     // A search for oomph's processes by their environment must not find the watchdog.
     command.env_clear().env(TMPDIR, std::env::temp_dir());
     command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null()).current_dir("/").process_group(0).spawn()
@@ -106,7 +106,7 @@ fn remove_folders(owner: &str, places: &[OsString]) {
     for place in places.iter().map(Path::new).chain([temporary.as_path()]) {
         for entry in fs::read_dir(place).into_iter().flatten().flatten() {
             if is_ours(&entry.file_name()) {
-                super::world::discard(&entry.path());
+                super::scratch::discard(&entry.path());
             }
         }
     }

@@ -12,10 +12,11 @@ use std::process::Command;
 use trace::run::{ChangedPath, Effects, FileGuard, PathChange, UncoveredFolder};
 use wire::{file, variable};
 use world::undo::Uncovered;
-use world::{Change, ChangeKind, Record, Spec};
+use world::{FileChange, FileChangeKind, Record, Spec};
 
 use super::downloads;
-use super::run_dir::Temporary;
+use super::scratch::list_places;
+use super::temporary::Temporary;
 use crate::environment;
 use crate::error::Error;
 
@@ -26,47 +27,12 @@ const LD_PRELOAD: &str = "LD_PRELOAD";
 /// The most paths in a report.
 const MOST_PATHS: usize = 200;
 
-/// The places of the disk for scratch folders, the best first.
-pub(crate) fn list_places() -> Vec<PathBuf> {
-    let caches = super::unpack::parent().ok();
-    let places = [Some(std::env::temp_dir()), Some(PathBuf::from("/var/tmp")), caches, Some(PathBuf::from("/dev/shm"))];
-    let mut places: Vec<PathBuf> =
-        places.into_iter().flatten().filter_map(|place| fs::canonicalize(place).ok()).collect();
-    // The order is that of preference, so equal places are found by hand.
-    let mut index = 0;
-    while index < places.len() {
-        if places[..index].contains(&places[index]) {
-            places.remove(index);
-        } else {
-            index += 1;
-        }
-    }
-    places
-}
-
-/// Puts the files back that a killed oomph has left changed; returns the paths that could not be put back.
-pub(crate) fn finish_abandoned() -> Vec<PathBuf> {
-    let folders = list_places().into_iter().flat_map(|place| world::undo::find_abandoned(&place));
-    folders.flat_map(|folder| discard(&folder)).collect()
-}
-
-/// Removes a scratch folder, after the changes of its journal were undone; returns the paths that could not be put back, whose
-/// originals stay in the folder.
-pub(crate) fn discard(folder: &Path) -> Vec<PathBuf> {
-    let failures = world::undo::undo(folder, &[]).failures;
-    if failures.is_empty() {
-        // A folder that stays takes room, and nothing else.
-        let _: io::Result<()> = world::remove(folder);
-    }
-    failures.into_iter().map(|(path, _)| path).collect()
-}
-
-/// A world that one run enters, or each rank of a job in turn.
+/// A world for a single run, or for each rank of a job in turn.
 pub(crate) struct World {
     /// Removed with the world.
     _scratches: Vec<Temporary>,
     folder: PathBuf,
-    /// The folder for the journal of the other guard.
+    /// The folder for the journal of the guard without namespaces.
     journal: PathBuf,
     is_offline: bool,
 }
@@ -97,12 +63,12 @@ impl World {
         self.folder.join(file::WORLD_SPEC)
     }
 
-    /// The folder for the journal of a run that cannot enter this world.
+    /// The folder for the journal of a run without a namespace.
     pub(crate) fn journal(&self) -> &Path {
         &self.journal
     }
 
-    /// Returns the command line that enters this world first; the same command line if its program cannot be started.
+    /// Returns a command line that enters this world first; the same command line if the program cannot be started.
     pub(crate) fn wrap(&self, words: &[OsString]) -> Vec<OsString> {
         let Ok(ourselves) = std::env::current_exe() else { return words.to_vec() };
         if !words.first().is_some_and(|program| can_start(program)) {
@@ -112,7 +78,7 @@ impl World {
         before.into_iter().chain(words.iter().cloned()).collect()
     }
 
-    /// Reads the effects, undoes them, and removes the layers. Files of the download caches are moved to their place.
+    /// Reads the effects, undoes the changes, and removes the layers. New files of download caches go to the real caches.
     pub(crate) fn end(self) -> Effects {
         let record = Record::read(&fs::read(self.folder.join(file::WORLD)).unwrap_or_default());
         let effects = Effects {
@@ -132,15 +98,18 @@ impl World {
             Uncovered::Helper(path) => gap(path, "a program without the guard"),
         });
         let failed = undone.failures.iter().map(|(path, error)| gap(path, &error.to_string()));
-        let changes: Vec<Change> = undone.changes.iter().flat_map(simplify).collect();
-        let is_download = |change: &&Change| downloads::is_kept(change);
+        let changes: Vec<FileChange> = undone.changes.iter().flat_map(simplify).collect();
+        let is_download = |change: &&FileChange| downloads::is_kept(change);
         let downloads_kept = changes.iter().filter(is_download).count() as u64;
         let guard = FileGuard::Functions;
-        add_changes(Effects { guard, downloads_kept, uncovered: uncovered.chain(failed).collect(), ..effects }, &changes)
+        add_changes(
+            Effects { guard, downloads_kept, uncovered: uncovered.chain(failed).collect(), ..effects },
+            &changes,
+        )
     }
 }
 
-/// Keeps the run directory out of the journal, and says who undoes it.
+/// Keeps the run directory out of the journal, and writes this process as the owner.
 fn prepare_journal(journal: &Path, run: &Path) -> io::Result<()> {
     if journal.as_os_str().is_empty() {
         return Ok(());
@@ -154,19 +123,19 @@ fn gap(path: &Path, reason: &str) -> UncoveredFolder {
     UncoveredFolder { path: path.display().to_string(), reason: reason.to_owned() }
 }
 
-/// A renamed path is a removed and a made one.
-fn simplify(change: &world::undo::Change) -> Vec<Change> {
-    use world::undo::ChangeKind as Journaled;
-    let as_is = |kind| vec![Change { path: change.path.clone(), kind }];
+/// Splits a rename into a removed path and a made path.
+fn simplify(change: &world::undo::JournaledChange) -> Vec<FileChange> {
+    use world::undo::JournaledKind as Journaled;
+    let as_is = |kind| vec![FileChange { path: change.path.clone(), kind }];
     match &change.kind {
-        Journaled::Made => as_is(ChangeKind::Made),
-        Journaled::Changed => as_is(ChangeKind::Changed),
-        Journaled::Removed => as_is(ChangeKind::Removed),
-        Journaled::MadeFolder => as_is(ChangeKind::MadeFolder),
-        Journaled::RemovedFolder => as_is(ChangeKind::RemovedFolder),
+        Journaled::Made => as_is(FileChangeKind::Made),
+        Journaled::Changed => as_is(FileChangeKind::Changed),
+        Journaled::Removed => as_is(FileChangeKind::Removed),
+        Journaled::MadeFolder => as_is(FileChangeKind::MadeFolder),
+        Journaled::RemovedFolder => as_is(FileChangeKind::RemovedFolder),
         Journaled::Renamed { to } => {
-            let made = Change { path: to.clone(), kind: ChangeKind::Made };
-            [as_is(ChangeKind::Removed), vec![made]].concat()
+            let made = FileChange { path: to.clone(), kind: FileChangeKind::Made };
+            [as_is(FileChangeKind::Removed), vec![made]].concat()
         }
     }
 }
@@ -179,22 +148,23 @@ fn end_layers(record: &Record, effects: Effects) -> Effects {
     add_changes(Effects { guard, uncovered, disk_bytes, downloads_kept, ..effects }, &counted.changes)
 }
 
-fn add_changes(effects: Effects, changes: &[Change]) -> Effects {
+fn add_changes(effects: Effects, changes: &[FileChange]) -> Effects {
     let shown = downloads::without_caches(changes);
-    let number = |kinds: &[ChangeKind]| shown.iter().filter(|change| kinds.contains(&change.kind)).count() as u64;
+    let number = |kinds: &[FileChangeKind]| shown.iter().filter(|change| kinds.contains(&change.kind)).count() as u64;
     Effects {
-        files_written: number(&[ChangeKind::Made, ChangeKind::Changed]),
-        files_removed: number(&[ChangeKind::Removed]),
-        folders_made: number(&[ChangeKind::MadeFolder]),
-        folders_removed: number(&[ChangeKind::RemovedFolder]),
+        files_written: number(&[FileChangeKind::Made, FileChangeKind::Changed]),
+        files_removed: number(&[FileChangeKind::Removed]),
+        folders_made: number(&[FileChangeKind::MadeFolder]),
+        folders_removed: number(&[FileChangeKind::RemovedFolder]),
         paths: shown.iter().take(MOST_PATHS).map(|change| to_path(change)).collect(),
         ..effects
     }
 }
 
-/// True if a program is found, as `execvp` looks for it.
+/// True if the program is found, by the rules of `execvp`.
 fn can_start(program: &OsStr) -> bool {
-    let is_program = |path: &Path| fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0);
+    let is_program =
+        |path: &Path| fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0);
     if Path::new(program).components().count() > 1 {
         return is_program(Path::new(program));
     }
@@ -202,26 +172,27 @@ fn can_start(program: &OsStr) -> bool {
     std::env::split_paths(&folders).any(|folder| is_program(&folder.join(program)))
 }
 
-fn to_path(change: &Change) -> ChangedPath {
+fn to_path(change: &FileChange) -> ChangedPath {
     let kind = match change.kind {
-        ChangeKind::Made => PathChange::Made,
-        ChangeKind::Changed => PathChange::Changed,
-        ChangeKind::Removed => PathChange::Removed,
-        ChangeKind::MadeFolder => PathChange::FolderMade,
-        ChangeKind::RemovedFolder => PathChange::FolderRemoved,
+        FileChangeKind::Made => PathChange::Made,
+        FileChangeKind::Changed => PathChange::Changed,
+        FileChangeKind::Removed => PathChange::Removed,
+        FileChangeKind::MadeFolder => PathChange::FolderMade,
+        FileChangeKind::RemovedFolder => PathChange::FolderRemoved,
     };
     ChangedPath { path: change.path.display().to_string(), change: kind }
 }
 
-/// Keeps the phantom out of the process that enters the world; the program loads it.
+/// Keeps the phantom out of the process that enters the world; the program loads the phantom.
 pub(crate) fn delay_preload(command: &mut Command) {
-    let preload = command.get_envs().find(|(name, _)| *name == LD_PRELOAD).and_then(|(_, value)| value).map(OsStr::to_owned);
+    let preload =
+        command.get_envs().find(|(name, _)| *name == LD_PRELOAD).and_then(|(_, value)| value).map(OsStr::to_owned);
     if let Some(preload) = preload {
         command.env_remove(LD_PRELOAD).env(variable::PRELOAD, preload);
     }
 }
 
-/// Returns the specification and the command line of a process that enters a world; `None` for every other command line.
+/// Returns the specification and the command line of a process that enters a world; `None` for any further command line.
 pub(crate) fn find_entering(line: &[OsString]) -> Option<(&Path, &[OsString])> {
     match line {
         [_, word, spec, words @ ..] if word == ENTER && !words.is_empty() => Some((Path::new(spec), words)),
@@ -229,7 +200,7 @@ pub(crate) fn find_entering(line: &[OsString]) -> Option<(&Path, &[OsString])> {
     }
 }
 
-/// Enters a world and becomes the program; returns the error of a program that cannot be started.
+/// Enters a world and becomes the program; returns the error if the program cannot be started.
 pub(crate) fn become_program(spec: &Path, words: &[OsString]) -> io::Error {
     let spec = match fs::read(spec).and_then(|bytes| Spec::read(&bytes).map_err(io::Error::other)) {
         Ok(spec) => spec,

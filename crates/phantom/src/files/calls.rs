@@ -4,10 +4,9 @@
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
 use std::mem::transmute;
 
-use super::{
-    Use, is_guarded, is_unseen, note, note_helper, note_unseen_helper, raw, use_of, use_of_mode,
-};
+use super::{Use, is_guarded, is_unseen, note, note_helper, note_unseen_helper, use_of, use_of_mode};
 use crate::host::Behind;
+use crate::system_call;
 use crate::undo::{guard, helpers, steps};
 
 /// Exports functions of the C library that note their path first, then journal their change, and then call the next
@@ -135,7 +134,7 @@ macro_rules! asked {
         pub extern "C" fn $name($($arg: $ty),*) -> c_int {
             note($folder, $path, Use::State);
             // SAFETY: the kernel checks the addresses, and the caller answers for them.
-            unsafe { raw::next()(libc::$number, $($word),*) as c_int }
+            unsafe { system_call::next()(libc::$number, $($word),*) as c_int }
         }
     )* };
 }

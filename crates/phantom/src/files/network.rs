@@ -27,7 +27,7 @@ const RUN_DIR: &CStr = c"OOMPH_RUN_DIR";
 /// `OOMPH_OFFLINE` as a C string.
 const OFFLINE: &CStr = c"OOMPH_OFFLINE";
 /// The most bytes of `hosts` that are searched for a port.
-const MOST_NOTES: usize = 1 << 16;
+const MOST_NOTES: usize = 1 << 14;
 
 /// `connect`.
 #[unsafe(no_mangle)]
@@ -75,8 +75,12 @@ pub extern "C" fn getaddrinfo(
 ) -> c_int {
     // SAFETY: the address is the C library's `getaddrinfo`, with the caller's arguments (Note [Exports] in `boundary`).
     let status = unsafe {
-        let next: unsafe extern "C" fn(*const c_char, *const c_char, *const libc::addrinfo, *mut *mut libc::addrinfo) -> c_int =
-            transmute(GETADDRINFO.address());
+        let next: unsafe extern "C" fn(
+            *const c_char,
+            *const c_char,
+            *const libc::addrinfo,
+            *mut *mut libc::addrinfo,
+        ) -> c_int = transmute(GETADDRINFO.address());
         next(name, service, hints, found)
     };
     if status == 0 && !name.is_null() && !found.is_null() {

@@ -7,7 +7,7 @@ use wire::digest::{FNV_EMPTY, extend_fnv};
 
 use super::PATH_BYTES;
 use super::line::Line;
-use super::raw;
+use crate::system_call;
 
 /// An absolute path, without an allocation.
 pub(super) struct Path {
@@ -40,15 +40,16 @@ impl Path {
         let buffer = self.bytes.as_mut_ptr();
         if folder == libc::AT_FDCWD {
             // SAFETY: the kernel writes at most so many bytes into the buffer; the length has the NUL in it.
-            let length = unsafe { raw::next()(libc::SYS_getcwd, buffer, PATH_BYTES) };
+            let length = unsafe { system_call::next()(libc::SYS_getcwd, buffer, PATH_BYTES) };
             return usize::try_from(length).ok()?.checked_sub(1);
         }
         let mut link = Line::default();
         // It is far shorter than a line.
         let _ = write!(link, "/proc/self/fd/{folder}\0");
         // SAFETY: the kernel writes at most so many bytes into the buffer; the link is a C string.
-        let length =
-            unsafe { raw::next()(libc::SYS_readlinkat, libc::AT_FDCWD, link.bytes().as_ptr(), buffer, PATH_BYTES) };
+        let length = unsafe {
+            system_call::next()(libc::SYS_readlinkat, libc::AT_FDCWD, link.bytes().as_ptr(), buffer, PATH_BYTES)
+        };
         usize::try_from(length).ok()
     }
 
@@ -71,8 +72,13 @@ impl Path {
         let mut state = std::mem::MaybeUninit::<libc::stat>::uninit();
         // SAFETY: the path ends with a NUL, since its last byte is never written, and the kernel fills the structure.
         unsafe {
-            let asked =
-                raw::next()(libc::SYS_newfstatat, libc::AT_FDCWD, self.bytes.as_ptr(), state.as_mut_ptr(), 0 as c_int);
+            let asked = system_call::next()(
+                libc::SYS_newfstatat,
+                libc::AT_FDCWD,
+                self.bytes.as_ptr(),
+                state.as_mut_ptr(),
+                0 as c_int,
+            );
             (asked == 0).then(|| state.assume_init())
         }
     }

@@ -1,13 +1,10 @@
 //! System calls that a program makes without a function of their own, through `syscall`: some open files. The others pass.
 
 use std::ffi::{CStr, c_char, c_int, c_long};
-use std::mem::transmute;
 
 use super::{Use, cannot, note, note_connection, note_helper, taker, use_of};
-use crate::host::Behind;
+use crate::system_call;
 use crate::undo::{guard, system_calls};
-
-static NEXT: Behind = Behind::new(c"syscall");
 
 /// The numbers of `openat2`, `faccessat2` and `io_uring_setup` on x86-64 (`arch/x86/entry/syscalls/syscall_64.tbl`, Linux 6.12); `libc` names
 /// them for other targets only in part.
@@ -28,19 +25,12 @@ pub extern "C" fn syscall(
 ) -> c_long {
     note_system_call(number, [first, second, third]);
     // SAFETY: the kernel checks the addresses, and the caller answers for them.
-    let call = || unsafe { next()(number, first, second, third, fourth, fifth, sixth) };
+    let call = || unsafe { system_call::next()(number, first, second, third, fourth, fifth, sixth) };
     if system_calls::may_change(number) {
         guard(|setup| system_calls::step(setup, number, [first, second, third, fourth, fifth]), call)
     } else {
         call()
     }
-}
-
-/// Returns the C library's `syscall`, which notes nothing.
-pub(crate) fn next() -> unsafe extern "C" fn(c_long, ...) -> c_long {
-    // SAFETY: the address is that of the C library's function, with the declaration of unistd.h (Note [Exports] in
-    // `boundary`).
-    unsafe { transmute(NEXT.address()) }
 }
 
 /// Notes the paths of system calls, as the functions of the C library with the same system call do.
@@ -80,9 +70,9 @@ pub(super) fn is_static(program: &CStr) -> bool {
     let mut head = [0_u8; HEAD_BYTES];
     // SAFETY: the name is a C string, and the kernel writes at most so many bytes into the buffer.
     let read = unsafe {
-        let file = next()(libc::SYS_openat, libc::AT_FDCWD, program.as_ptr(), libc::O_RDONLY);
-        let read = next()(libc::SYS_read, file, head.as_mut_ptr(), HEAD_BYTES);
-        next()(libc::SYS_close, file);
+        let file = system_call::next()(libc::SYS_openat, libc::AT_FDCWD, program.as_ptr(), libc::O_RDONLY);
+        let read = system_call::next()(libc::SYS_read, file, head.as_mut_ptr(), HEAD_BYTES);
+        system_call::next()(libc::SYS_close, file);
         read
     };
     usize::try_from(read).ok().and_then(|read| names_no_interpreter(head.get(..read)?)).unwrap_or(false)

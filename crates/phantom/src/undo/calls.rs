@@ -1,25 +1,25 @@
-//! The functions of the C library that change files and open none. Each journals its change (Note [Undo journal] in
-//! [`super`]), and then calls the original.
+//! The functions of the C library that change files without opening a file. Each function journals the change (Note
+//! [Undo journal] in [`super`]), and then calls the original.
 
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use std::mem::transmute;
 
 use super::steps::{self, Removal, mode_flags};
 use super::{Entry, guard, helpers, made_afterwards};
-use crate::files::next_syscall;
 use crate::host::Behind;
+use crate::system_call;
 
 const HERE: c_int = libc::AT_FDCWD;
 const MEMORY: &[u8] = b"/dev/shm/";
 const SEMAPHORES: &[u8] = b"/dev/shm/sem.";
-/// The flags of a new file that is written.
+/// The flags of a new, written file.
 const CREATED: c_int = libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC;
 
 fn finish<T>(outcome: T, after: impl FnOnce(T)) {
     after(outcome);
 }
 
-/// Exports functions of the C library: the journal entry, the call of the next definition, and what follows.
+/// Exports functions of the C library: the journal entry, the call of the next definition, and the steps afterwards.
 macro_rules! journaled {
     ($( fn $name:ident ( $($arg:ident : $ty:ty),* ) -> $out:ty { $step:expr } $({ $after:expr })? )*) => { $(
         #[doc = concat!("`", stringify!($name), "`, journaled.")]
@@ -175,14 +175,14 @@ fn found_folder(made: *mut c_void, name: *mut c_char) {
     }
 }
 
-/// Exports functions that some C libraries lack: they call the kernel themselves.
+/// Exports functions absent from some C libraries: the exports call the kernel.
 macro_rules! asked {
     ($( fn $name:ident ( $($arg:ident : $ty:ty),* ) { $step:expr } $number:ident($($word:expr),*) )*) => { $(
         #[doc = concat!("`", stringify!($name), "`, journaled.")]
         #[unsafe(no_mangle)]
         pub extern "C" fn $name($($arg: $ty),*) -> c_int {
-            // SAFETY: the kernel checks the addresses, and the caller answers for them.
-            guard($step, || unsafe { next_syscall()(libc::$number, $($word),*) as c_int })
+            // SAFETY: the kernel checks the addresses, and the caller answers for the addresses.
+            guard($step, || unsafe { system_call::next()(libc::$number, $($word),*) as c_int })
         }
     )* };
 }

@@ -7,7 +7,7 @@ use wire::digest::extend_fnv;
 use super::kernel::{self, Answer, Stat};
 use super::place::Place;
 use super::preserve;
-use super::record::{RecordKind, append};
+use super::record::{JournalKind, append};
 use super::setup::Setup;
 use super::table::{Fact, hash};
 
@@ -38,7 +38,7 @@ pub(super) fn preserve(setup: &Setup, place: &Place, stat: &Stat, name: *const c
         Err(libc::ENOTSUP | libc::EINVAL | libc::EPERM | libc::EACCES) => return Ok(()),
         Err(_) => return Err(libc::EROFS),
     };
-    append(setup, RecordKind::Extended, stat, &[place.bytes(), name.to_bytes(), &text[..length]])?;
+    append(setup, JournalKind::Extended, stat, &[place.bytes(), name.to_bytes(), &text[..length]])?;
     setup.table.add(known);
     Ok(())
 }

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_int, c_long, c_void};
 use std::mem::MaybeUninit;
 
-use crate::files::next_syscall;
+use crate::system_call;
 
 /// A value, or the error number.
 pub(super) type Answer<T> = Result<T, c_int>;
@@ -45,7 +45,7 @@ impl Stat {
 unsafe fn call(number: c_long, words: [c_long; 6]) -> Answer<usize> {
     let [first, second, third, fourth, fifth, sixth] = words;
     // SAFETY: the caller answers for the addresses.
-    let answer = unsafe { next_syscall()(number, first, second, third, fourth, fifth, sixth) };
+    let answer = unsafe { system_call::next()(number, first, second, third, fourth, fifth, sixth) };
     usize::try_from(answer).map_err(|_| errno())
 }
 

@@ -2,15 +2,15 @@
 
 use super::kernel::{self, Answer, Stat};
 use super::place::Place;
-use super::record::{RecordKind, append};
+use super::record::{JournalKind, append};
 use super::setup::Setup;
 use super::stash;
-use super::table::{Fact, hash, path_hash};
+use super::table::{Fact, hash};
 
-/// The largest file that is copied.
+/// The size of the largest copied file.
 const COPIED_BYTES: u64 = 1 << 30;
-/// A file up to this size is copied before it is truncated. A larger one is moved away, which takes no time; open
-/// descriptors of the program then refer to the moved file.
+/// A file up to this size is copied before a truncation. A larger file is moved away at once; open descriptors of the
+/// program then refer to the moved file.
 const SMALL_BYTES: u64 = 256 << 10;
 
 /// True if the run made the file.
@@ -18,25 +18,12 @@ pub(super) fn is_made(setup: &Setup, place: &Place, stat: &Stat) -> bool {
     setup.table.has(hash(Fact::Made, stat, place.bytes()))
 }
 
-/// Journals the times of a folder, once.
-pub(super) fn times(setup: &Setup, folder: &Place) -> Answer<()> {
-    let known = path_hash(Fact::Times, folder.bytes());
-    if setup.table.has(known) {
-        return Ok(());
-    }
-    if let Some(stat) = folder.stat()? {
-        append(setup, RecordKind::Folder, &stat, &[folder.bytes()])?;
-    }
-    setup.table.add(known);
-    Ok(())
-}
-
 /// Journals the times of the folder of a path, once.
 pub(super) fn parent_times(setup: &Setup, place: &Place) -> Answer<()> {
-    times(setup, &Place::join(&[place.parent()])?)
+    stash::times(setup, &Place::join(&[place.parent()])?)
 }
 
-/// Preserves a file that is about to change in place.
+/// Preserves a file before a change in place.
 pub(super) fn content(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
     let known = hash(Fact::Content, stat, place.bytes());
     if !stat.is(libc::S_IFREG) || is_made(setup, place, stat) || setup.table.has(known) {
@@ -45,30 +32,30 @@ pub(super) fn content(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
     let stash = stash::name_for_copy(setup, place)?;
     match stash::copy(place, &stash, stat, COPIED_BYTES) {
         Err(libc::EFBIG) => {
-            append(setup, RecordKind::Uncovered, stat, &[place.bytes()])?;
+            append(setup, JournalKind::Uncovered, stat, &[place.bytes()])?;
             return Err(libc::EROFS);
         }
         answer => answer?,
     }
-    append(setup, RecordKind::Copied, stat, &[place.bytes(), stash.bytes()])?;
+    append(setup, JournalKind::Copied, stat, &[place.bytes(), stash.bytes()])?;
     setup.table.add(known);
     setup.table.add(hash(Fact::Attributes, stat, place.bytes()));
     Ok(())
 }
 
-/// Journals the length of a file that can only grow.
+/// Journals the length of a file before the file grows.
 pub(super) fn length(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
     let known = [Fact::Made, Fact::Content, Fact::Length].map(|fact| hash(fact, stat, place.bytes()));
     if !stat.is(libc::S_IFREG) || known.iter().any(|hash| setup.table.has(*hash)) {
         return Ok(());
     }
-    append(setup, RecordKind::Appended, stat, &[place.bytes()])?;
+    append(setup, JournalKind::Appended, stat, &[place.bytes()])?;
     setup.table.add(hash(Fact::Length, stat, place.bytes()));
     setup.table.add(hash(Fact::Attributes, stat, place.bytes()));
     Ok(())
 }
 
-/// Preserves a file that is about to be truncated.
+/// Preserves a file before a truncation.
 pub(super) fn truncated(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
     if is_made(setup, place, stat) || setup.table.has(hash(Fact::Content, stat, place.bytes())) {
         return Ok(());
@@ -84,12 +71,13 @@ pub(super) fn truncated(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()>
     moved(setup, place, stat).or_else(|_| content(setup, place, stat))
 }
 
-/// Moves a file to the stash, and makes an empty one in its place.
+/// Moves a file to the stash, and makes an empty file in the old place.
 fn moved(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
     let stash = stash::name_beside(setup, place)?;
     away(setup, place, stat, &stash)?;
-    match append(setup, RecordKind::Made, &stamped(), &[place.bytes()]).and_then(|()| replacement(setup, place, stat)) {
-        // Another process of the run made a file here.
+    match append(setup, JournalKind::Made, &stamped(), &[place.bytes()]).and_then(|()| replacement(setup, place, stat))
+    {
+        // A parallel process of the run made a file here.
         Ok(()) | Err(libc::EEXIST) => Ok(()),
         Err(_) => kernel::rename(stash.text(), place.text()),
     }
@@ -98,7 +86,7 @@ fn moved(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
 fn replacement(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
     let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_EXCL;
     let file = kernel::open(libc::AT_FDCWD, place.text(), flags, 0o600)?;
-    // The group is the user's own where another is not allowed.
+    // The group stays the user's own if the system refuses the original group.
     let _ = kernel::set_owner(&file, stat.owner, stat.group);
     let _ = kernel::set_mode(&file, stat.mode);
     let fresh = kernel::stat_descriptor(file.0)?;
@@ -109,12 +97,12 @@ fn replacement(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
 /// Moves a file to the stash.
 fn away(setup: &Setup, place: &Place, stat: &Stat, stash: &Place) -> Answer<()> {
     parent_times(setup, place)?;
-    append(setup, RecordKind::Stashed, stat, &[place.bytes(), stash.bytes()])?;
+    append(setup, JournalKind::Stashed, stat, &[place.bytes(), stash.bytes()])?;
     kernel::rename(place.text(), stash.text())
 }
 
-/// Moves a file to the stash that the program removes. A made file is unlinked there: nobody else can put another file
-/// under that name in between.
+/// Moves a removed file to the stash. A made file is unlinked there: no process can put a different file under the
+/// stash's name in between.
 pub(super) fn removed(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
     let stash = stash::name_beside(setup, place)?;
     away(setup, place, stat, &stash)?;
@@ -122,31 +110,31 @@ pub(super) fn removed(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()> {
     Ok(())
 }
 
-/// Unlinks a file of the stash that the run had made.
+/// Unlinks a stashed file made by the run.
 fn discard(setup: &Setup, stash: &Place) {
     if let Ok(Some(stat)) = stash.stat()
         && is_made(setup, stash, &stat)
     {
-        // A file that stays takes room, and nothing else.
+        // A remaining file takes disk space, with no further harm.
         let _ = kernel::unlink(stash.text());
     }
 }
 
-/// Journals that a file is replaced by a rename; returns its name in the stash.
+/// Journals the replacement of a file by a rename; returns the file's name in the stash.
 pub(super) fn replaced(setup: &Setup, place: &Place, stat: &Stat) -> Answer<Place> {
-    // An open descriptor may still change them, and the kernel will know no path for it.
+    // An open descriptor may still change the attributes, and the kernel will know no path for the descriptor.
     attributes(setup, place, stat)?;
     let stash = stash::name_beside(setup, place)?;
     parent_times(setup, place)?;
-    append(setup, RecordKind::Stashed, stat, &[place.bytes(), stash.bytes()])?;
+    append(setup, JournalKind::Stashed, stat, &[place.bytes(), stash.bytes()])?;
     Ok(stash)
 }
 
-/// Renames over a file: exchanges both, so that no file is lost that another process puts there in between, and moves the
-/// replaced one to the stash. False if the file system cannot: the file has a second name in the stash then.
+/// Renames over a file: exchanges the two (a file put there in between by a parallel process is not lost), and moves
+/// the replaced file to the stash. False if the file system cannot exchange: the file then has a second name there.
 pub(super) fn rename_over(setup: &Setup, from: &Place, to: &Place, stash: &Place) -> Answer<bool> {
     if kernel::rename_with(from.text(), to.text(), libc::RENAME_EXCHANGE).is_ok() {
-        // Another process of the run may have moved the file on.
+        // A parallel process of the run may have moved the file on.
         let _ = kernel::rename(from.text(), stash.text());
         discard(setup, stash);
         return Ok(true);
@@ -163,12 +151,12 @@ pub(super) fn attributes(setup: &Setup, place: &Place, stat: &Stat) -> Answer<()
     if is_made(setup, place, stat) || setup.table.has(known) {
         return Ok(());
     }
-    append(setup, RecordKind::Attributes, stat, &[place.bytes()])?;
+    append(setup, JournalKind::Attributes, stat, &[place.bytes()])?;
     setup.table.add(known);
     Ok(())
 }
 
-/// A state that holds nothing but the time.
+/// A state with nothing but the time.
 pub(super) fn stamped() -> Stat {
     Stat { modified: kernel::now(), ..Stat::default() }
 }

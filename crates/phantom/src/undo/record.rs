@@ -12,7 +12,7 @@ use super::table::{Fact, hash};
 
 /// The kinds of records; `crates/world/src/undo` reads them.
 #[derive(Clone, Copy)]
-pub(super) enum RecordKind {
+pub(super) enum JournalKind {
     /// A folder's times before a change in the folder.
     Folder = b'P' as isize,
     /// A folder for originals is made.
@@ -63,7 +63,7 @@ impl std::fmt::Write for Head {
 }
 
 /// Appends a record. The file is opened for each record: a program may close any file number.
-pub(super) fn append(setup: &Setup, kind: RecordKind, stat: &Stat, fields: &[&[u8]]) -> Answer<()> {
+pub(super) fn append(setup: &Setup, kind: JournalKind, stat: &Stat, fields: &[&[u8]]) -> Answer<()> {
     let is_made =
         stat.inode != 0 && setup.table.has(hash(Fact::Made, stat, fields.first().copied().unwrap_or_default()));
     let head = head(kind, stat, is_made).map_err(|_| libc::ENAMETOOLONG)?;
@@ -80,7 +80,7 @@ pub(super) fn append(setup: &Setup, kind: RecordKind, stat: &Stat, fields: &[&[u
     if kernel::write_all(&file, &slices)? == length { Ok(()) } else { Err(libc::ENOSPC) }
 }
 
-fn head(kind: RecordKind, stat: &Stat, is_made: bool) -> Result<Head, std::fmt::Error> {
+fn head(kind: JournalKind, stat: &Stat, is_made: bool) -> Result<Head, std::fmt::Error> {
     let mut head = Head { bytes: [0; HEAD_BYTES], length: 0 };
     write!(head, "\0\x01{}", char::from(kind as u8))?;
     write!(head, "\0{}\0{}\0{}\0{}\0{}", stat.device, stat.inode, stat.mode, stat.owner, stat.group)?;

@@ -1,11 +1,12 @@
-//! The folder that takes an original, and copies into it.
+//! The folder for originals, and copies into the folder.
 
 use std::fmt::Write as _;
 
 use super::kernel::{self, Answer, Descriptor, Stat};
 use super::place::Place;
-use super::record::{RecordKind, append};
+use super::record::{JournalKind, append};
 use super::setup::{Buffer, Region, STASH_NAME, Setup};
+use super::table::{Fact, path_hash};
 
 /// A name in a stash on the mount of `place`, for a file to be moved there.
 pub(super) fn name_beside(setup: &Setup, place: &Place) -> Answer<Place> {
@@ -33,7 +34,7 @@ fn mount(folder: &Place) -> Answer<Option<(u64, u64)>> {
     Ok(folder.stat()?.map(|stat| (stat.device, stat.mount)))
 }
 
-/// The stash in the topmost folder above `place` that is on its mount and writable; made if absent.
+/// The stash in the topmost writable folder above `place` on the same mount; made if absent.
 fn folder_above(setup: &Setup, place: &Place, wanted: (u64, u64)) -> Answer<Option<Place>> {
     let path = place.bytes();
     for (slash, _) in path.iter().enumerate().filter(|(_, byte)| **byte == b'/') {
@@ -50,14 +51,27 @@ fn folder_above(setup: &Setup, place: &Place, wanted: (u64, u64)) -> Answer<Opti
     Ok(None)
 }
 
-/// True for a folder that the user owns: nobody else may have put it there.
+/// True for a folder of the user: a folder of a different user is not trusted.
 fn is_usable(stash: &Place) -> Answer<bool> {
     Ok(stash.stat()?.is_some_and(|stat| stat.is(libc::S_IFDIR) && stat.owner == kernel::user()))
 }
 
+/// Journals the times of a folder, once.
+pub(super) fn times(setup: &Setup, folder: &Place) -> Answer<()> {
+    let known = path_hash(Fact::Times, folder.bytes());
+    if setup.table.has(known) {
+        return Ok(());
+    }
+    if let Some(stat) = folder.stat()? {
+        append(setup, JournalKind::Folder, &stat, &[folder.bytes()])?;
+    }
+    setup.table.add(known);
+    Ok(())
+}
+
 fn make(setup: &Setup, above: &Place, stash: &Place) -> Answer<bool> {
-    super::preserve::times(setup, above)?;
-    append(setup, RecordKind::Stash, &Stat::default(), &[stash.bytes()])?;
+    times(setup, above)?;
+    append(setup, JournalKind::Stash, &Stat::default(), &[stash.bytes()])?;
     match kernel::make_folder(stash.text()) {
         Ok(()) => Ok(true),
         Err(libc::EEXIST) => is_usable(stash),
@@ -66,7 +80,7 @@ fn make(setup: &Setup, above: &Place, stash: &Place) -> Answer<bool> {
 }
 
 /// Copies a file's content to a fresh name, sharing blocks if the file system can. `most`: the largest real copy;
-/// `EFBIG` for a larger one.
+/// `EFBIG` for a larger copy.
 pub(super) fn copy(place: &Place, stash: &Place, stat: &Stat, most: u64) -> Answer<()> {
     let from = kernel::open(libc::AT_FDCWD, place.text(), libc::O_RDONLY | libc::O_NOFOLLOW | libc::O_NONBLOCK, 0)?;
     if !kernel::stat_descriptor(from.0)?.is_same(stat) {
@@ -80,13 +94,13 @@ pub(super) fn copy(place: &Place, stash: &Place, stat: &Stat, most: u64) -> Answ
         Err(_) => copy_parts(&from, &to),
     };
     if answer.is_err() {
-        // An incomplete copy that stays takes room, and nothing else.
+        // A remaining incomplete copy takes disk space, with no further harm.
         let _ = kernel::unlink(stash.text());
     }
     answer
 }
 
-/// Copies what is no hole.
+/// Copies the data between holes.
 fn copy_parts(from: &Descriptor, to: &Descriptor) -> Answer<()> {
     let size = kernel::seek(from, 0, libc::SEEK_END)?;
     kernel::set_length(to, size)?;
@@ -112,7 +126,7 @@ fn copy_range(from: &Descriptor, to: &Descriptor, mut rest: u64) -> Answer<()> {
     while rest > 0 {
         match kernel::copy_range(from, to, rest) {
             Ok(count) if count > 0 => rest -= (count as u64).min(rest),
-            // Some file systems cannot, or say that nothing is there.
+            // Some file systems refuse, or report 0 copied bytes.
             _ => return copy_bytes(from, to, rest),
         }
     }
@@ -143,7 +157,7 @@ fn copy_bytes(from: &Descriptor, to: &Descriptor, mut rest: u64) -> Answer<()> {
     Ok(())
 }
 
-/// The region of a path that the kernel resolved.
+/// The region of a path resolved by the kernel.
 pub(super) fn is_guarded(setup: &Setup, place: &Place) -> Answer<bool> {
     match setup.region(place.bytes()) {
         Region::Guarded => Ok(true),

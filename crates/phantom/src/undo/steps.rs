@@ -5,7 +5,7 @@ use std::ffi::{CStr, c_char, c_int, c_uint};
 use super::kernel::{self, Answer, Stat};
 use super::place::Place;
 use super::preserve::{self, stamped};
-use super::record::{RecordKind, append};
+use super::record::{JournalKind, append};
 use super::setup::{Region, Setup};
 use super::stash::is_guarded;
 use super::{Entry, Fact, hash};
@@ -39,7 +39,7 @@ pub(crate) fn open(setup: &Setup, folder: c_int, path: *const c_char, flags: c_i
     for _ in 0..TURNS {
         let stat = match place.stat()? {
             None if has(libc::O_CREAT) => {
-                announce(setup, &place, RecordKind::Made)?;
+                announce(setup, &place, JournalKind::Made)?;
                 return Ok(Entry::Open(place, None, flags));
             }
             Some(stat) if writes && !is_new && stat.is(libc::S_IFREG) => stat,
@@ -66,7 +66,7 @@ pub(super) fn compare(setup: &Setup, (place, before): (&Place, Option<&Stat>), f
     let is_fresh = super::is_fresh(&stat, start);
     if is_fresh && (before.is_some() || opened.bytes() != place.bytes()) {
         // A failure leaves a race undecided; the file is open by now.
-        let _ = append(setup, RecordKind::Made, &stamped(), &[opened.bytes()]);
+        let _ = append(setup, JournalKind::Made, &stamped(), &[opened.bytes()]);
     }
     if is_fresh {
         setup.table.add(hash(Fact::Made, &stat, opened.bytes()));
@@ -123,19 +123,19 @@ pub(crate) fn truncate_descriptor(setup: &Setup, file: c_int) -> Answer<Entry> {
     Ok(Entry::Call)
 }
 
-fn make(setup: &Setup, place: Place, kind: RecordKind) -> Answer<Entry> {
+fn make(setup: &Setup, place: Place, kind: JournalKind) -> Answer<Entry> {
     announce(setup, &place, kind)?;
     Ok(Entry::Make(place))
 }
 
-fn announce(setup: &Setup, place: &Place, kind: RecordKind) -> Answer<()> {
+fn announce(setup: &Setup, place: &Place, kind: JournalKind) -> Answer<()> {
     preserve::parent_times(setup, place)?;
     append(setup, kind, &stamped(), &[place.bytes()])
 }
 
 /// A file, a link, a socket or a folder is made.
 pub(crate) fn make_path(setup: &Setup, folder: c_int, path: *const c_char, is_folder: bool) -> Answer<Entry> {
-    let kind = if is_folder { RecordKind::MadeFolder } else { RecordKind::Made };
+    let kind = if is_folder { JournalKind::MadeFolder } else { JournalKind::Made };
     match guarded(setup, folder, path, false)? {
         Some(place) if place.stat()?.is_none() => make(setup, place, kind),
         _ => Ok(Entry::Call),
@@ -153,7 +153,7 @@ pub(crate) fn make_in_folder(setup: &Setup, template: *const c_char) -> Answer<E
 /// A file or a folder was made under such a name.
 pub(super) fn found(setup: &Setup, place: &Place, is_folder: bool) -> Answer<()> {
     if is_guarded(setup, place)? {
-        let kind = if is_folder { RecordKind::MadeFolder } else { RecordKind::Made };
+        let kind = if is_folder { JournalKind::MadeFolder } else { JournalKind::Made };
         append(setup, kind, &stamped(), &[place.bytes()])?;
     }
     Ok(())
@@ -181,9 +181,9 @@ pub(crate) fn link(
     };
     preserve::parent_times(setup, &place)?;
     match stat {
-        Some(stat) if stat.links > 0 => append(setup, RecordKind::Link, &stat, &[place.bytes()])?,
+        Some(stat) if stat.links > 0 => append(setup, JournalKind::Link, &stat, &[place.bytes()])?,
         _ => {
-            append(setup, RecordKind::Made, &stamped(), &[place.bytes()])?;
+            append(setup, JournalKind::Made, &stamped(), &[place.bytes()])?;
             return Ok(Entry::Make(place));
         }
     }
@@ -200,7 +200,7 @@ pub(crate) fn remove(setup: &Setup, folder: c_int, path: *const c_char, what: Re
     preserve::parent_times(setup, &place)?;
     if is_folder {
         // A made folder too: an earlier rename out of it is reverted into it.
-        append(setup, RecordKind::RemovedFolder, &stat, &[place.bytes()])?;
+        append(setup, JournalKind::RemovedFolder, &stat, &[place.bytes()])?;
         return Ok(Entry::Call);
     }
     preserve::removed(setup, &place, &stat)?;
@@ -269,13 +269,13 @@ fn rename_once(
             return Ok(Entry::Call);
         }
         Some(present) if present.is(libc::S_IFDIR) => {
-            append(setup, RecordKind::RemovedFolder, &present, &[target.bytes()])?;
+            append(setup, JournalKind::RemovedFolder, &present, &[target.bytes()])?;
             None
         }
         Some(present) if !is_free => Some(preserve::replaced(setup, target, &present)?),
         _ => None,
     };
-    let kind = if is_exchange { RecordKind::Exchanged } else { RecordKind::Renamed };
+    let kind = if is_exchange { JournalKind::Exchanged } else { JournalKind::Renamed };
     append(setup, kind, stat, &[source.bytes(), target.bytes()])?;
     let is_done = match stash {
         Some(stash) => preserve::rename_over(setup, source, target, &stash)?,

@@ -1,4 +1,4 @@
-//! System calls that a program makes through `syscall`: their journal entries.
+//! Journal entries of a program's system calls through `syscall`.
 
 use std::ffi::{c_char, c_int, c_long, c_uint};
 
@@ -8,12 +8,12 @@ use super::steps::{self, Removal};
 use super::{Entry, helpers};
 
 const HERE: c_int = libc::AT_FDCWD;
-/// Numbers on x86-64 (`arch/x86/entry/syscalls/syscall_64.tbl`, Linux 6.12) that `libc` does not name.
+/// Numbers on x86-64 (`arch/x86/entry/syscalls/syscall_64.tbl`, Linux 6.12) without a name in `libc`.
 const IO_URING_SETUP: c_long = 425;
 const OPENAT2: c_long = 437;
 const FCHMODAT2: c_long = 452;
 
-/// True for a system call that may change files: all others pass without a step.
+/// True for a system call with possible changes of files: all further calls pass without a step.
 pub(crate) fn may_change(number: c_long) -> bool {
     const CHANGING: &[c_long] = &[
         libc::SYS_open,
@@ -64,7 +64,7 @@ fn text(word: c_long) -> *const c_char {
     word as *const c_char
 }
 
-/// The journal entry of a system call, as that of the function of the C library.
+/// The journal entry of a system call, like the entry of the C library's function.
 pub(crate) fn step(setup: &Setup, number: c_long, words: [c_long; 5]) -> Answer<Entry> {
     let [first, second, third, fourth, fifth] = words;
     let (folder, flags) = (first as c_int, second as c_int);
@@ -73,7 +73,7 @@ pub(crate) fn step(setup: &Setup, number: c_long, words: [c_long; 5]) -> Answer<
         libc::SYS_openat => steps::open(setup, folder, text(second), third as c_int),
         libc::SYS_creat => steps::open(setup, HERE, text(first), libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC),
         OPENAT2 => steps::open(setup, folder, text(second), helpers::open_flags(third, fourth)),
-        // Its rings open files unseen. Programs expect the refusal: containers refuse too.
+        // The rings of `io_uring` open files unseen. Programs expect the refusal: containers refuse too.
         IO_URING_SETUP => Err(libc::EPERM),
         libc::SYS_truncate => steps::truncate(setup, text(first)),
         libc::SYS_ftruncate => steps::truncate_descriptor(setup, folder),

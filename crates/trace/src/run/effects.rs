@@ -1,34 +1,34 @@
-//! The effects of a dry run outside its own memory: files, connections, messages.
+//! The effects of a dry run outside the program's memory: files, connections, messages.
 
 use serde::{Deserialize, Serialize};
 
-/// The effects of a run, and the guard that undid them.
+/// The effects of a run, and the guard that undid the effects.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Effects {
     /// The guard of the user's files.
     pub guard: FileGuard,
-    /// The reason for no namespace, such as `no user namespace: Operation not permitted`; `None` with one.
+    /// The reason for no namespace, such as `no user namespace: Operation not permitted`; `None` with a namespace.
     pub refusal: Option<String>,
-    /// Writable folders that the guard did not cover.
+    /// Writable folders outside the guard.
     pub uncovered: Vec<UncoveredFolder>,
-    /// The number of files that the program made or changed.
+    /// The number of made or changed files.
     pub files_written: u64,
-    /// The number of files that the program removed, those of removed folders included.
+    /// The number of removed files, including files of removed folders.
     pub files_removed: u64,
-    /// The number of folders that the program made.
+    /// The number of made folders.
     pub folders_made: u64,
-    /// The number of folders that the program removed.
+    /// The number of removed folders.
     pub folders_removed: u64,
-    /// The bytes that the changes took on the disk.
+    /// The bytes of the changes on the disk.
     pub disk_bytes: u64,
     /// The changed paths, sorted: the first 200.
     pub paths: Vec<ChangedPath>,
-    /// The number of downloaded files that were moved to the download caches, where the next run finds them.
+    /// The number of downloaded files moved to the download caches, for the next run.
     pub downloads_kept: u64,
-    /// The other machines, and the services of this machine, to which the program connected.
+    /// The remote machines and local services contacted by the program.
     pub hosts: Vec<Host>,
-    /// True if the run had no network but a loop-back of its own.
+    /// True if the run had no network but a private loop-back.
     pub is_offline: bool,
 }
 
@@ -37,16 +37,16 @@ pub struct Effects {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FileGuard {
-    /// The run had a file system of its own.
+    /// The run had a private file system.
     Namespace,
-    /// The functions of the C library kept the originals, and they were put back.
+    /// The functions of the C library kept the originals, and oomph put the originals back.
     Functions,
-    /// Only existing checkpoints were kept; all other changes stay.
+    /// Only existing checkpoints were kept; all further changes stay.
     #[default]
     None,
 }
 
-/// A folder that a guard did not cover.
+/// A folder outside the guard.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct UncoveredFolder {
@@ -56,7 +56,7 @@ pub struct UncoveredFolder {
     pub reason: String,
 }
 
-/// A path that a program changed.
+/// A path changed by a program.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ChangedPath {
@@ -71,23 +71,23 @@ pub struct ChangedPath {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PathChange {
-    /// A file that was not there.
+    /// A new file.
     Made,
-    /// A file with other content, mode or times.
+    /// A file with new content, mode or times.
     Changed,
-    /// A file that is gone.
+    /// A removed file.
     Removed,
-    /// A folder that was not there.
+    /// A new folder.
     FolderMade,
-    /// A folder that is gone.
+    /// A removed folder.
     FolderRemoved,
 }
 
-/// A service to which a program connected.
+/// A service contacted by a program.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Host {
-    /// The name that the program looked up, or the address.
+    /// The name looked up by the program, or the address.
     pub name: String,
     /// The port.
     pub port: u16,

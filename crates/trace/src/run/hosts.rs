@@ -1,12 +1,12 @@
-//! The connections of a run, as the phantom notes them.
+//! The connections of a run, from the phantom's notes.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 
 use super::effects::Host;
 
-/// Reads the notes (Note [Connections] in `crates/phantom/src/files/network.rs`): `n NAME ADDRESS` for a name that the program looked up,
-/// `c ADDRESS PORT` for a connection, `b PORT` for a port on which the program itself listens. Connections to ports of the program are left out.
+/// Reads the notes (Note [Connections] in `crates/phantom/src/files/network.rs`): `n NAME ADDRESS` for a name looked up by the program,
+/// `c ADDRESS PORT` for a connection, `b PORT` for a port listened on by the program. Connections to ports of the program are left out.
 pub fn read_hosts(bytes: &[u8]) -> Vec<Host> {
     let text = String::from_utf8_lossy(bytes);
     let notes: Vec<Vec<&str>> = text.split('\0').map(|note| note.split(' ').collect()).collect();

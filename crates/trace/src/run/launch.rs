@@ -36,7 +36,7 @@ pub struct Launch {
     pub ended: Option<Ended>,
     /// The effects on files and other machines; `None` while the program runs, and in runs of versions without the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub effects: Option<Effects>,
+    pub effects: Option<Box<Effects>>,
 }
 
 impl Launch {

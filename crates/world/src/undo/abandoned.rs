@@ -1,20 +1,20 @@
-//! Folders of runs whose launcher was killed.
+//! Folders of runs with a killed launcher.
 
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The file that names the launcher: its process number, and the time of its start.
+/// The file with the launcher's process number and the time of the launcher's start.
 const OWNER: &str = "owner";
 
-/// Writes the calling process as the owner of a folder. A launcher does so before it starts the program.
+/// Writes the calling process as the owner of a folder. A launcher calls this before starting the program.
 pub fn claim(folder: &Path) -> io::Result<()> {
     let pid = std::process::id();
     let start = start_time(pid).ok_or(io::ErrorKind::NotFound)?;
     fs::write(folder.join(OWNER), format!("{pid} {start}\n"))
 }
 
-/// The folders below `parent` whose launcher has ended and that still hold a journal, without those whose undo failed.
+/// The folders below `parent` with a journal and an ended launcher, without folders after a failed undo.
 pub fn find_abandoned(parent: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(parent) else { return Vec::new() };
     let mut found: Vec<_> =

@@ -1,38 +1,38 @@
-//! The course of a run by its records: the paths that it made, where they ended, and the net changes.
+//! The course of a run by the records: the made paths, the paths at the end, and the net changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
-use super::journal::{FileState, Record, RecordKind};
+use super::journal::{FileState, JournalKind, Record};
 use super::spot::{Spot, identity, is_folder, kind};
-use super::{Change, ChangeKind};
+use super::{JournaledChange, JournaledKind};
 
-/// The records of a run in their order, as one history.
+/// The records of a run in order, as a single history.
 #[derive(Default)]
 pub(super) struct Course {
-    /// Made paths where they are at the end, with the number of their record.
+    /// Made paths, as named at the end of the run, with the number of the record.
     made: BTreeMap<PathBuf, usize>,
-    /// Renames, by their number.
+    /// Renames, by the number of the record.
     renames: BTreeMap<usize, Rename>,
-    /// Device and inode of files that were there before the run.
+    /// Device and inode of files from before the run.
     originals: BTreeSet<(u64, u64)>,
-    /// Device and inode of files that the run made, as far as a record names them.
+    /// Device and inode of files made by the run, as far as named by a record.
     made_files: BTreeSet<(u64, u64)>,
-    /// Device and inode of files that got a second name.
+    /// Device and inode of files with a second name.
     linked: BTreeSet<(u64, u64)>,
-    /// The paths that a file may have had, by its device and inode.
+    /// The possible paths of a file, by device and inode.
     places: BTreeMap<(u64, u64), BTreeSet<PathBuf>>,
-    /// Records of changes to files that the run had made.
+    /// Records of changes to files made by the run.
     on_made: BTreeSet<usize>,
-    /// The paths that any file may have got.
+    /// The possible paths of all files.
     all_places: BTreeSet<PathBuf>,
     /// The names of moved files in the stash.
     stashes: BTreeSet<PathBuf>,
-    /// The first record that makes a folder.
+    /// The first record of the making of a folder.
     folders: BTreeMap<PathBuf, usize>,
-    /// Records that are not reverted, since their file is kept.
+    /// Records not to be reverted: the file is kept.
     kept: BTreeSet<usize>,
     kept_paths: BTreeSet<PathBuf>,
 }
@@ -58,7 +58,7 @@ impl Course {
         let is_made = record.state.is_made || self.made.contains_key(&record.path);
         let identity = record.state.identity();
         self.note_places(record);
-        if record.kind == RecordKind::Link {
+        if record.kind == JournalKind::Link {
             self.linked.insert(identity);
         }
         if record.state.is_made {
@@ -67,27 +67,27 @@ impl Course {
         if is_made {
             self.on_made.insert(index);
         }
-        if matches!(record.kind, RecordKind::MadeFolder | RecordKind::Stash) {
+        if matches!(record.kind, JournalKind::MadeFolder | JournalKind::Stash) {
             self.folders.entry(record.path.clone()).or_insert(index);
         }
         match record.kind {
-            RecordKind::Made | RecordKind::MadeFolder | RecordKind::Link => {
+            JournalKind::Made | JournalKind::MadeFolder | JournalKind::Link => {
                 self.made.insert(record.path.clone(), index);
             }
-            RecordKind::Renamed => self.rename(index, record, is_made),
-            RecordKind::Stashed | RecordKind::RemovedFolder => {
+            JournalKind::Renamed => self.rename(index, record, is_made),
+            JournalKind::Stashed | JournalKind::RemovedFolder => {
                 self.made.remove(&record.path);
             }
             _ => {}
         }
         let names_original = matches!(
             record.kind,
-            RecordKind::Stashed
-                | RecordKind::Copied
-                | RecordKind::Appended
-                | RecordKind::Attributes
-                | RecordKind::Renamed
-                | RecordKind::Exchanged
+            JournalKind::Stashed
+                | JournalKind::Copied
+                | JournalKind::Appended
+                | JournalKind::Attributes
+                | JournalKind::Renamed
+                | JournalKind::Exchanged
         );
         // The number of a removed folder is free for a made file.
         if names_original && !is_made && !is_folder(record.state.mode) {
@@ -109,10 +109,10 @@ impl Course {
         self.renames.insert(index, Rename { from: record.path.clone(), to: to.clone(), maker });
     }
 
-    /// Marks the records of files that are kept: made ones, below `prefixes`, where nothing was before.
+    /// Marks the records of kept files: made files below `prefixes`, except in the place of an original.
     fn keep(&mut self, records: &[Record], prefixes: &[PathBuf]) {
         let is_original =
-            |record: &&Record| record.kind == RecordKind::Stashed && self.is_original(record.state.identity());
+            |record: &&Record| record.kind == JournalKind::Stashed && self.is_original(record.state.identity());
         let taken: BTreeSet<_> = records.iter().filter(is_original).map(|record| &record.path).collect();
         for (path, maker) in &self.made {
             if prefixes.iter().any(|prefix| path.starts_with(prefix)) && !taken.contains(path) {
@@ -138,13 +138,13 @@ impl Course {
         self.originals.contains(&identity)
     }
 
-    /// True if an earlier record made the folder that a record makes.
+    /// True if an earlier record made the same folder.
     pub(super) fn is_made_earlier(&self, index: usize, folder: &Path) -> bool {
         self.folders.get(folder).is_some_and(|first| *first < index)
     }
 
-    /// The file of a record at another recorded path, or in the stash. The records of two processes may have another order
-    /// than their changes.
+    /// The file of a record at another recorded path, or in the stash. The records of two processes may be in a
+    /// different order than the changes.
     pub(super) fn find(&self, state: &FileState) -> Option<(PathBuf, Spot)> {
         let near = self.places.get(&state.identity()).into_iter().flatten();
         near.chain(&self.all_places).find_map(|path| {
@@ -163,7 +163,7 @@ impl Course {
         self.linked.contains(&identity)
     }
 
-    /// True for a record of a file that the run had made: the file may be gone.
+    /// True for a record of a file made by the run: the file may be gone.
     pub(super) fn is_on_made(&self, index: usize) -> bool {
         self.on_made.contains(&index)
     }
@@ -174,11 +174,11 @@ impl Course {
 
     fn note_places(&mut self, record: &Record) {
         let mut places: BTreeSet<_> = record.paths().map(Path::to_owned).collect();
-        if record.kind == RecordKind::Stashed {
+        if record.kind == JournalKind::Stashed {
             self.stashes.extend(record.other.clone());
             places.extend(record.other.clone());
         }
-        if matches!(record.kind, RecordKind::Stashed | RecordKind::Renamed | RecordKind::Link) {
+        if matches!(record.kind, JournalKind::Stashed | JournalKind::Renamed | JournalKind::Link) {
             self.all_places.extend(places.iter().cloned());
         }
         if record.state.inode != 0 {
@@ -187,14 +187,14 @@ impl Course {
     }
 
     /// The net changes, by path.
-    pub(super) fn changes(&self, records: &[Record]) -> Vec<Change> {
-        let mut kinds: BTreeMap<PathBuf, BTreeSet<ChangeKind>> = BTreeMap::new();
+    pub(super) fn changes(&self, records: &[Record]) -> Vec<JournaledChange> {
+        let mut kinds: BTreeMap<PathBuf, BTreeSet<JournaledKind>> = BTreeMap::new();
         let mut add = |path: PathBuf, kind| {
             kinds.entry(path).or_default().insert(kind);
         };
         for path in self.made.keys() {
             if let Ok(found) = fs::symlink_metadata(path) {
-                add(path.clone(), if found.is_dir() { ChangeKind::MadeFolder } else { ChangeKind::Made });
+                add(path.clone(), if found.is_dir() { JournaledKind::MadeFolder } else { JournaledKind::Made });
             }
         }
         for (index, record) in records.iter().enumerate() {
@@ -204,37 +204,37 @@ impl Course {
         }
         kinds
             .into_iter()
-            .flat_map(|(path, kinds)| merge(kinds).map(move |kind| Change { path: path.clone(), kind }))
+            .flat_map(|(path, kinds)| merge(kinds).map(move |kind| JournaledChange { path: path.clone(), kind }))
             .collect()
     }
 
-    /// The change of an original file or folder that a record names.
-    fn change(&self, index: usize, record: &Record) -> Option<(PathBuf, ChangeKind)> {
+    /// The change of an original file or folder, by a record.
+    fn change(&self, index: usize, record: &Record) -> Option<(PathBuf, JournaledKind)> {
         let earlier = self.earlier(&record.path, index);
         let later = self.later(&record.path, index);
         let is_taken = fs::symlink_metadata(&earlier).is_ok();
         match record.kind {
-            RecordKind::Stashed if !self.is_original(record.state.identity()) => None,
-            RecordKind::Stashed if !is_taken || self.made.contains_key(&earlier) => {
-                Some((earlier, ChangeKind::Removed))
+            JournalKind::Stashed if !self.is_original(record.state.identity()) => None,
+            JournalKind::Stashed if !is_taken || self.made.contains_key(&earlier) => {
+                Some((earlier, JournaledKind::Removed))
             }
-            RecordKind::RemovedFolder if !is_taken => Some((earlier, ChangeKind::RemovedFolder)),
-            RecordKind::Copied | RecordKind::Appended | RecordKind::Attributes if differs(&later, &record.state) => {
-                Some((earlier, ChangeKind::Changed))
+            JournalKind::RemovedFolder if !is_taken => Some((earlier, JournaledKind::RemovedFolder)),
+            JournalKind::Copied | JournalKind::Appended | JournalKind::Attributes if differs(&later, &record.state) => {
+                Some((earlier, JournaledKind::Changed))
             }
-            RecordKind::Extended | RecordKind::Exchanged => Some((earlier, ChangeKind::Changed)),
-            RecordKind::Renamed => {
+            JournalKind::Extended | JournalKind::Exchanged => Some((earlier, JournaledKind::Changed)),
+            JournalKind::Renamed => {
                 let rename = self.renames.get(&index).filter(|rename| rename.maker.is_none())?;
                 let to = self.later(&rename.to, index);
                 let is_net =
                     to != earlier && fs::symlink_metadata(&to).is_ok_and(|found| is_file(&found, &record.state));
-                is_net.then_some((earlier, ChangeKind::Renamed { to }))
+                is_net.then_some((earlier, JournaledKind::Renamed { to }))
             }
             _ => None,
         }
     }
 
-    /// The path before the run of what a record names.
+    /// The path before the run of a record's file.
     fn earlier(&self, path: &Path, index: usize) -> PathBuf {
         let before = self.renames.range(..index).rev().map(|(_, rename)| (&rename.to, &rename.from));
         before.fold(path.to_owned(), |path, (to, from)| moved_path(&path, to, from))
@@ -256,15 +256,15 @@ fn moved_path(path: &Path, from: &Path, to: &Path) -> PathBuf {
     }
 }
 
-/// A path that was removed and made again has changed.
-fn merge(mut kinds: BTreeSet<ChangeKind>) -> impl Iterator<Item = ChangeKind> {
+/// Counts a removed and remade path as changed.
+fn merge(mut kinds: BTreeSet<JournaledKind>) -> impl Iterator<Item = JournaledKind> {
     for (removed, made) in
-        [(ChangeKind::Removed, ChangeKind::Made), (ChangeKind::RemovedFolder, ChangeKind::MadeFolder)]
+        [(JournaledKind::Removed, JournaledKind::Made), (JournaledKind::RemovedFolder, JournaledKind::MadeFolder)]
     {
         if kinds.contains(&removed) && kinds.contains(&made) {
             kinds.remove(&removed);
             kinds.remove(&made);
-            kinds.insert(ChangeKind::Changed);
+            kinds.insert(JournaledKind::Changed);
         }
     }
     kinds.into_iter()
@@ -274,7 +274,7 @@ fn is_file(found: &fs::Metadata, state: &FileState) -> bool {
     found.ino() == state.inode
 }
 
-/// True if a file is there and is not in the given state.
+/// True if a file exists in a different state than the given state.
 fn differs(path: &Path, state: &FileState) -> bool {
     let Ok(found) = fs::symlink_metadata(path) else { return false };
     let now = (found.mode(), found.uid(), found.gid(), found.mtime(), found.mtime_nsec());

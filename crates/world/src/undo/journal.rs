@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 /// The kinds of records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum RecordKind {
+pub(super) enum JournalKind {
     /// A folder's times before a change in the folder.
     Folder,
     /// A folder for originals was made.
@@ -15,7 +15,7 @@ pub(super) enum RecordKind {
     MadeFolder,
     /// A second name of a file.
     Link,
-    /// A file is in the stash, by its inode.
+    /// A file is in the stash, by the inode.
     Stashed,
     /// A copy of a file is in the stash.
     Copied,
@@ -30,23 +30,23 @@ pub(super) enum RecordKind {
     Uncovered,
 }
 
-impl RecordKind {
-    fn of(byte: u8) -> Option<RecordKind> {
+impl JournalKind {
+    fn of(byte: u8) -> Option<JournalKind> {
         Some(match byte {
-            b'P' => RecordKind::Folder,
-            b'K' => RecordKind::Stash,
-            b'M' => RecordKind::Made,
-            b'F' => RecordKind::MadeFolder,
-            b'L' => RecordKind::Link,
-            b'S' => RecordKind::Stashed,
-            b'C' => RecordKind::Copied,
-            b'A' => RecordKind::Appended,
-            b'T' => RecordKind::Attributes,
-            b'X' => RecordKind::Extended,
-            b'D' => RecordKind::RemovedFolder,
-            b'R' => RecordKind::Renamed,
-            b'E' => RecordKind::Exchanged,
-            b'U' => RecordKind::Uncovered,
+            b'P' => JournalKind::Folder,
+            b'K' => JournalKind::Stash,
+            b'M' => JournalKind::Made,
+            b'F' => JournalKind::MadeFolder,
+            b'L' => JournalKind::Link,
+            b'S' => JournalKind::Stashed,
+            b'C' => JournalKind::Copied,
+            b'A' => JournalKind::Appended,
+            b'T' => JournalKind::Attributes,
+            b'X' => JournalKind::Extended,
+            b'D' => JournalKind::RemovedFolder,
+            b'R' => JournalKind::Renamed,
+            b'E' => JournalKind::Exchanged,
+            b'U' => JournalKind::Uncovered,
             _ => return None,
         })
     }
@@ -54,9 +54,9 @@ impl RecordKind {
     /// The number of fields behind the numbers.
     fn has_fields(self, count: usize) -> bool {
         match self {
-            RecordKind::Stashed | RecordKind::Copied | RecordKind::Renamed | RecordKind::Exchanged => count == 2,
-            RecordKind::Extended => count == 3,
-            RecordKind::Uncovered => count == 1 || count == 2,
+            JournalKind::Stashed | JournalKind::Copied | JournalKind::Renamed | JournalKind::Exchanged => count == 2,
+            JournalKind::Extended => count == 3,
+            JournalKind::Uncovered => count == 1 || count == 2,
             _ => count == 1,
         }
     }
@@ -85,28 +85,29 @@ impl FileState {
     }
 }
 
-/// A change that was going to happen when the phantom wrote these lines.
+/// A change, written by the phantom before the change happens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Record {
-    pub(super) kind: RecordKind,
+    pub(super) kind: JournalKind,
     pub(super) state: FileState,
     pub(super) path: PathBuf,
     /// The name in the stash, the later path, or the name of an attribute.
     pub(super) other: Option<PathBuf>,
-    /// The value of an attribute; `None` if it was absent.
+    /// The value of an attribute; `None` for an absent attribute.
     pub(super) value: Option<Vec<u8>>,
 }
 
 impl Record {
-    /// The paths of the user's that the record speaks of.
+    /// The user's paths in the record.
     pub(super) fn paths(&self) -> impl Iterator<Item = &Path> {
-        let second =
-            matches!(self.kind, RecordKind::Renamed | RecordKind::Exchanged).then_some(self.other.as_deref()).flatten();
+        let second = matches!(self.kind, JournalKind::Renamed | JournalKind::Exchanged)
+            .then_some(self.other.as_deref())
+            .flatten();
         std::iter::once(self.path.as_path()).chain(second)
     }
 }
 
-/// Parses a journal. A record that was cut off is left out: its change did not happen.
+/// Parses a journal. A cut-off record is left out: the change did not happen.
 pub(super) fn parse(bytes: &[u8]) -> Vec<Record> {
     let mut records = Vec::new();
     let mut open: Option<Vec<&[u8]>> = None;
@@ -126,7 +127,7 @@ pub(super) fn parse(bytes: &[u8]) -> Vec<Record> {
 
 fn record(fields: &[&[u8]]) -> Option<Record> {
     let (head, rest) = fields.split_first()?;
-    let kind = RecordKind::of(*head.first()?).filter(|_| head.len() == 1)?;
+    let kind = JournalKind::of(*head.first()?).filter(|_| head.len() == 1)?;
     let (numbers, texts) = rest.split_at_checked(11)?;
     let state = state(numbers)?;
     if !kind.has_fields(texts.len()) {
@@ -164,7 +165,7 @@ fn bytes_of(digits: &[u8]) -> Option<Vec<u8>> {
 pub(super) mod tests {
     use super::*;
 
-    /// A record as the phantom writes it.
+    /// A record in the phantom's format.
     pub(in crate::undo) fn written(kind: char, numbers: [i64; 11], texts: &[&str]) -> Vec<u8> {
         let fields: Vec<_> = numbers.iter().map(i64::to_string).chain(texts.iter().map(ToString::to_string)).collect();
         format!("\0\u{1}{kind}\0{}\0\u{2}", fields.join("\0")).into_bytes()

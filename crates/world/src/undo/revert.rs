@@ -10,19 +10,19 @@ use std::path::Path;
 use rustix::fs::{OFlags, Stat};
 
 use super::course::Course;
-use super::journal::{Record, RecordKind};
+use super::journal::{JournalKind, Record};
 use super::spot::{Spot, identity, is_folder, kind};
 
 /// Reverts the record of a number.
 pub(super) fn revert(index: usize, record: &Record, course: &Course) -> io::Result<()> {
     let is_change = matches!(
         record.kind,
-        RecordKind::Copied
-            | RecordKind::Appended
-            | RecordKind::Attributes
-            | RecordKind::Extended
-            | RecordKind::Renamed
-            | RecordKind::Exchanged
+        JournalKind::Copied
+            | JournalKind::Appended
+            | JournalKind::Attributes
+            | JournalKind::Extended
+            | JournalKind::Renamed
+            | JournalKind::Exchanged
     );
     match revert_known(index, record, course) {
         Err(_) if is_change && course.is_on_made(index) && course.find(&record.state).is_none() => Ok(()),
@@ -31,31 +31,32 @@ pub(super) fn revert(index: usize, record: &Record, course: &Course) -> io::Resu
 }
 
 fn revert_known(index: usize, record: &Record, course: &Course) -> io::Result<()> {
-    if record.kind == RecordKind::Uncovered {
+    if record.kind == JournalKind::Uncovered {
         return Ok(());
     }
     let Some(spot) = Spot::find(&record.path)? else { return revert_in_no_folder(record, course) };
     let found = spot.stat()?;
     match (record.kind, found) {
-        (RecordKind::Folder, Some(found)) if is_folder(found.st_mode) => {
-            // The times of a folder of another user stay as they are.
+        (JournalKind::Folder, Some(found)) if is_folder(found.st_mode) => {
+            // The times of a different user's folder stay unchanged.
             let _ = spot.set_times(&record.state);
             Ok(())
         }
-        (RecordKind::Made | RecordKind::MadeFolder | RecordKind::Link, Some(found)) => {
+        (JournalKind::Made | JournalKind::MadeFolder | JournalKind::Link, Some(found)) => {
             remove(index, record, course, &spot, &found)
         }
-        // Records before this one may still need the folder: another process had made it.
-        (RecordKind::Stash, Some(_)) if course.is_made_earlier(index, &record.path) => Ok(()),
-        (RecordKind::Stash, Some(found)) => remove_stash(record, &found),
-        (RecordKind::Folder | RecordKind::Stash | RecordKind::Made | RecordKind::MadeFolder | RecordKind::Link, _) => {
-            Ok(())
-        }
-        (RecordKind::Stashed, found) => put_back(record, course, &spot, found.as_ref()),
-        (RecordKind::RemovedFolder, found) => make_folder(record, &spot, found.as_ref()),
-        (RecordKind::Renamed, None) => rename(record, course, &spot),
-        (RecordKind::Renamed, Some(found)) => rename_over(record, course, &spot, &found),
-        (RecordKind::Exchanged, _) => exchange(record, &spot),
+        // Earlier records may still need the folder, made before by a different process.
+        (JournalKind::Stash, Some(_)) if course.is_made_earlier(index, &record.path) => Ok(()),
+        (JournalKind::Stash, Some(found)) => remove_stash(record, &found),
+        (
+            JournalKind::Folder | JournalKind::Stash | JournalKind::Made | JournalKind::MadeFolder | JournalKind::Link,
+            _,
+        ) => Ok(()),
+        (JournalKind::Stashed, found) => put_back(record, course, &spot, found.as_ref()),
+        (JournalKind::RemovedFolder, found) => make_folder(record, &spot, found.as_ref()),
+        (JournalKind::Renamed, None) => rename(record, course, &spot),
+        (JournalKind::Renamed, Some(found)) => rename_over(record, course, &spot, &found),
+        (JournalKind::Exchanged, _) => exchange(record, &spot),
         (_, found) => change_back(record, course, &spot, found.as_ref()),
     }
 }
@@ -63,8 +64,8 @@ fn revert_known(index: usize, record: &Record, course: &Course) -> io::Result<()
 /// In an absent folder, nothing was made and no folder removed.
 fn revert_in_no_folder(record: &Record, course: &Course) -> io::Result<()> {
     match record.kind {
-        RecordKind::Stashed | RecordKind::Renamed if course.find(&record.state).is_none() => Err(absent()),
-        RecordKind::Copied | RecordKind::Appended | RecordKind::Attributes | RecordKind::Extended => {
+        JournalKind::Stashed | JournalKind::Renamed if course.find(&record.state).is_none() => Err(absent()),
+        JournalKind::Copied | JournalKind::Appended | JournalKind::Attributes | JournalKind::Extended => {
             match course.find(&record.state) {
                 Some((_, spot)) => change_back(record, course, &spot, spot.stat()?.as_ref()),
                 None => Err(absent()),
@@ -76,7 +77,7 @@ fn revert_in_no_folder(record: &Record, course: &Course) -> io::Result<()> {
 
 /// Reverts a change of content or attributes, wherever the file is.
 fn change_back(record: &Record, course: &Course, spot: &Spot, found: Option<&Stat>) -> io::Result<()> {
-    // A folder that was removed has been made anew.
+    // A removed folder has been made anew.
     let is_same = |found: &&Stat| {
         identity(found) == record.state.identity() || (is_folder(found.st_mode) && is_folder(record.state.mode))
     };
@@ -88,15 +89,15 @@ fn change_back(record: &Record, course: &Course, spot: &Spot, found: Option<&Sta
     }
     let found = found.ok_or_else(absent)?;
     match record.kind {
-        RecordKind::Copied | RecordKind::Appended if !is_same(&found) => {
+        JournalKind::Copied | JournalKind::Appended if !is_same(&found) => {
             Err(io::Error::other("another file is in its place"))
         }
-        RecordKind::Copied => restore(record, spot),
-        RecordKind::Appended => shorten(record, spot, found),
+        JournalKind::Copied => restore(record, spot),
+        JournalKind::Appended => shorten(record, spot, found),
         _ if kind(found.st_mode) != kind(record.state.mode) => {
             Err(io::Error::other("another kind of file is in its place"))
         }
-        RecordKind::Extended => {
+        JournalKind::Extended => {
             spot.set_attribute(record.other.as_deref().ok_or_else(absent)?, record.value.as_deref())
         }
         _ => spot.set_attributes(&record.state),
@@ -106,7 +107,7 @@ fn change_back(record: &Record, course: &Course, spot: &Spot, found: Option<&Sta
 /// Adds the place of the original to an error.
 pub(super) fn with_stash(record: &Record, error: io::Error) -> io::Error {
     match &record.other {
-        Some(stash) if matches!(record.kind, RecordKind::Stashed | RecordKind::Copied) => {
+        Some(stash) if matches!(record.kind, JournalKind::Stashed | JournalKind::Copied) => {
             io::Error::new(error.kind(), format!("{error}; the original is {}", stash.display()))
         }
         _ => error,
@@ -119,14 +120,14 @@ fn absent() -> io::Error {
 
 /// Removes a made path.
 fn remove(index: usize, record: &Record, course: &Course, spot: &Spot, found: &Stat) -> io::Result<()> {
-    let is_last = found.st_nlink <= 1 || record.kind != RecordKind::Link;
-    // An original came here by a record that is reverted next, and a file of another kind by another process of the run.
+    let is_last = found.st_nlink <= 1 || record.kind != JournalKind::Link;
+    // An original came here by the next record to be reverted, and a file of a different kind by a parallel process.
     if (is_last && course.is_original(identity(found)))
-        || is_folder(found.st_mode) != (record.kind == RecordKind::MadeFolder)
+        || is_folder(found.st_mode) != (record.kind == JournalKind::MadeFolder)
     {
         return Ok(());
     }
-    match spot.remove(record.kind == RecordKind::MadeFolder) {
+    match spot.remove(record.kind == JournalKind::MadeFolder) {
         Err(error)
             if error.kind() == io::ErrorKind::DirectoryNotEmpty
                 && (course.has_kept_below(&record.path) || course.is_made_earlier(index, &record.path)) =>
@@ -137,7 +138,7 @@ fn remove(index: usize, record: &Record, course: &Course, spot: &Spot, found: &S
     }
 }
 
-/// Removes a folder for originals, with the copies that are left.
+/// Removes a folder for originals, with the remaining copies.
 fn remove_stash(record: &Record, found: &Stat) -> io::Result<()> {
     if is_folder(found.st_mode) && found.st_uid == rustix::process::geteuid().as_raw() {
         std::fs::remove_dir_all(&record.path)?;
@@ -145,14 +146,14 @@ fn remove_stash(record: &Record, found: &Stat) -> io::Result<()> {
     Ok(())
 }
 
-/// Moves an original from the stash to its place. A file there that no record explains gets another name.
+/// Moves an original from the stash to the original's place. An unexplained file in the place is renamed.
 fn put_back(record: &Record, course: &Course, spot: &Spot, found: Option<&Stat>) -> io::Result<()> {
     let Some(stash) = Spot::find(record.other.as_deref().ok_or_else(absent)?)? else { return Ok(()) };
     let Some(original) = stash.stat()? else { return Ok(()) };
     match found {
         None => stash.rename(spot),
         Some(found) if identity(found) == identity(&original) => stash.remove(false),
-        // A file of the run's, or one of several names.
+        // A file of the run's, or a file with several names.
         Some(found) if !is_folder(found.st_mode) && is_spare(course, found) => {
             spot.remove(false)?;
             stash.rename(spot)
@@ -191,7 +192,7 @@ fn make_folder(record: &Record, spot: &Spot, found: Option<&Stat>) -> io::Result
     spot.set_attributes(&record.state)
 }
 
-/// Renames back to `from`, which is absent.
+/// Renames back to the absent path `from`.
 fn rename(record: &Record, course: &Course, from: &Spot) -> io::Result<()> {
     if let Some(to) = Spot::find(record.other.as_deref().ok_or_else(absent)?)?
         && to.stat()?.is_some_and(|found| is_renamed(record, &found))
@@ -199,14 +200,14 @@ fn rename(record: &Record, course: &Course, from: &Spot) -> io::Result<()> {
         return to.rename(from);
     }
     match course.find(&record.state) {
-        // Its own record puts the file back.
+        // The record of the stashed file puts the file back.
         Some((path, _)) if course.is_stash(&path) => Ok(()),
         Some((_, spot)) => spot.rename(from),
         None => Err(absent()),
     }
 }
 
-/// Reverts a rename whose earlier path is taken: the rename did not happen, or another process of the run made a file.
+/// Reverts a rename with a taken earlier path: the rename did not happen, or a parallel process of the run made a file.
 fn rename_over(record: &Record, course: &Course, from: &Spot, found: &Stat) -> io::Result<()> {
     let state = record.state.identity();
     let Some(to) = Spot::find(record.other.as_deref().ok_or_else(absent)?)? else { return Ok(()) };
@@ -218,11 +219,11 @@ fn rename_over(record: &Record, course: &Course, from: &Spot, found: &Stat) -> i
         from.remove(false)?;
         return to.rename(from);
     }
-    // The phantom exchanges both before it moves the replaced file to the stash.
+    // The phantom exchanges the two files before moving the replaced file to the stash.
     from.exchange(&to)
 }
 
-/// True for the renamed file. A folder that was removed afterwards has been made anew.
+/// True for the renamed file. A folder removed afterwards has been made anew.
 fn is_renamed(record: &Record, found: &Stat) -> bool {
     let are_folders = is_folder(found.st_mode) && is_folder(record.state.mode);
     are_folders || identity(found) == record.state.identity()
@@ -236,7 +237,7 @@ fn exchange(record: &Record, spot: &Spot) -> io::Result<()> {
     }
 }
 
-/// Copies an original over the changed file, whose inode, and so whose other names, stay.
+/// Copies an original over the changed file: the inode stays, with all names of the file.
 fn restore(record: &Record, spot: &Spot) -> io::Result<()> {
     let stash = Spot::find(record.other.as_deref().ok_or_else(absent)?)?.ok_or_else(absent)?;
     let original = stash.open(OFlags::RDONLY)?;
@@ -253,7 +254,7 @@ fn restore(record: &Record, spot: &Spot) -> io::Result<()> {
     spot.set_attributes(&record.state)
 }
 
-/// Copies what is no hole.
+/// Copies the data between holes.
 fn copy_data(from: &File, to: &File, size: u64) -> io::Result<()> {
     let mut buffer = vec![0; 1 << 20];
     let mut end = 0;
@@ -296,7 +297,7 @@ fn shorten(record: &Record, spot: &Spot, found: &Stat) -> io::Result<()> {
     spot.set_attributes(&record.state)
 }
 
-/// Opens a file to be written, whatever its mode became; the mode is restored afterwards.
+/// Opens a file to be written, in spite of the file's mode; the mode is restored afterwards.
 fn writable(record: &Record, spot: &Spot) -> io::Result<File> {
     match spot.open(OFlags::WRONLY) {
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {

@@ -1,4 +1,4 @@
-//! A path whose folders were opened name by name, without following a link.
+//! A path with folders opened name by name, without following a link.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -20,7 +20,7 @@ pub(super) struct Spot {
 }
 
 impl Spot {
-    /// `None` if a folder of the path is absent, or is none any more.
+    /// `None` if a folder of the path is absent, or no longer a folder.
     pub(super) fn find(path: &Path) -> io::Result<Option<Spot>> {
         let mut folder = fs::open("/", FOLDER, Mode::empty())?;
         let mut names = path.components().filter_map(|component| match component {
@@ -59,7 +59,7 @@ impl Spot {
         Ok(fs::mkdirat(&self.folder, &self.name, Mode::from_raw_mode(0o700))?)
     }
 
-    /// Renames to a path that must be absent.
+    /// Renames to an absent path.
     pub(super) fn rename(&self, to: &Spot) -> io::Result<()> {
         match self.rename_with(to, RenameFlags::NOREPLACE) {
             // The file system knows no flags.
@@ -79,7 +79,7 @@ impl Spot {
         Ok(fs::renameat_with(&self.folder, &self.name, &to.folder, &to.name, flags)?)
     }
 
-    /// The times, of a link those of the link.
+    /// The times; of a link, the times of the link.
     pub(super) fn set_times(&self, state: &FileState) -> io::Result<()> {
         let time = |(seconds, nanoseconds): (i64, i64)| Timespec { tv_sec: seconds, tv_nsec: nanoseconds };
         let times = Timestamps { last_access: time(state.accessed), last_modification: time(state.modified) };

@@ -67,7 +67,17 @@ impl<'a> TrialRunner<'a> {
         let cache = uses_cache.then(|| RunCache::open(program, tunes, folder.path())).transpose()?;
         let schedule = Schedule::new(program.spec.can_fork(), jobs, program.spec.timeout);
         let (started, counts) = (Instant::now(), Counts::default());
-        Ok(TrialRunner { program, folder, schedule, server: None, started, tunes, cache, counts, outside: BTreeMap::new() })
+        Ok(TrialRunner {
+            program,
+            folder,
+            schedule,
+            server: None,
+            started,
+            tunes,
+            cache,
+            counts,
+            outside: BTreeMap::new(),
+        })
     }
 
     /// The numbers of results so far.

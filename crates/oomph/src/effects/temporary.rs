@@ -1,0 +1,60 @@
+//! Temporary folders, which are removed with the process at the latest.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use super::scratch::discard;
+use super::watchdog;
+
+/// The existing temporary folders, which are removed if the process ends early.
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// A folder that is removed with this value, or with the process.
+pub(crate) struct Temporary(PathBuf);
+
+impl Temporary {
+    /// Makes a folder among the temporary files.
+    pub(crate) fn make() -> io::Result<Temporary> {
+        Temporary::make_in(&std::env::temp_dir(), "")
+    }
+
+    /// Makes a folder in another place than that of temporary files. The watchdog knows the places of worlds.
+    pub(crate) fn make_in(place: &Path, kind: &str) -> io::Result<Temporary> {
+        watchdog::start();
+        let prefix = format!("{}{kind}", watchdog::folder_prefix(watchdog::owner()));
+        let folder = tempfile::Builder::new().prefix(&prefix).tempdir_in(place)?.keep();
+        temporary().push(folder.clone());
+        Ok(Temporary(folder))
+    }
+
+    /// The folder.
+    pub(crate) fn path(&self) -> &Path {
+        &self.0
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        for path in discard(&self.0) {
+            crate::output::say(&format!(
+                "warning: {} could not be put back: its original is in {}",
+                path.display(),
+                self.0.display()
+            ));
+        }
+        temporary().retain(|path| *path != self.0);
+    }
+}
+
+fn temporary() -> MutexGuard<'static, Vec<PathBuf>> {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes every temporary folder; for the end of the process, when all programs have ended.
+pub(crate) fn abandon() {
+    for folder in temporary().drain(..) {
+        // The folder's owner may be removing it already.
+        discard(&folder);
+    }
+}
