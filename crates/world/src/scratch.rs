@@ -44,7 +44,7 @@ mod tests {
         let closed = folder.path().join("world/work/work");
         fs::create_dir_all(&closed).unwrap();
         fs::write(closed.join("file"), "x").unwrap();
-        fs::set_permissions(&closed, Permissions::from_mode(0)).unwrap();
+        fs::set_permissions(&closed, Permissions::from_mode(0o0)).unwrap();
         remove(&folder.path().join("world")).unwrap();
         assert!(!folder.path().join("world").exists());
         remove(&folder.path().join("world")).unwrap();
