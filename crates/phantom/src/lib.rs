@@ -10,7 +10,7 @@
 //! - `unsafe` lives in `boundary`, `caller`, `enter`, `fatbin`, `files`, `host`, `resolve`, `undo` and `values`; the files under `api`
 //!   take typed parameters and need none.
 //! - Inert until CUDA is used: preloaded into a compiler or a shell, the library costs nothing and changes nothing,
-//!   except the addresses of large aligned requests (Note [Host memory] in `host`), notes on connections (Note [Connections] in
+//!   except the addresses of large aligned requests (Note [Host memory] in `host`), notes on connections (Note `[Connections]` in
 //!   `files/network.rs`) and, if a launcher asks, notes on the files read (Note [Files looked at] in `files`) and a
 //!   journal of changes (Note [Undo journal] in `undo`).
 

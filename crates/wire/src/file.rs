@@ -10,7 +10,7 @@ pub const FILES: &str = "files";
 pub const WORLD_SPEC: &str = "world-spec";
 /// The layers of the world that a program entered (`crates/world/src/record.rs`).
 pub const WORLD: &str = "world";
-/// The connections of the program (Note [Connections] in `crates/phantom/src/files/network.rs`).
+/// The connections of the program (Note `[Connections]` in `crates/phantom/src/files/network.rs`).
 pub const HOSTS: &str = "hosts";
 /// Standard error of a fork server.
 pub const SERVER_LOG: &str = "server.log";

@@ -17,6 +17,8 @@
 //!
 //! Layers are folders of the scratch, and outlive the namespace: [`count`] reads the changes there, and [`remove`] deletes the layers.
 
+#![allow(rustdoc::broken_intra_doc_links, reason = "the headings of notes are in brackets, and are no items")]
+
 mod effects;
 mod enter;
 mod layer;

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import suite
 from parts.world import HERE, World
 
 SEEN = "SEEN AS REAL"
@@ -134,6 +135,8 @@ def two_at_once(oomph: Path) -> str:
 
 def others_may_write(oomph: Path) -> str:
     """Files written by a different process during the run keep the written content."""
+    if os.environ.get("EFFECTS_GUARD") == "functions":
+        raise suite.Skip("changes are undone in place")
     with World(HERE / "parts" / "slow.py") as world:
         folder = world.folders["work"]
         process = world.start(world.command(oomph, *check_words("slow.py")))

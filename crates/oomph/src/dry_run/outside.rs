@@ -8,8 +8,8 @@ use report::effects;
 use trace::run::Effects;
 
 use crate::args::RunOptions;
-use crate::effects::scratch;
-use crate::effects::world::World;
+use crate::effects::scratch::{self, JournalLock};
+use crate::effects::world::{self, World};
 use crate::error::Error;
 use crate::output;
 
@@ -18,6 +18,8 @@ use crate::output;
 pub(crate) struct Outside {
     keeps_files: bool,
     network: Network,
+    /// Held where the changes of runs are undone from a journal.
+    lock: Option<JournalLock>,
     has_run: Cell<bool>,
     first: RefCell<Option<Effects>>,
 }
@@ -33,7 +35,9 @@ enum Network {
 
 impl Outside {
     /// The rules by the options.
-    pub(crate) fn new(run: &RunOptions) -> Outside {
+    pub(crate) fn new(run: &RunOptions) -> Result<Outside, Error> {
+        let needs_journal = !run.keep_files && !world::can_enter()?;
+        let lock = if needs_journal { Some(JournalLock::take()?) } else { None };
         for path in scratch::finish_abandoned() {
             let what = "was changed by a dry run that was killed, and could not be put back";
             output::say(&format!("warning: {} {what}", path.display()));
@@ -43,12 +47,18 @@ impl Outside {
             (_, true) => Network::All,
             _ => Network::First,
         };
-        Outside { keeps_files: run.keep_files, network, has_run: Cell::new(false), first: RefCell::default() }
+        let (has_run, first) = (Cell::new(false), RefCell::default());
+        Ok(Outside { keeps_files: run.keep_files, network, lock, has_run, first })
     }
 
     /// True until a run has started.
     pub(crate) fn is_first(&self) -> bool {
         !self.has_run.get()
+    }
+
+    /// True if runs must not overlap.
+    pub(crate) fn is_journaled(&self) -> bool {
+        self.lock.is_some()
     }
 
     /// Takes the rules for the next run, recorded in `folder`.

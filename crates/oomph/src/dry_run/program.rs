@@ -68,7 +68,7 @@ pub(crate) fn prepare(
         gpu_assumed: gpu_choice.is_assumed,
         unpacked,
         is_quiet: false,
-        outside: Outside::new(run),
+        outside: Outside::new(run)?,
     })
 }
 

@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, ExitStatus, Stdio};
 
 use trace::run::{ChangedPath, Effects, FileGuard, PathChange, UncoveredFolder};
 use wire::{file, variable};
@@ -15,6 +15,7 @@ use world::undo::Uncovered;
 use world::{FileChange, FileChangeKind, Record, Spec};
 
 use super::downloads;
+use super::run_dir::RunDir;
 use super::scratch::list_places;
 use super::temporary::Temporary;
 use crate::environment;
@@ -26,6 +27,20 @@ const ENTER: &str = "--enter-world";
 const LD_PRELOAD: &str = "LD_PRELOAD";
 /// The most paths in a report.
 const MOST_PATHS: usize = 200;
+
+/// True if a process of this user can enter a world.
+pub(crate) fn can_enter() -> Result<bool, Error> {
+    let folder = RunDir::make(None)?;
+    let world = World::make(folder.path(), false)?;
+    let ourselves = std::env::current_exe().unwrap_or_default();
+    let words = world.wrap(&[ourselves.into_os_string(), "--version".into()]);
+    let Some((program, arguments)) = words.split_first() else { return Ok(false) };
+    let mut command = Command::new(program);
+    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    // A process that does not start enters no world.
+    let _: io::Result<ExitStatus> = command.status();
+    Ok(world.read_record().is_entered)
+}
 
 /// A world for a single run, or for each rank of a job in turn.
 pub(crate) struct World {
@@ -80,7 +95,7 @@ impl World {
 
     /// Reads the effects, undoes the changes, and removes the layers. New files of download caches go to the real caches.
     pub(crate) fn end(self) -> Effects {
-        let record = Record::read(&fs::read(self.folder.join(file::WORLD)).unwrap_or_default());
+        let record = self.read_record();
         let effects = Effects {
             refusal: record.refusal.clone(),
             hosts: super::hosts::read(&self.folder),
@@ -88,6 +103,11 @@ impl World {
             ..Effects::default()
         };
         if record.is_entered { end_layers(&record, effects) } else { self.end_journal(effects) }
+    }
+
+    /// Reads the record of the program's process.
+    fn read_record(&self) -> Record {
+        Record::read(&fs::read(self.folder.join(file::WORLD)).unwrap_or_default())
     }
 
     /// Undoes the changes of the journal.

@@ -5,7 +5,7 @@ use std::net::IpAddr;
 
 use super::effects::Host;
 
-/// Reads the notes (Note [Connections] in `crates/phantom/src/files/network.rs`): `n NAME ADDRESS` for a name looked up by the program,
+/// Reads the notes (Note `[Connections]` in `crates/phantom/src/files/network.rs`): `n NAME ADDRESS` for a name looked up by the program,
 /// `c ADDRESS PORT` for a connection, `b PORT` for a port listened on by the program. Connections to ports of the program are left out.
 pub fn read_hosts(bytes: &[u8]) -> Vec<Host> {
     let text = String::from_utf8_lossy(bytes);

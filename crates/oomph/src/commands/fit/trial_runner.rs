@@ -104,7 +104,11 @@ impl<'a> TrialRunner<'a> {
             self.drive(ScheduleEvent::Wanted(missing), variants, done)?;
             missing = others;
         }
-        self.drive(ScheduleEvent::Wanted(missing), variants, done)?;
+        // Note [One journal at a time] in `effects/scratch.rs`.
+        let at_once = if self.program.outside.is_journaled() { 1 } else { missing.len().max(1) };
+        for batch in missing.chunks(at_once).take_while(|_| !interrupt::has_come()) {
+            self.drive(ScheduleEvent::Wanted(batch.to_vec()), variants, done)?;
+        }
         Ok(!interrupt::has_come())
     }
 
