@@ -141,10 +141,15 @@ fn of_run(spec: &RunSpec, conditions: &Conditions, folders: &Folders) -> Environ
 }
 
 impl Environment {
-    /// Adds the world that a child of a fork server enters, and the folder for the journal of a child that cannot.
-    pub fn set_world(&mut self, spec: &Path, journal: &Path) {
+    /// Adds the world that a child of a fork server enters.
+    pub fn set_world(&mut self, spec: &Path) {
         self.set(variable::WORLD, spec);
+    }
+
+    /// Adds the folder for the journal of a child without a world.
+    pub fn set_journal(&mut self, journal: &Path) {
         self.set(variable::UNDO, journal);
+        self.set(variable::GUARD, variable::GUARD_FUNCTIONS);
     }
 
     /// Adds the refusal of connections to programs outside the run.

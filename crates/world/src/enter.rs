@@ -34,18 +34,23 @@ impl EnterError {
     }
 }
 
-/// Moves this process into a world, and writes the [`Record`]. The process must have a single thread. Returns true if it was moved. After an error
-/// before the first layer the process goes on in the world of everybody, which the record says; a later error is returned.
+/// Moves this process into a world, and writes the [`Record`]. The process must have a single thread. Returns true if the process was moved,
+/// and false if the kernel refused the namespaces and nothing changed. After an error the process is between the worlds, and must end.
 pub fn enter(spec: &Spec) -> Result<bool, EnterError> {
     let folder = std::env::current_dir().map_err(EnterError::at("current folder"))?;
-    let entered = separate(spec.is_offline, &folder).and_then(|is_user| prepare(spec, is_user));
-    let mut layers = match entered {
-        Ok(layers) => layers,
+    let (user, group) = (getuid(), getgid());
+    let own = match separate(spec.is_offline, &folder, &spec.folders) {
+        Ok(own) => own,
         Err(refusal) => {
-            write(spec, &Record { refusal: Some(refusal.to_string()), ..Record::default() })?;
+            write_refusal(spec, &refusal)?;
             return Ok(false);
         }
     };
+    if own.is_some() {
+        let mapped = map_ids(user, group).map_err(EnterError::at("no mapping of the user"));
+        mapped.inspect_err(|refusal| drop(write_refusal(spec, refusal)))?;
+    }
+    let mut layers = prepare(spec, own).inspect_err(|refusal| drop(write_refusal(spec, refusal)))?;
     layers.cover();
     let record = Record { is_entered: true, ..layers.into_record() };
     write(spec, &record)?;
@@ -63,27 +68,24 @@ fn write(spec: &Spec, record: &Record) -> Result<(), EnterError> {
     written.map_err(EnterError::at(format!("write {}", spec.record.display())))
 }
 
-/// Makes the namespaces; true if a user namespace was necessary.
-fn separate(is_offline: bool, folder: &Path) -> Result<bool, EnterError> {
+/// Makes the namespaces. Returns the folders of the user (Note [Owners] in `owners`) where a user namespace was necessary; `None` for the
+/// superuser.
+fn separate(is_offline: bool, folder: &Path, known: &[PathBuf]) -> Result<Option<Vec<PathBuf>>, EnterError> {
     let network = if is_offline { CloneFlags::CLONE_NEWNET } else { CloneFlags::empty() };
     let files = CloneFlags::CLONE_NEWNS | network;
-    let (user, group) = (getuid(), getgid());
-    let is_user = match unshare(files) {
-        Ok(()) => false,
+    match unshare(files) {
+        Ok(()) => Ok(None),
         Err(Errno::EPERM) if owners::is_shared(folder) => {
-            return Err(EnterError::at("the current folder belongs to another user or group")(Errno::EPERM));
+            Err(EnterError::at("the current folder belongs to another user or group")(Errno::EPERM))
         }
         Err(Errno::EPERM) => {
+            // In the namespace, all other owners look alike.
+            let own = owners::find(known);
             unshare(CloneFlags::CLONE_NEWUSER | files).map_err(EnterError::at("no user namespace"))?;
-            map_ids(user, group).map_err(EnterError::at("no mapping of the user"))?;
-            true
+            Ok(Some(own))
         }
-        Err(errno) => return Err(EnterError::at("no mount namespace")(errno)),
-    };
-    if is_offline {
-        loopback::bring_up().map_err(EnterError::at("loop-back"))?;
+        Err(errno) => Err(EnterError::at("no mount namespace")(errno)),
     }
-    Ok(is_user)
 }
 
 /// Keeps the user's name and group (user_namespaces(7)).
@@ -93,15 +95,22 @@ fn map_ids(user: Uid, group: Gid) -> io::Result<()> {
     fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
 }
 
+fn write_refusal(spec: &Spec, refusal: &EnterError) -> Result<(), EnterError> {
+    write(spec, &Record { refusal: Some(refusal.to_string()), ..Record::default() })
+}
+
 /// Mounts the new root. Mounts of this namespace do not reach the namespaces of other processes.
-fn prepare(spec: &Spec, is_user: bool) -> Result<Layers<'_>, EnterError> {
+fn prepare(spec: &Spec, own: Option<Vec<PathBuf>>) -> Result<Layers<'_>, EnterError> {
+    if spec.is_offline {
+        loopback::bring_up().map_err(EnterError::at("loop-back"))?;
+    }
     let private = MsFlags::MS_REC | MsFlags::MS_PRIVATE;
     mount(NOTHING, "/", NOTHING, private, NOTHING).map_err(EnterError::at("private mounts"))?;
     let mounts = fs::read("/proc/self/mountinfo").map_err(EnterError::at("list of mounts"))?;
     let root = root(spec);
     fs::create_dir_all(&root).map_err(EnterError::at("new root"))?;
     mount(NOTHING, &root, Some("tmpfs"), MsFlags::empty(), Some("mode=755")).map_err(EnterError::at("new root"))?;
-    Ok(Layers::new(spec, root, Mounts::read(&mounts), is_user))
+    Ok(Layers::new(spec, root, Mounts::read(&mounts), own))
 }
 
 fn change_root(root: &Path, folder: &Path) -> Result<(), EnterError> {

@@ -12,7 +12,6 @@ use nix::mount::{MsFlags, mount};
 use nix::unistd::{AccessFlags, access};
 
 use crate::mounts::{Mount, Mounts};
-use crate::owners;
 use crate::record::{Layer, Record, Uncovered};
 use crate::scratch;
 use crate::spec::Spec;
@@ -41,15 +40,16 @@ pub(crate) struct Layers<'a> {
     /// The folder of the new root.
     root: PathBuf,
     mounts: Mounts,
-    is_user: bool,
+    /// The folders of the user, in a user namespace.
+    own: Option<Vec<PathBuf>>,
     record: Record,
     /// The number of the next layer: a refused mount leaves unusable folders.
     next: usize,
 }
 
 impl<'a> Layers<'a> {
-    pub(crate) fn new(spec: &'a Spec, root: PathBuf, mounts: Mounts, is_user: bool) -> Layers<'a> {
-        Layers { spec, root, mounts, is_user, record: Record::default(), next: 0 }
+    pub(crate) fn new(spec: &'a Spec, root: PathBuf, mounts: Mounts, own: Option<Vec<PathBuf>>) -> Layers<'a> {
+        Layers { spec, root, mounts, own, record: Record::default(), next: 0 }
     }
 
     pub(crate) fn into_record(self) -> Record {
@@ -59,8 +59,8 @@ impl<'a> Layers<'a> {
     /// Builds the whole tree.
     pub(crate) fn cover(&mut self) {
         self.split(Path::new("/"));
-        if self.is_user {
-            self.cover_own_folders();
+        for folder in self.own.clone().into_iter().flatten() {
+            self.cover_own_folder(&folder);
         }
         for folder in &self.spec.through {
             if let Err(errno) = self.bind(folder) {
@@ -75,18 +75,12 @@ impl<'a> Layers<'a> {
         }
     }
 
-    /// Lays an overlay over each folder of the user below folders of other users (Note [Owners] in `owners`).
-    fn cover_own_folders(&mut self) {
-        let known = self.spec.folders.iter().filter_map(|folder| owners::find_top(folder));
-        let mut folders: Vec<PathBuf> = known.chain(owners::search()).collect();
-        folders.sort();
-        folders.dedup();
-        for folder in folders {
-            let is_layer = self.record.layers.iter().any(|layer| layer.folder == folder);
-            let is_scratch = self.spec.scratches.iter().chain(&self.spec.through).any(|path| folder.starts_with(path));
-            if !is_layer && !is_scratch && self.target(&folder).is_dir() {
-                self.cover_folder(&folder);
-            }
+    /// Lays an overlay over a folder of the user below folders of other users (Note [Owners] in `owners`).
+    fn cover_own_folder(&mut self, folder: &Path) {
+        let is_layer = self.record.layers.iter().any(|layer| layer.folder == folder);
+        let is_shared = self.spec.scratches.iter().chain(&self.spec.through).any(|path| folder.starts_with(path));
+        if !is_layer && !is_shared && self.target(folder).is_dir() {
+            self.cover_folder(folder);
         }
     }
 
@@ -152,7 +146,9 @@ impl<'a> Layers<'a> {
         }
         match self.overlay(folder) {
             Ok(()) => self.show_mounts_below(folder),
-            Err(Errno::EINVAL) if self.is_user && !self.mounts.list_below(folder).is_empty() => self.split(folder),
+            Err(Errno::EINVAL) if self.own.is_some() && !self.mounts.list_below(folder).is_empty() => {
+                self.split(folder)
+            }
             // A folder closed to the user is safe.
             Err(_) if access(folder, AccessFlags::X_OK).is_err() => self.share(folder, None),
             Err(errno) => self.share(folder, Some(format!("{}: {}", mount.kind, errno.desc()))),
@@ -227,7 +223,7 @@ impl<'a> Layers<'a> {
         fs::set_permissions(upper, metadata.permissions()).map_err(to_errno)?;
         let folders = [(&b"lowerdir="[..], folder), (b",upperdir=", upper), (b",workdir=", &work)];
         let folders: Vec<u8> = folders.iter().flat_map(|(key, path)| [key.to_vec(), escape(path)].concat()).collect();
-        let options = if self.is_user { &USER_OPTIONS[..] } else { &OPTIONS[..] };
+        let options = if self.own.is_some() { &USER_OPTIONS[..] } else { &OPTIONS[..] };
         let mut refusal = Errno::EINVAL;
         for option in options {
             // The mark of a `volatile` overlay, not to be mounted again after a crash of the machine. The ranks of a job do so.

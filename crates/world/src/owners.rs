@@ -46,14 +46,22 @@ fn is_the_users(metadata: &Metadata) -> bool {
     metadata.uid() == getuid().as_raw() && metadata.gid() == getgid().as_raw()
 }
 
+/// Lists the folders of the user that get an overlay: above the `known` folders, and found by a search.
+pub(crate) fn find(known: &[PathBuf]) -> Vec<PathBuf> {
+    let mut folders: Vec<PathBuf> = known.iter().filter_map(|folder| find_top(folder)).chain(search()).collect();
+    folders.sort();
+    folders.dedup();
+    folders
+}
+
 /// The topmost of the user's folders in an unbroken chain down to `folder`; `None` if `folder` is not the user's.
-pub(crate) fn find_top(folder: &Path) -> Option<PathBuf> {
+fn find_top(folder: &Path) -> Option<PathBuf> {
     let ours = folder.ancestors().take_while(|path| fs::metadata(path).is_ok_and(|metadata| is_the_users(&metadata)));
     ours.last().map(Path::to_owned)
 }
 
 /// Lists folders of the user below folders of other users.
-pub(crate) fn search() -> Vec<PathBuf> {
+fn search() -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut entries = 0;
     let mut level = vec![PathBuf::from("/")];

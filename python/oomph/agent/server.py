@@ -120,20 +120,20 @@ def _become(request: dict) -> None:
 
 
 def _enter_world() -> None:
-    """Moves this child, which has a single thread, into the world that the request names (Note [World] in crates/world/src/lib.rs)."""
-    spec = os.environ.pop(wire.WORLD, None)
-    if spec is None:
-        return
+    """Moves this child, which has a single thread, into its world (Note [World] in crates/world/src/lib.rs), or journals its changes."""
+    spec, journal = os.environ.pop(wire.WORLD, None), os.environ.get(wire.UNDO)
     library = ctypes.CDLL(None)
-    library.oomph_enter_world.argtypes = library.oomph_guard_changes.argtypes = [ctypes.c_char_p]
-    entered = library.oomph_enter_world(os.fsencode(spec))
-    if entered < 0:
-        os._exit(wire.CANNOT)
-    if entered:
+    if spec is not None:
+        library.oomph_enter_world.argtypes = [ctypes.c_char_p]
+        is_guarded = library.oomph_enter_world(os.fsencode(spec)) == 1
         os.environ[wire.GUARD] = "namespace"
-        del os.environ[wire.UNDO]
-    elif library.oomph_guard_changes(os.fsencode(os.environ[wire.UNDO])) == 0:
-        os.environ[wire.GUARD] = "functions"
+    elif journal is not None:
+        library.oomph_guard_changes.argtypes = [ctypes.c_char_p]
+        is_guarded = library.oomph_guard_changes(os.fsencode(journal)) == 0
+    else:
+        return
+    if not is_guarded:
+        os._exit(wire.CANNOT)
 
 
 def _script() -> str | None:

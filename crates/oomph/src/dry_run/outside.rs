@@ -18,6 +18,8 @@ use crate::output;
 pub(crate) struct Outside {
     keeps_files: bool,
     network: Network,
+    /// The reason for no worlds.
+    refusal: Option<String>,
     /// Held where the changes of runs are undone from a journal.
     lock: Option<JournalLock>,
     has_run: Cell<bool>,
@@ -36,8 +38,8 @@ enum Network {
 impl Outside {
     /// The rules by the options.
     pub(crate) fn new(run: &RunOptions) -> Result<Outside, Error> {
-        let needs_journal = !run.keep_files && !world::can_enter()?;
-        let lock = if needs_journal { Some(JournalLock::take()?) } else { None };
+        let refusal = if run.keep_files { None } else { world::find_refusal()? };
+        let lock = refusal.as_ref().map(|_| JournalLock::take()).transpose()?;
         for path in scratch::finish_abandoned() {
             let what = "was changed by a dry run that was killed, and could not be put back";
             output::say(&format!("warning: {} {what}", path.display()));
@@ -48,7 +50,7 @@ impl Outside {
             _ => Network::First,
         };
         let (has_run, first) = (Cell::new(false), RefCell::default());
-        Ok(Outside { keeps_files: run.keep_files, network, lock, has_run, first })
+        Ok(Outside { keeps_files: run.keep_files, network, refusal, lock, has_run, first })
     }
 
     /// True until a run has started.
@@ -69,7 +71,7 @@ impl Outside {
             Network::All => false,
             Network::None => true,
         };
-        let world = if self.keeps_files { None } else { Some(World::make(folder, is_offline)?) };
+        let world = if self.keeps_files { None } else { Some(World::make(folder, is_offline, self.refusal.clone())?) };
         Ok(RunOutside { world, is_first, is_offline })
     }
 

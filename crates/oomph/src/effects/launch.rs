@@ -18,7 +18,7 @@ use wire::{file, variable};
 
 use crate::effects::background::{self, Background};
 use crate::effects::run_progress::RunProgress;
-use crate::effects::world::{self, World};
+use crate::effects::world::World;
 use crate::effects::{interrupt, reap, watchdog};
 use crate::environment as names;
 use crate::error::{Error, SetupError};
@@ -151,8 +151,8 @@ fn start(program: &Start) -> Result<Child, Error> {
     command.stdin(input());
     redirect(&mut command, program)?;
     set_environment(&mut command, program.environment);
-    if words != program.command {
-        world::delay_preload(&mut command);
+    if let Some(world) = program.world.filter(|world| world.is_journaled() || words != program.command) {
+        world.add_guard(&mut command);
     }
     spawn(&mut command)
 }

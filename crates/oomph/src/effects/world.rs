@@ -7,8 +7,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, Stdio};
 
+use ::run::Environment;
 use trace::run::{ChangedPath, Effects, FileGuard, PathChange, UncoveredFolder};
 use wire::{file, variable};
 use world::undo::Uncovered;
@@ -28,18 +29,19 @@ const LD_PRELOAD: &str = "LD_PRELOAD";
 /// The most paths in a report.
 const MOST_PATHS: usize = 200;
 
-/// True if a process of this user can enter a world.
-pub(crate) fn can_enter() -> Result<bool, Error> {
+/// Tries to enter a world in a separate process; returns the reason where the kernel refuses.
+pub(crate) fn find_refusal() -> Result<Option<String>, Error> {
     let folder = RunDir::make(None)?;
-    let world = World::make(folder.path(), false)?;
+    let world = World::make(folder.path(), false, None)?;
     let ourselves = std::env::current_exe().unwrap_or_default();
     let words = world.wrap(&[ourselves.into_os_string(), "--version".into()]);
-    let Some((program, arguments)) = words.split_first() else { return Ok(false) };
+    let Some((program, arguments)) = words.split_first() else { return Ok(None) };
     let mut command = Command::new(program);
     command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    // A process that does not start enters no world.
-    let _: io::Result<ExitStatus> = command.status();
-    Ok(world.read_record().is_entered)
+    let status = command.status();
+    let record = world.read_record();
+    let is_entered = record.is_entered && status.is_ok_and(|status| status.success());
+    Ok((!is_entered).then(|| record.refusal.unwrap_or_else(|| "the kernel refused a namespace".to_owned())))
 }
 
 /// A world for a single run, or for each rank of a job in turn.
@@ -49,12 +51,14 @@ pub(crate) struct World {
     folder: PathBuf,
     /// The folder for the journal of the guard without namespaces.
     journal: PathBuf,
+    /// The reason for a journal in place of layers.
+    refusal: Option<String>,
     is_offline: bool,
 }
 
 impl World {
     /// Makes the scratch folders, and the specification in the run directory `folder`.
-    pub(crate) fn make(folder: &Path, is_offline: bool) -> Result<World, Error> {
+    pub(crate) fn make(folder: &Path, is_offline: bool, refusal: Option<String>) -> Result<World, Error> {
         let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
         let scratches: Vec<Temporary> =
             list_places().iter().filter_map(|place| Temporary::make_in(place, "world-").ok()).collect();
@@ -70,23 +74,39 @@ impl World {
             is_offline,
         };
         fs::write(folder.join(file::WORLD_SPEC), spec.to_bytes()).map_err(failed)?;
-        Ok(World { _scratches: scratches, folder: folder.to_owned(), journal, is_offline })
+        Ok(World { _scratches: scratches, folder: folder.to_owned(), journal, refusal, is_offline })
     }
 
     /// The file of the specification.
-    pub(crate) fn spec(&self) -> PathBuf {
+    fn spec(&self) -> PathBuf {
         self.folder.join(file::WORLD_SPEC)
     }
 
-    /// The folder for the journal of a run without a namespace.
-    pub(crate) fn journal(&self) -> &Path {
-        &self.journal
+    /// True if the changes of the run are undone from a journal.
+    pub(crate) fn is_journaled(&self) -> bool {
+        self.refusal.is_some()
+    }
+
+    /// Adds the guard to the variables of a command with the words of [`World::wrap`].
+    pub(crate) fn add_guard(&self, command: &mut Command) {
+        match &self.refusal {
+            None => delay_preload(command),
+            Some(_) => add_journal(command, &self.journal),
+        }
+    }
+
+    /// Adds the guard to the variables of a child of the fork server.
+    pub(crate) fn add_forked_guard(&self, environment: &mut Environment) {
+        match &self.refusal {
+            None => environment.set_world(&self.spec()),
+            Some(_) => environment.set_journal(&self.journal),
+        }
     }
 
     /// Returns a command line that enters this world first; the same command line if the program cannot be started.
     pub(crate) fn wrap(&self, words: &[OsString]) -> Vec<OsString> {
         let Ok(ourselves) = std::env::current_exe() else { return words.to_vec() };
-        if !words.first().is_some_and(|program| can_start(program)) {
+        if self.refusal.is_some() || !words.first().is_some_and(|program| can_start(program)) {
             return words.to_vec();
         }
         let before = [ourselves.into_os_string(), ENTER.into(), self.spec().into_os_string()];
@@ -97,7 +117,7 @@ impl World {
     pub(crate) fn end(self) -> Effects {
         let record = self.read_record();
         let effects = Effects {
-            refusal: record.refusal.clone(),
+            refusal: self.refusal.clone().or_else(|| record.refusal.clone()),
             hosts: super::hosts::read(&self.folder),
             is_offline: self.is_offline,
             ..Effects::default()
@@ -203,8 +223,15 @@ fn to_path(change: &FileChange) -> ChangedPath {
     ChangedPath { path: change.path.display().to_string(), change: kind }
 }
 
+/// Adds the variables of a journal.
+fn add_journal(command: &mut Command, journal: &Path) {
+    if !journal.as_os_str().is_empty() {
+        command.env(variable::GUARD, variable::GUARD_FUNCTIONS).env(variable::UNDO, journal);
+    }
+}
+
 /// Keeps the phantom out of the process that enters the world; the program loads the phantom.
-pub(crate) fn delay_preload(command: &mut Command) {
+fn delay_preload(command: &mut Command) {
     let preload =
         command.get_envs().find(|(name, _)| *name == LD_PRELOAD).and_then(|(_, value)| value).map(OsStr::to_owned);
     if let Some(preload) = preload {
@@ -237,8 +264,8 @@ pub(crate) fn become_program(spec: &Path, words: &[OsString]) -> io::Error {
     }
     if entered {
         command.env(variable::GUARD, variable::GUARD_NAMESPACE);
-    } else if !spec.journal.as_os_str().is_empty() {
-        command.env(variable::GUARD, variable::GUARD_FUNCTIONS).env(variable::UNDO, &spec.journal);
+    } else {
+        add_journal(&mut command, &spec.journal);
     }
     command.exec()
 }

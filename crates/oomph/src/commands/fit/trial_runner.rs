@@ -198,7 +198,7 @@ impl<'a> TrialRunner<'a> {
         let outside = self.program.outside.next(&folder)?;
         self.program.outside.complete(&outside, &mut variables);
         if let Some(world) = &outside.world {
-            variables.set_world(&world.spec(), world.journal());
+            world.add_forked_guard(&mut variables);
         }
         self.outside.insert(id, outside);
         let output = folder.join(file::OUTPUT);
