@@ -147,7 +147,7 @@ impl<'a> Layers<'a> {
         match self.overlay(folder) {
             Ok(()) => self.show_mounts_below(folder),
             Err(Errno::EINVAL) if self.own.is_some() && !self.mounts.list_below(folder).is_empty() => {
-                self.split(folder)
+                self.split(folder);
             }
             // A folder closed to the user is safe.
             Err(_) if access(folder, AccessFlags::X_OK).is_err() => self.share(folder, None),

@@ -61,13 +61,19 @@ pub(crate) fn without_caches(changes: &[FileChange]) -> Vec<&FileChange> {
     let hidden: Vec<PathBuf> =
         list_caches().into_iter().chain(caches_folder()).chain(others).chain([PathBuf::from("/dev/shm")]).collect();
     let is_hidden = |path: &Path| {
-        path.components().any(|part| part.as_os_str() == "__pycache__") || hidden.iter().any(|it| path.starts_with(it))
+        path.components().any(|part| is_caches_name(&part.as_os_str().to_string_lossy()))
+            || hidden.iter().any(|it| path.starts_with(it))
     };
     // A folder above a cache was made for the cache.
     let is_above = |change: &FileChange| {
         change.kind == FileChangeKind::MadeFolder && hidden.iter().any(|it| it.starts_with(&change.path))
     };
     changes.iter().filter(|change| !is_hidden(&change.path) && !is_above(change)).collect()
+}
+
+/// True for the name of a cache of Python or of `torch.compile` (torch/_inductor/runtime/cache_dir_utils.py, 2.11).
+fn is_caches_name(name: &str) -> bool {
+    name == "__pycache__" || name.starts_with("torchinductor_")
 }
 
 fn caches_folder() -> Option<PathBuf> {

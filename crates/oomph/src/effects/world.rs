@@ -62,7 +62,8 @@ impl World {
         let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
         let scratches: Vec<Temporary> =
             list_places().iter().filter_map(|place| Temporary::make_in(place, "world-").ok()).collect();
-        let journal = scratches.first().map_or_else(PathBuf::new, |scratch| scratch.path().to_owned());
+        let journal = scratches.first().filter(|_| refusal.is_some());
+        let journal = journal.map_or_else(PathBuf::new, |scratch| scratch.path().to_owned());
         prepare_journal(&journal, folder).map_err(failed)?;
         let known = [std::env::current_dir().ok(), environment::get(environment::HOME).map(PathBuf::from)];
         let spec = Spec {
@@ -74,6 +75,8 @@ impl World {
             is_offline,
         };
         fs::write(folder.join(file::WORLD_SPEC), spec.to_bytes()).map_err(failed)?;
+        // A full disk shows here, not in the process that enters.
+        fs::write(folder.join(file::WORLD), [0]).map_err(failed)?;
         Ok(World { _scratches: scratches, folder: folder.to_owned(), journal, refusal, is_offline })
     }
 
@@ -253,19 +256,16 @@ pub(crate) fn become_program(spec: &Path, words: &[OsString]) -> io::Error {
         Ok(spec) => spec,
         Err(error) => return error,
     };
-    let entered = match world::enter(&spec) {
-        Ok(is_entered) => is_entered,
+    match world::enter(&spec) {
+        Ok(true) => {}
+        Ok(false) => return io::Error::other("the kernel refuses a namespace now"),
         Err(error) => return io::Error::other(error),
-    };
+    }
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).env_remove(variable::PRELOAD);
     if let Some(preload) = std::env::var_os(variable::PRELOAD) {
         command.env(LD_PRELOAD, preload);
     }
-    if entered {
-        command.env(variable::GUARD, variable::GUARD_NAMESPACE);
-    } else {
-        add_journal(&mut command, &spec.journal);
-    }
+    command.env(variable::GUARD, variable::GUARD_NAMESPACE);
     command.exec()
 }
