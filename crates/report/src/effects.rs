@@ -9,11 +9,10 @@ use crate::words::count;
 const HOSTS_SHOWN: usize = 3;
 
 /// Describes the effects, such as `the program wrote 6 files and removed 1 folder (undone), and connected to api.example.org`; `None` without
-/// any. `all_runs`: true if later runs had no network.
-pub fn describe(effects: &Effects) -> Option<String> {
-    let files = describe_files(effects);
-    let hosts = describe_hosts(effects);
-    let parts: Vec<String> = files.into_iter().chain(hosts).collect();
+/// any. `connects_once`: true if later runs had no network.
+pub fn describe(effects: &Effects, connects_once: bool) -> Option<String> {
+    let parts: Vec<String> =
+        describe_files(effects).into_iter().chain(describe_hosts(effects, connects_once)).collect();
     (!parts.is_empty()).then(|| format!("the program {}", parts.join(", and ")))
 }
 
@@ -52,12 +51,13 @@ fn describe_files(effects: &Effects) -> Option<String> {
     (!parts.is_empty()).then(|| format!("{}{size} ({after}{kept})", join(&parts)))
 }
 
-fn describe_hosts(effects: &Effects) -> Option<String> {
+fn describe_hosts(effects: &Effects, connects_once: bool) -> Option<String> {
     let names: Vec<String> = effects.hosts.iter().map(|host| format!("{}:{}", host.name, host.port)).collect();
     let shown = names.iter().take(HOSTS_SHOWN).cloned().collect::<Vec<_>>();
     let more = names.len().saturating_sub(HOSTS_SHOWN);
     let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-    (!names.is_empty()).then(|| format!("connected to {}{more} (in one run only)", shown.join(", ")))
+    let runs = if connects_once { " (in one run only)" } else { "" };
+    (!names.is_empty()).then(|| format!("connected to {}{more}{runs}", shown.join(", ")))
 }
 
 /// Joins parts by commas, the last by `and`.
@@ -94,7 +94,7 @@ mod tests {
             (kept, Some("the program wrote 6 files and removed 1 folder (kept)")),
         ];
         for (effects, expected) in cases {
-            assert_eq!(describe(&effects).as_deref(), expected);
+            assert_eq!(describe(&effects, true).as_deref(), expected);
         }
         let folder = UncoveredFolder { path: "/mnt/nas".to_owned(), reason: "cifs: Invalid argument".to_owned() };
         let gap = Effects { uncovered: vec![folder], ..Effects::default() };

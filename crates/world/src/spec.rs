@@ -15,8 +15,6 @@ pub struct Spec {
     pub folders: Vec<PathBuf>,
     /// The file for the [`Record`](crate::Record), below one of `through`.
     pub record: PathBuf,
-    /// The folder for the journal of the other guard (Note [Undo journal] in `crates/phantom/src/undo.rs`); empty without.
-    pub journal: PathBuf,
     /// True to leave only a loop-back of the world's own as a network.
     pub is_offline: bool,
 }
@@ -35,9 +33,7 @@ impl Spec {
         let scratches = self.scratches.iter().map(|path| ('s', path.as_path()));
         let through = self.through.iter().map(|path| ('t', path.as_path()));
         let folders = self.folders.iter().map(|path| ('f', path.as_path()));
-        let journal = (!self.journal.as_os_str().is_empty()).then_some(('u', self.journal.as_path()));
-        let entries =
-            scratches.chain(through).chain(folders).chain(journal).chain([('r', self.record.as_path())]).chain(offline);
+        let entries = scratches.chain(through).chain(folders).chain([('r', self.record.as_path())]).chain(offline);
         entries.flat_map(|(kind, path)| format!("{kind} ").into_bytes().into_iter().chain(end(path))).collect()
     }
 
@@ -50,7 +46,6 @@ impl Spec {
                 Some(b"s ") => spec.scratches.push(path()),
                 Some(b"t ") => spec.through.push(path()),
                 Some(b"f ") => spec.folders.push(path()),
-                Some(b"u ") => spec.journal = path(),
                 Some(b"r ") => spec.record = path(),
                 Some(b"o ") => spec.is_offline = true,
                 _ => return Err(SpecError { entry: String::from_utf8_lossy(entry).into_owned() }),
@@ -76,7 +71,6 @@ mod tests {
             through: vec!["/tmp/run\n1".into()],
             folders: vec!["/home/ann".into()],
             record: "/tmp/run\n1/world".into(),
-            journal: "/tmp/a b/journal".into(),
             is_offline: true,
         };
         assert_eq!(Spec::read(&spec.to_bytes()).unwrap(), spec);

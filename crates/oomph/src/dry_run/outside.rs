@@ -1,7 +1,7 @@
 //! The guard of a command's dry runs: a world for each run, and the network for the first.
 
 use std::cell::{Cell, RefCell};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use ::run::Environment;
 use report::effects;
@@ -72,7 +72,7 @@ impl Outside {
             Network::None => true,
         };
         let world = if self.keeps_files { None } else { Some(World::make(folder, is_offline, self.refusal.clone())?) };
-        Ok(RunOutside { world, is_first, is_offline })
+        Ok(RunOutside { world, folder: folder.to_owned(), is_first, is_offline })
     }
 
     /// Adds the rules for a run to its environment.
@@ -86,10 +86,11 @@ impl Outside {
     }
 
     /// Ends a run: undoes the changes.
-    pub(crate) fn end(&self, run: RunOutside) -> Option<Effects> {
-        let effects = run.world.map(World::end);
-        if run.is_first {
-            self.first.replace(effects.clone());
+    pub(crate) fn end(&self, run: RunOutside) -> Effects {
+        let RunOutside { world, folder, is_first, is_offline } = run;
+        let effects = world.map_or_else(|| world::read_unguarded(&folder, is_offline), World::end);
+        if is_first {
+            self.first.replace(Some(effects.clone()));
         }
         effects
     }
@@ -97,8 +98,9 @@ impl Outside {
     /// Sentences on the effects of the first run.
     pub(crate) fn describe(&self) -> impl Iterator<Item = String> {
         let effects = self.effects();
-        let sentences =
-            effects.iter().flat_map(|effects| [effects::describe(effects), effects::describe_gaps(effects)]);
+        let sentences = effects.iter().flat_map(|effects| {
+            [effects::describe(effects, self.network == Network::First), effects::describe_gaps(effects)]
+        });
         sentences.flatten().collect::<Vec<_>>().into_iter()
     }
 
@@ -111,6 +113,8 @@ impl Outside {
 /// The rules for one run.
 pub(crate) struct RunOutside {
     pub(crate) world: Option<World>,
+    /// The run directory.
+    folder: PathBuf,
     is_first: bool,
     is_offline: bool,
 }

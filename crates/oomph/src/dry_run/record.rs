@@ -71,7 +71,7 @@ fn record_again(
         }
     };
     launch.ended = Some(ended);
-    launch.effects = program.outside.end(outside).map(Box::new);
+    launch.effects = Some(Box::new(program.outside.end(outside)));
     run_dir::write_launch(folder, &launch)?;
     Ok(Recording { launch, run: run_dir::read(folder)?, folder: folder.to_owned() })
 }

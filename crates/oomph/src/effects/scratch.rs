@@ -5,6 +5,7 @@
 //! A journal is undone in place. Of two runs that change the same file at the same time, the second takes the file of the first for the
 //! original, and puts it back. So commands with a journal exclude each other, by a lock in the user's cache folder, and the runs of `fit` take turns.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
@@ -22,15 +23,8 @@ pub(crate) fn list_places() -> Vec<PathBuf> {
     let places = [Some(std::env::temp_dir()), Some(PathBuf::from("/var/tmp")), caches, Some(PathBuf::from("/dev/shm"))];
     let mut places: Vec<PathBuf> =
         places.into_iter().flatten().filter_map(|place| fs::canonicalize(place).ok()).collect();
-    // The order is that of preference, so equal places are found by hand.
-    let mut index = 0;
-    while index < places.len() {
-        if places[..index].contains(&places[index]) {
-            places.remove(index);
-        } else {
-            index += 1;
-        }
-    }
+    let mut seen = BTreeSet::new();
+    places.retain(|place| seen.insert(place.clone()));
     places
 }
 

@@ -44,6 +44,11 @@ pub(crate) fn find_refusal() -> Result<Option<String>, Error> {
     Ok((!is_entered).then(|| record.refusal.unwrap_or_else(|| "the kernel refused a namespace".to_owned())))
 }
 
+/// The effects of a run whose changes stay.
+pub(crate) fn read_unguarded(folder: &Path, is_offline: bool) -> Effects {
+    Effects { hosts: super::hosts::read(folder), is_offline, ..Effects::default() }
+}
+
 /// A world for a single run, or for each rank of a job in turn.
 pub(crate) struct World {
     /// Removed with the world.
@@ -71,7 +76,6 @@ impl World {
             through: vec![folder.to_owned()],
             folders: known.into_iter().flatten().chain([std::env::temp_dir()]).collect(),
             record: folder.join(file::WORLD),
-            journal: journal.clone(),
             is_offline,
         };
         fs::write(folder.join(file::WORLD_SPEC), spec.to_bytes()).map_err(failed)?;

@@ -6,7 +6,7 @@ use super::kernel::{self, Answer, Descriptor, Stat};
 use super::place::Place;
 use super::record::{JournalKind, append};
 use super::setup::{Buffer, Region, STASH_NAME, Setup};
-use super::table::{Fact, path_hash};
+use super::table::{Fact, hash};
 
 /// A name in a stash on the mount of `place`, for a file to be moved there.
 pub(super) fn name_beside(setup: &Setup, place: &Place) -> Answer<Place> {
@@ -58,14 +58,13 @@ fn is_usable(stash: &Place) -> Answer<bool> {
 
 /// Journals the times of a folder, once.
 pub(super) fn times(setup: &Setup, folder: &Place) -> Answer<()> {
-    let known = path_hash(Fact::Times, folder.bytes());
-    if setup.table.has(known) {
-        return Ok(());
-    }
-    if let Some(stat) = folder.stat()? {
+    let Some(stat) = folder.stat()? else { return Ok(()) };
+    // A renamed folder may have come to a known path.
+    let known = hash(Fact::Times, &stat, folder.bytes());
+    if !setup.table.has(known) {
         append(setup, JournalKind::Folder, &stat, &[folder.bytes()])?;
+        setup.table.add(known);
     }
-    setup.table.add(known);
     Ok(())
 }
 

@@ -264,7 +264,13 @@ fn rename_once(
     preserve::parent_times(setup, source)?;
     preserve::parent_times(setup, target)?;
     let stash = match present {
+        // The journal knows a folder by its path: two folders that change places are refused, as by a file system without exchanges.
+        Some(present) if is_exchange && (present.is(libc::S_IFDIR) || stat.is(libc::S_IFDIR)) => {
+            return Err(libc::EINVAL);
+        }
         Some(_) if is_exchange => None,
+        // The kernel refuses the exchange.
+        None if is_exchange => return Ok(Entry::Call),
         Some(present) if flags & libc::RENAME_NOREPLACE != 0 || present.is(libc::S_IFDIR) != stat.is(libc::S_IFDIR) => {
             return Ok(Entry::Call);
         }

@@ -89,8 +89,3 @@ pub(super) fn hash(fact: Fact, stat: &Stat, path: &[u8]) -> u64 {
     }
     hash.max(1)
 }
-
-/// The hash of a fact about a path.
-pub(super) fn path_hash(fact: Fact, path: &[u8]) -> u64 {
-    extend_fnv(extend_fnv(FNV_EMPTY, &[fact as u8]), path).max(1)
-}

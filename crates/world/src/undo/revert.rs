@@ -231,8 +231,12 @@ fn is_renamed(record: &Record, found: &Stat) -> bool {
 
 fn exchange(record: &Record, spot: &Spot) -> io::Result<()> {
     let other = Spot::find(record.other.as_deref().ok_or_else(absent)?)?.ok_or_else(absent)?;
-    match other.stat()? {
-        Some(found) if identity(&found) == record.state.identity() => spot.exchange(&other),
+    let is_same = |found: &Stat| identity(found) == record.state.identity();
+    match (spot.stat()?, other.stat()?) {
+        // A file of the run was removed after the exchange, and stays removed.
+        (Some(here), None) if !is_same(&here) => spot.rename(&other),
+        (None, Some(there)) if is_same(&there) => other.rename(spot),
+        (Some(_), Some(there)) if is_same(&there) => spot.exchange(&other),
         _ => Ok(()),
     }
 }
