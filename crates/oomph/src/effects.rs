@@ -2,12 +2,14 @@
 
 pub(crate) mod background;
 pub(crate) mod downloads;
-mod hosts;
+pub(crate) mod fetched;
+pub(crate) mod hosts;
 pub(crate) mod interrupt;
 pub(crate) mod launch;
 pub(crate) mod live_process;
 mod log_lines;
 pub(crate) mod patience;
+pub(crate) mod permission;
 pub(crate) mod progress;
 pub(crate) mod publish;
 pub(crate) mod reap;

@@ -41,7 +41,9 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         Ok(parsed) => parsed,
         Err(error) => return output::usage(&error),
     };
-    match commands::run(command, after_dashes) {
+    let outcome = commands::run(command, after_dashes);
+    effects::temporary::finish_removals();
+    match outcome {
         Ok(status) => status.into(),
         Err(error) => {
             output::failure(&error);

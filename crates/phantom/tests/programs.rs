@@ -274,6 +274,18 @@ fn a_journal_that_cannot_grow_is_a_valid_prefix_and_said_once() {
 }
 
 #[test]
+fn zeros_written_under_a_guard_are_holes() {
+    for guard in [None, Some("namespace"), Some("functions")] {
+        let files = tempfile::tempdir().unwrap();
+        let program = Program::new("holes").with("TMPDIR", files.path().to_str().unwrap());
+        match guard {
+            Some(guard) => program.with("OOMPH_GUARD", guard).run(),
+            None => program.run(),
+        };
+    }
+}
+
+#[test]
 fn an_unlimited_device_measures_any_need() {
     Program::new("unlimited").with("OOMPH_UNLIMITED", "1").run();
 }

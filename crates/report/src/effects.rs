@@ -46,7 +46,7 @@ fn describe_files(effects: &Effects) -> Option<String> {
         0 => String::new(),
         kept => format!(", {} kept", count(kept, "download", "downloads")),
     };
-    let size = Bytes(effects.disk_bytes);
+    let size = Bytes(effects.written_bytes);
     let size = if size < Bytes(1 << 20) { String::new() } else { format!(" of {size}") };
     (!parts.is_empty()).then(|| format!("{}{size} ({after}{kept})", join(&parts)))
 }
@@ -79,7 +79,7 @@ mod tests {
         let none = Effects { guard: FileGuard::Namespace, ..Effects::default() };
         let files = Effects { files_written: 6, folders_removed: 1, ..none.clone() };
         let host = Host { name: "api.example.org".to_owned(), port: 443, connections: 2 };
-        let both = Effects { disk_bytes: 5 << 30, hosts: vec![host], downloads_kept: 2, ..files.clone() };
+        let both = Effects { written_bytes: 5 << 30, hosts: vec![host], downloads_kept: 2, ..files.clone() };
         let kept = Effects { guard: FileGuard::None, ..files.clone() };
         let cases = [
             (none, None),

@@ -95,7 +95,7 @@ variables! {
     LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE", Run, Agent: "number of that job's ranks on one machine";
     OWNER = "OOMPH_OWNER", Process, Binary: "the name of the oomph that started the program; if it is killed, what it leaves behind is found by this (Note [Watchdog] in `crates/oomph/src/effects/watchdog.rs`)";
     WORLD = "OOMPH_WORLD", Run, Agent: "the specification of the world that a child of a fork server enters (Note [World] in `crates/world/src/lib.rs`)";
-    GUARD = "OOMPH_GUARD", Run, Agent: "the guard of the user's files, `namespace` or `functions`; unset = the agent itself keeps existing checkpoints (`checkpoints`)";
+    GUARD = "OOMPH_GUARD", Run, Phantom | Agent: "the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`); unset = the agent itself keeps existing checkpoints (`checkpoints`)";
     OFFLINE = "OOMPH_OFFLINE", Run, Phantom: "`1`: connections to other programs are refused (Note [Connections] in `crates/phantom/src/files/network.rs`)";
     PRELOAD = "OOMPH_PRELOAD", Process, Binary: "the `LD_PRELOAD` of a program that enters a world first";
     AGENT_PID = "OOMPH_AGENT_PID", Process, Agent: "set by the agent: the first process of the run, so that its helpers record nothing";

@@ -38,8 +38,8 @@ pub struct FileChange {
 pub struct Effects {
     /// The changes, sorted by path.
     pub changes: Vec<FileChange>,
-    /// The bytes of the changes on the disk.
-    pub disk_bytes: u64,
+    /// The sizes of the made and changed files. Holes count: on the disk, a checkpoint of zeros is smaller.
+    pub written_bytes: u64,
     /// True if some changes are unread, being too many.
     pub is_cut: bool,
 }
@@ -83,7 +83,7 @@ fn walk(layer: &Layer, folder: &Path, has_lower: bool, effects: &mut Effects) {
         }
         let Ok(place) = path.strip_prefix(&layer.upper).map(|place| layer.folder.join(place)) else { continue };
         let before = if has_lower { fs::symlink_metadata(&place).ok() } else { None };
-        effects.disk_bytes += metadata.blocks() * 512;
+        effects.written_bytes += if metadata.is_file() { metadata.len() } else { 0 };
         compare(&place, &metadata, before.as_ref(), effects);
         if metadata.is_dir() {
             let is_merged = before.is_some_and(|before| before.is_dir());

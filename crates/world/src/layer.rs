@@ -191,17 +191,28 @@ impl<'a> Layers<'a> {
     }
 
     fn bind(&self, path: &Path) -> nix::Result<()> {
-        mount(Some(path), &self.target(path), NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)
+        self.bind_at(path, path)
     }
 
-    /// Lays an overlay over a folder, with the changes in the first scratch folder accepted by the kernel.
+    /// Mounts `source` at `path`.
+    fn bind_at(&self, source: &Path, path: &Path) -> nix::Result<()> {
+        mount(Some(source), &self.target(path), NOTHING, MsFlags::MS_BIND | MsFlags::MS_REC, NOTHING)
+    }
+
+    /// Lays an overlay over a folder, with the changes in the first scratch folder accepted by the kernel. An empty folder needs only the
+    /// folder for the changes, which is mounted faster.
     fn overlay(&mut self, folder: &Path) -> nix::Result<()> {
         let mut refusal = Errno::ENOENT;
         for scratch in self.spec.scratches.iter().filter(|scratch| !scratch.starts_with(folder)) {
             let number = self.next;
             self.next += 1;
             let upper = scratch.join(format!("upper{number}"));
-            match self.overlay_at(folder, scratch, &upper, number) {
+            let laid = if is_empty(folder) && self.find_addition(folder).is_none() {
+                make_upper(folder, &upper).and_then(|()| self.bind_at(&upper, folder))
+            } else {
+                self.overlay_at(folder, scratch, &upper, number)
+            };
+            match laid {
                 Ok(()) => {
                     self.record.layers.push(Layer { folder: folder.to_owned(), upper });
                     return Ok(());
@@ -214,15 +225,13 @@ impl<'a> Layers<'a> {
 
     fn overlay_at(&self, folder: &Path, scratch: &Path, upper: &Path, number: usize) -> nix::Result<()> {
         let work = scratch.join(format!("work{number}"));
-        let metadata = fs::metadata(folder).map_err(to_errno)?;
-        for made in [upper, &work] {
-            fs::create_dir_all(made).map_err(to_errno)?;
-        }
-        // The root of an overlay has the owner and the mode of the upper folder. Only the superuser may change owners.
-        let _: io::Result<()> = chown(upper, Some(metadata.uid()), Some(metadata.gid()));
-        fs::set_permissions(upper, metadata.permissions()).map_err(to_errno)?;
-        let folders = [(&b"lowerdir="[..], folder), (b",upperdir=", upper), (b",workdir=", &work)];
-        let folders: Vec<u8> = folders.iter().flat_map(|(key, path)| [key.to_vec(), escape(path)].concat()).collect();
+        make_upper(folder, upper)?;
+        fs::create_dir_all(&work).map_err(to_errno)?;
+        let addition =
+            self.find_addition(folder).map(|tree| [escape(tree), b":".to_vec()].concat()).unwrap_or_default();
+        let folders = [(&b""[..], folder), (b",upperdir=", upper), (b",workdir=", &work)];
+        let folders = folders.iter().flat_map(|(key, path)| [key.to_vec(), escape(path)].concat());
+        let folders: Vec<u8> = b"lowerdir=".iter().copied().chain(addition).chain(folders).collect();
         let options = if self.own.is_some() { &USER_OPTIONS[..] } else { &OPTIONS[..] };
         let mut refusal = Errno::EINVAL;
         for option in options {
@@ -238,6 +247,11 @@ impl<'a> Layers<'a> {
         Err(refusal)
     }
 
+    /// Returns the tree to show on top of a folder.
+    fn find_addition(&self, folder: &Path) -> Option<&Path> {
+        self.spec.additions.iter().find(|addition| addition.folder == folder).map(|addition| addition.tree.as_path())
+    }
+
     /// Mounts a socket or a named pipe: an overlay makes a new node, with nobody at the other end.
     fn show(&mut self, path: &Path) {
         let is_node = |path: &Path| {
@@ -249,6 +263,20 @@ impl<'a> Layers<'a> {
             let _: nix::Result<()> = self.bind(path);
         }
     }
+}
+
+/// Makes the folder for the changes of a folder, with the same owner and mode: the root of an overlay has those of the upper folder.
+fn make_upper(folder: &Path, upper: &Path) -> nix::Result<()> {
+    let metadata = fs::metadata(folder).map_err(to_errno)?;
+    fs::create_dir_all(upper).map_err(to_errno)?;
+    // Only the superuser may change owners.
+    let _: io::Result<()> = chown(upper, Some(metadata.uid()), Some(metadata.gid()));
+    fs::set_permissions(upper, metadata.permissions()).map_err(to_errno)
+}
+
+/// True for a readable folder without entries.
+fn is_empty(folder: &Path) -> bool {
+    fs::read_dir(folder).is_ok_and(|mut entries| entries.next().is_none())
 }
 
 fn make_read_only(path: &Path) -> nix::Result<()> {

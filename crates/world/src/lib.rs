@@ -34,4 +34,4 @@ pub use effects::{Effects, FileChange, FileChangeKind, count};
 pub use enter::{EnterError, enter};
 pub use record::{Layer, Record, Uncovered};
 pub use scratch::remove;
-pub use spec::{Spec, SpecError};
+pub use spec::{Addition, Spec, SpecError};

@@ -60,10 +60,15 @@ impl Record {
         bytes
     }
 
+    /// Returns the innermost layer of a path.
+    pub fn find_layer(&self, path: &Path) -> Option<&Layer> {
+        let layers = self.layers.iter().filter(|layer| path.starts_with(&layer.folder));
+        layers.max_by_key(|layer| layer.folder.as_os_str().len())
+    }
+
     /// Returns the place of a changed path in the innermost layer.
     pub fn find_upper(&self, path: &Path) -> Option<PathBuf> {
-        let layers = self.layers.iter().filter(|layer| path.starts_with(&layer.folder));
-        let layer = layers.max_by_key(|layer| layer.folder.as_os_str().len())?;
+        let layer = self.find_layer(path)?;
         Some(layer.upper.join(path.strip_prefix(&layer.folder).ok()?))
     }
 

@@ -13,10 +13,21 @@ pub struct Spec {
     pub through: Vec<PathBuf>,
     /// Folders surely used by the program: the current folder, the home.
     pub folders: Vec<PathBuf>,
+    /// Files shown to the program on top of the real files.
+    pub additions: Vec<Addition>,
     /// The file for the [`Record`](crate::Record), below one of `through`.
     pub record: PathBuf,
     /// True to leave only a loop-back of the world's own as a network.
     pub is_offline: bool,
+}
+
+/// A tree of files shown on top of a folder.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Addition {
+    /// A folder with a layer.
+    pub folder: PathBuf,
+    /// The tree's root, outside `folder`.
+    pub tree: PathBuf,
 }
 
 /// The error of a file without a specification.
@@ -33,19 +44,24 @@ impl Spec {
         let scratches = self.scratches.iter().map(|path| ('s', path.as_path()));
         let through = self.through.iter().map(|path| ('t', path.as_path()));
         let folders = self.folders.iter().map(|path| ('f', path.as_path()));
-        let entries = scratches.chain(through).chain(folders).chain([('r', self.record.as_path())]).chain(offline);
+        let additions = self.additions.iter();
+        let additions = additions.flat_map(|it| [('a', it.folder.as_path()), ('b', it.tree.as_path())]);
+        let record = [('r', self.record.as_path())];
+        let entries = scratches.chain(through).chain(folders).chain(additions).chain(record).chain(offline);
         entries.flat_map(|(kind, path)| format!("{kind} ").into_bytes().into_iter().chain(end(path))).collect()
     }
 
     /// Reads the output of [`Spec::to_bytes`].
     pub fn read(bytes: &[u8]) -> Result<Spec, SpecError> {
-        let mut spec = Spec::default();
+        let (mut spec, mut folder) = (Spec::default(), PathBuf::new());
         for entry in bytes.split(|byte| *byte == 0).filter(|entry| !entry.is_empty()) {
             let path = || PathBuf::from(OsString::from_vec(entry.get(2..).unwrap_or_default().to_vec()));
             match entry.get(..2) {
                 Some(b"s ") => spec.scratches.push(path()),
                 Some(b"t ") => spec.through.push(path()),
                 Some(b"f ") => spec.folders.push(path()),
+                Some(b"a ") => folder = path(),
+                Some(b"b ") => spec.additions.push(Addition { folder: std::mem::take(&mut folder), tree: path() }),
                 Some(b"r ") => spec.record = path(),
                 Some(b"o ") => spec.is_offline = true,
                 _ => return Err(SpecError { entry: String::from_utf8_lossy(entry).into_owned() }),
@@ -70,6 +86,7 @@ mod tests {
             scratches: vec!["/tmp/a b".into(), "/var/tmp/c".into()],
             through: vec!["/tmp/run\n1".into()],
             folders: vec!["/home/ann".into()],
+            additions: vec![Addition { folder: "/home".into(), tree: "/var/tmp/d 0".into() }],
             record: "/tmp/run\n1/world".into(),
             is_offline: true,
         };

@@ -34,7 +34,7 @@ WORLD_SIZE = "OOMPH_WORLD_SIZE"
 LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE"
 # the specification of the world that a child of a fork server enters (Note [World] in `crates/world/src/lib.rs`).
 WORLD = "OOMPH_WORLD"
-# the guard of the user's files, `namespace` or `functions`; unset = the agent itself keeps existing checkpoints (`checkpoints`).
+# the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`); unset = the agent itself keeps existing checkpoints (`checkpoints`).
 GUARD = "OOMPH_GUARD"
 # set by the agent: the first process of the run, so that its helpers record nothing.
 AGENT_PID = "OOMPH_AGENT_PID"

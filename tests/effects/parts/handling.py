@@ -120,6 +120,23 @@ def post_in_fit(oomph: Path) -> str:
     return f"{report['runs']} runs, {world.server.posts} posts"
 
 
+def fetch_in_fit(oomph: Path) -> str:
+    """The archive is fetched by the first run of a search, and found by the other runs, which have no network."""
+    if os.environ.get("EFFECTS_GUARD") == "functions":
+        raise suite.Skip("later runs find no fetched files")
+    with World(HERE / "parts" / "fetch_once.py") as world:
+        before = world.snapshot()
+        words = ["fit", "--json", "--no-cache", "--gpu", "rtx-4090", "--vram", "3GiB", "--python", sys.executable, "fetch_once.py"]
+        done = world.run_oomph(oomph, *words)
+        problems = world.differences(before)
+        assert not problems, "\n".join([*problems, done.stderr[-3000:]])
+        assert world.server.connections == 1, f"{world.server.connections} connections\n{done.stderr[-3000:]}"
+        assert done.stdout, f"status {done.returncode}\n{done.stderr[-3000:]}"
+        report = json.loads(done.stdout)
+        assert report["verdict"] == "fits-with-plan", f"{report['verdict']}, {report['notes']}\n{done.stderr[-3000:]}"
+    return f"{report['runs']} runs, 1 connection"
+
+
 def two_at_once(oomph: Path) -> str:
     """Two checks in one folder see nothing of each other."""
     with World(HERE / "work" / "clean_output.py") as world:
@@ -160,6 +177,7 @@ CASES = [
     keep_files,
     offline,
     post_in_fit,
+    fetch_in_fit,
     two_at_once,
     others_may_write,
 ]

@@ -5,16 +5,18 @@ use std::path::{Path, PathBuf};
 
 use ::run::Environment;
 use report::effects;
+use trace::Run;
 use trace::run::Effects;
 
 use crate::args::RunOptions;
+use crate::effects::fetched::{self, Fetched};
+use crate::effects::permission::Permission;
 use crate::effects::scratch::{self, JournalLock};
-use crate::effects::world::{self, World};
+use crate::effects::world::{self, World, WorldPlan};
 use crate::error::Error;
 use crate::output;
 
 /// The rules for all runs of a command, and the effects of the first.
-#[derive(Debug)]
 pub(crate) struct Outside {
     keeps_files: bool,
     network: Network,
@@ -24,6 +26,8 @@ pub(crate) struct Outside {
     lock: Option<JournalLock>,
     has_run: Cell<bool>,
     first: RefCell<Option<Effects>>,
+    /// The files fetched by the first run.
+    fetched: RefCell<Fetched>,
 }
 
 /// The runs that may reach other programs.
@@ -36,9 +40,9 @@ enum Network {
 }
 
 impl Outside {
-    /// The rules by the options.
-    pub(crate) fn new(run: &RunOptions) -> Result<Outside, Error> {
-        let refusal = if run.keep_files { None } else { world::find_refusal()? };
+    /// The rules by the options; `permission` for worlds, unless the program's files are kept.
+    pub(crate) fn new(run: &RunOptions, permission: Option<Permission>) -> Result<Outside, Error> {
+        let refusal = permission.and_then(Permission::find_refusal);
         let lock = refusal.as_ref().map(|_| JournalLock::take()).transpose()?;
         for path in scratch::finish_abandoned() {
             let what = "was changed by a dry run that was killed, and could not be put back";
@@ -49,8 +53,8 @@ impl Outside {
             (_, true) => Network::All,
             _ => Network::First,
         };
-        let (has_run, first) = (Cell::new(false), RefCell::default());
-        Ok(Outside { keeps_files: run.keep_files, network, refusal, lock, has_run, first })
+        let (has_run, first, fetched) = (Cell::new(false), RefCell::default(), RefCell::default());
+        Ok(Outside { keeps_files: run.keep_files, network, refusal, lock, has_run, first, fetched })
     }
 
     /// True until a run has started.
@@ -71,7 +75,9 @@ impl Outside {
             Network::All => false,
             Network::None => true,
         };
-        let world = if self.keeps_files { None } else { Some(World::make(folder, is_offline, self.refusal.clone())?) };
+        let (refusal, additions) = (self.refusal.clone(), self.fetched.borrow().additions());
+        let plan = WorldPlan { is_offline, refusal, additions };
+        let world = if self.keeps_files { None } else { Some(World::make(folder, plan)?) };
         Ok(RunOutside { world, folder: folder.to_owned(), is_first, is_offline })
     }
 
@@ -85,12 +91,16 @@ impl Outside {
         }
     }
 
-    /// Ends a run: undoes the changes.
-    pub(crate) fn end(&self, run: RunOutside) -> Effects {
+    /// Ends a run, with its records: undoes the changes.
+    pub(crate) fn end(&self, run: RunOutside, records: &Run) -> Effects {
         let RunOutside { world, folder, is_first, is_offline } = run;
-        let effects = world.map_or_else(|| world::read_unguarded(&folder, is_offline), World::end);
+        let is_only_online = is_first && self.network == Network::First;
+        let window = if is_only_online { fetched::find_window(&folder, records) } else { None };
+        let unguarded = || (world::read_unguarded(&folder, is_offline), Fetched::default());
+        let (effects, fetched) = world.map_or_else(unguarded, |world| world.end(window));
         if is_first {
             self.first.replace(Some(effects.clone()));
+            self.fetched.replace(fetched);
         }
         effects
     }

@@ -12,6 +12,7 @@ use trace::Bytes;
 
 use super::outside::Outside;
 use crate::args::{GpuOptions, JobOptions, OthersOption, RunOptions};
+use crate::effects::permission::Permission;
 use crate::effects::unpack::{self, Unpacked};
 use crate::error::{Error, SetupError};
 use crate::words::Words;
@@ -40,6 +41,7 @@ pub(crate) fn prepare(
 ) -> Result<Program, Error> {
     let gpu_choice = gpu_choice::choose(gpu)?;
     let job = job.map_or(Ok(None), JobOptions::job)?;
+    let permission = if run.keep_files { None } else { Some(Permission::ask()?) };
     let command = command(words, run.python.as_deref())?;
     let unpacked = unpack::unpack()?;
     let profile = gpu_choice.profile;
@@ -68,7 +70,7 @@ pub(crate) fn prepare(
         gpu_assumed: gpu_choice.is_assumed,
         unpacked,
         is_quiet: false,
-        outside: Outside::new(run)?,
+        outside: Outside::new(run, permission)?,
     })
 }
 

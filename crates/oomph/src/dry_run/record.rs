@@ -71,9 +71,10 @@ fn record_again(
         }
     };
     launch.ended = Some(ended);
-    launch.effects = Some(Box::new(program.outside.end(outside)));
+    let run = run_dir::read(folder)?;
+    launch.effects = Some(Box::new(program.outside.end(outside, &run)));
     run_dir::write_launch(folder, &launch)?;
-    Ok(Recording { launch, run: run_dir::read(folder)?, folder: folder.to_owned() })
+    Ok(Recording { launch, run, folder: folder.to_owned() })
 }
 
 fn start(

@@ -3,12 +3,15 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
 
 use super::scratch::discard;
 use super::watchdog;
 
 /// The existing temporary folders, which are removed if the process ends early.
 static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+/// The threads that remove folders.
+static REMOVALS: Mutex<Vec<JoinHandle<()>>> = Mutex::new(Vec::new());
 
 /// A folder that is removed with this value, or with the process.
 pub(crate) struct Temporary(PathBuf);
@@ -32,6 +35,14 @@ impl Temporary {
     pub(crate) fn path(&self) -> &Path {
         &self.0
     }
+
+    /// Removes the folder on a thread; [`finish_removals`] waits.
+    pub(crate) fn remove_in_background(self) {
+        // Without a thread, the folder is removed here, with the closure.
+        if let Ok(removal) = thread::Builder::new().spawn(move || drop(self)) {
+            REMOVALS.lock().unwrap_or_else(PoisonError::into_inner).push(removal);
+        }
+    }
 }
 
 impl Drop for Temporary {
@@ -49,6 +60,15 @@ impl Drop for Temporary {
 
 fn temporary() -> MutexGuard<'static, Vec<PathBuf>> {
     TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Waits until the folders of [`Temporary::remove_in_background`] are gone.
+pub(crate) fn finish_removals() {
+    let removals = std::mem::take(&mut *REMOVALS.lock().unwrap_or_else(PoisonError::into_inner));
+    for removal in removals {
+        // A thread that panicked has printed the reason, and the watchdog removes the folder.
+        let _: thread::Result<()> = removal.join();
+    }
 }
 
 /// Removes every temporary folder; for the end of the process, when all programs have ended.

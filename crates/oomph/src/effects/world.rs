@@ -7,16 +7,16 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use ::run::Environment;
 use trace::run::{ChangedPath, Effects, FileGuard, PathChange, UncoveredFolder};
 use wire::{file, variable};
 use world::undo::Uncovered;
-use world::{FileChange, FileChangeKind, Record, Spec};
+use world::{Addition, FileChange, FileChangeKind, Record, Spec};
 
 use super::downloads;
-use super::run_dir::RunDir;
+use super::fetched::{Fetched, Window};
 use super::scratch::list_places;
 use super::temporary::Temporary;
 use crate::environment;
@@ -29,30 +29,26 @@ const LD_PRELOAD: &str = "LD_PRELOAD";
 /// The most paths in a report.
 const MOST_PATHS: usize = 200;
 
-/// Tries to enter a world in a separate process; returns the reason where the kernel refuses.
-pub(crate) fn find_refusal() -> Result<Option<String>, Error> {
-    let folder = RunDir::make(None)?;
-    let world = World::make(folder.path(), false, None)?;
-    let ourselves = std::env::current_exe().unwrap_or_default();
-    let words = world.wrap(&[ourselves.into_os_string(), "--version".into()]);
-    let Some((program, arguments)) = words.split_first() else { return Ok(None) };
-    let mut command = Command::new(program);
-    command.args(arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    let status = command.status();
-    let record = world.read_record();
-    let is_entered = record.is_entered && status.is_ok_and(|status| status.success());
-    Ok((!is_entered).then(|| record.refusal.unwrap_or_else(|| "the kernel refused a namespace".to_owned())))
-}
-
 /// The effects of a run whose changes stay.
 pub(crate) fn read_unguarded(folder: &Path, is_offline: bool) -> Effects {
     Effects { hosts: super::hosts::read(folder), is_offline, ..Effects::default() }
 }
 
+/// The conditions of a world.
+#[derive(Default)]
+pub(crate) struct WorldPlan {
+    /// True for no network but a private loop-back.
+    pub(crate) is_offline: bool,
+    /// The reason for a journal in place of layers.
+    pub(crate) refusal: Option<String>,
+    /// Files shown on top of the real files.
+    pub(crate) additions: Vec<Addition>,
+}
+
 /// A world for a single run, or for each rank of a job in turn.
 pub(crate) struct World {
     /// Removed with the world.
-    _scratches: Vec<Temporary>,
+    scratches: Vec<Temporary>,
     folder: PathBuf,
     /// The folder for the journal of the guard without namespaces.
     journal: PathBuf,
@@ -63,7 +59,8 @@ pub(crate) struct World {
 
 impl World {
     /// Makes the scratch folders, and the specification in the run directory `folder`.
-    pub(crate) fn make(folder: &Path, is_offline: bool, refusal: Option<String>) -> Result<World, Error> {
+    pub(crate) fn make(folder: &Path, plan: WorldPlan) -> Result<World, Error> {
+        let WorldPlan { is_offline, refusal, additions } = plan;
         let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
         let scratches: Vec<Temporary> =
             list_places().iter().filter_map(|place| Temporary::make_in(place, "world-").ok()).collect();
@@ -76,12 +73,13 @@ impl World {
             through: vec![folder.to_owned()],
             folders: known.into_iter().flatten().chain([std::env::temp_dir()]).collect(),
             record: folder.join(file::WORLD),
+            additions,
             is_offline,
         };
         fs::write(folder.join(file::WORLD_SPEC), spec.to_bytes()).map_err(failed)?;
         // A full disk shows here, not in the process that enters.
         fs::write(folder.join(file::WORLD), [0]).map_err(failed)?;
-        Ok(World { _scratches: scratches, folder: folder.to_owned(), journal, refusal, is_offline })
+        Ok(World { scratches, folder: folder.to_owned(), journal, refusal, is_offline })
     }
 
     /// The file of the specification.
@@ -120,8 +118,14 @@ impl World {
         before.into_iter().chain(words.iter().cloned()).collect()
     }
 
+    /// Removes the layers of a world without a program.
+    pub(super) fn remove_in_background(self) {
+        self.scratches.into_iter().for_each(Temporary::remove_in_background);
+    }
+
     /// Reads the effects, undoes the changes, and removes the layers. New files of download caches go to the real caches.
-    pub(crate) fn end(self) -> Effects {
+    /// New files of `window` are taken for later runs.
+    pub(crate) fn end(self, window: Option<Window>) -> (Effects, Fetched) {
         let record = self.read_record();
         let effects = Effects {
             refusal: self.refusal.clone().or_else(|| record.refusal.clone()),
@@ -129,11 +133,17 @@ impl World {
             is_offline: self.is_offline,
             ..Effects::default()
         };
-        if record.is_entered { end_layers(&record, effects) } else { self.end_journal(effects) }
+        let ended = if record.is_entered {
+            end_layers(&record, effects, window)
+        } else {
+            (self.end_journal(effects), Fetched::default())
+        };
+        self.remove_in_background();
+        ended
     }
 
     /// Reads the record of the program's process.
-    fn read_record(&self) -> Record {
+    pub(super) fn read_record(&self) -> Record {
         Record::read(&fs::read(self.folder.join(file::WORLD)).unwrap_or_default())
     }
 
@@ -187,12 +197,14 @@ fn simplify(change: &world::undo::JournaledChange) -> Vec<FileChange> {
     }
 }
 
-fn end_layers(record: &Record, effects: Effects) -> Effects {
+fn end_layers(record: &Record, effects: Effects, window: Option<Window>) -> (Effects, Fetched) {
     let counted = world::count(record);
     let downloads_kept = downloads::keep(record, &counted.changes);
+    let fetched = window.map(|window| Fetched::take(record, &counted.changes, window)).unwrap_or_default();
     let uncovered = record.uncovered.iter().map(|it| gap(&it.path, &it.reason)).collect();
-    let (guard, disk_bytes) = (FileGuard::Namespace, counted.disk_bytes);
-    add_changes(Effects { guard, uncovered, disk_bytes, downloads_kept, ..effects }, &counted.changes)
+    let (guard, written_bytes) = (FileGuard::Namespace, counted.written_bytes);
+    let effects = Effects { guard, uncovered, written_bytes, downloads_kept, ..effects };
+    (add_changes(effects, &counted.changes), fetched)
 }
 
 fn add_changes(effects: Effects, changes: &[FileChange]) -> Effects {

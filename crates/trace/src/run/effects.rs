@@ -20,8 +20,8 @@ pub struct Effects {
     pub folders_made: u64,
     /// The number of removed folders.
     pub folders_removed: u64,
-    /// The bytes of the changes on the disk.
-    pub disk_bytes: u64,
+    /// The sizes of the made and changed files, in bytes; zero under the guard of functions.
+    pub written_bytes: u64,
     /// The changed paths, sorted: the first 200.
     pub paths: Vec<ChangedPath>,
     /// The number of downloaded files moved to the download caches, for the next run.

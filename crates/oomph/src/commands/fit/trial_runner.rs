@@ -216,10 +216,11 @@ impl<'a> TrialRunner<'a> {
 
     fn read(&mut self, id: u64, variant: &Variant, status: i32, timed_out: bool) -> Result<Trial, Error> {
         let folder = self.child_folder(id);
+        let records = run_dir::read(&folder)?;
         if let Some(outside) = self.outside.remove(&id) {
-            self.program.outside.end(outside);
+            self.program.outside.end(outside, &records);
         }
-        let trial = self.result(variant, run_dir::read(&folder)?, &folder, status, timed_out);
+        let trial = self.result(variant, records, &folder, status, timed_out);
         let conditions = self.conditions(variant);
         if let Some(cache) = &mut self.cache {
             let ended = EndedRun { conditions: &conditions, trial: &trial, status, timed_out, folder: &folder };
