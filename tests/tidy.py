@@ -41,7 +41,8 @@ ARROWS = {
     "lint": {"causes", "python", "report"},
     "run": {"wire", "trace", "remedies", "report"},
     "generate": {"wire", "trace", "gpus", "remedies", "report", "lint", "oomph"},
-    "oomph": {"wire", "trace", "gpus", "causes", "remedies", "report", "run", "diagnose", "patch", "lint", "world"},
+    "drive": {"wire", "trace", "gpus", "run", "diagnose", "world"},
+    "oomph": {"wire", "trace", "gpus", "causes", "remedies", "report", "run", "diagnose", "patch", "lint", "drive"},
 }
 
 

@@ -12,6 +12,7 @@
 
 mod check;
 mod explain;
+pub mod failure;
 mod fit;
 mod judge;
 mod measure;
@@ -23,8 +24,8 @@ mod tune;
 pub use check::{CheckCase, Diagnosis, check};
 pub use explain::{ExplainCase, ExplainInput, Explanation, InputContents, explain};
 pub use fit::{
-    Allowed, BatchRun, BatchSearch, Ending, FitCase, FitRuns, FoundPlans, ReplayableRun, Search, StepTimes, Trial,
-    Unconfirmed, Variant, fit, settings_by_replay, trial,
+    Allowed, BatchRun, BatchSearch, Bench, Ending, FitCase, FitRuns, FoundPlans, ReplayableRun, Runner, Search,
+    StepTimes, Trial, Unconfirmed, Variant, find_largest_batch, fit, settings_by_replay, trial,
 };
 pub use judge::outcome::Outcome;
 pub use judge::recorded::{RecordedRun, Runs};

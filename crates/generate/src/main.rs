@@ -21,6 +21,8 @@ mod lint_modules;
 #[cfg(feature = "pages")]
 mod lint_pages;
 mod output;
+#[cfg(feature = "pages")]
+mod reference;
 mod remedy_lists;
 #[cfg(feature = "schemas")]
 mod schemas;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The content of `oomph.toml`, and of `[tool.oomph]` in `pyproject.toml`.
@@ -59,4 +60,33 @@ pub struct KnownFinding {
     pub line: String,
     /// The number of such findings.
     pub count: usize,
+}
+
+/// `pyproject.toml`. Tables of other tools are ignored.
+#[derive(Deserialize)]
+struct Project {
+    tool: Option<Tool>,
+}
+
+#[derive(Deserialize)]
+struct Tool {
+    oomph: Option<OomphToml>,
+}
+
+/// Reads the settings from the text of `oomph.toml`, or of a `pyproject.toml` (`is_project`); `None` if a project has no table for oomph. The
+/// error is the problem, with its line.
+pub fn parse_settings(text: &str, is_project: bool) -> Result<Option<LintTable>, String> {
+    Ok(if is_project {
+        parse::<Project>(text)?.tool.and_then(|tool| tool.oomph).map(|own| own.lint.unwrap_or_default())
+    } else {
+        Some(parse::<OomphToml>(text)?.lint.unwrap_or_default())
+    })
+}
+
+fn parse<T: DeserializeOwned>(text: &str) -> Result<T, String> {
+    toml::from_str(text).map_err(|error| {
+        let line = error.span().map(|span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
+        let line = line.map_or_else(String::new, |line| format!("line {line}: "));
+        format!("{line}{}", error.message())
+    })
 }

@@ -15,6 +15,7 @@
 //! - Any bytes are survived: what cannot be read is an [`Unreadable`] (Note `[Limits]` in `source.rs`).
 //! - `source.rs` alone calls the parser; `semantics` assigns a meaning to its tree; one file in `rules` is one rule.
 
+mod baseline;
 mod config;
 mod edits;
 mod finding;
@@ -27,7 +28,8 @@ mod source;
 mod span;
 mod suppress;
 
-pub use config::{BaselineJson, KnownFinding, LintTable, OomphToml};
+pub use baseline::{Baseline, BaselineDisk, to_baseline};
+pub use config::{BaselineJson, KnownFinding, LintTable, OomphToml, parse_settings};
 pub use finding::{Applicability, Edit, Finding, Fix, MemoryEffect};
 pub use rule::Rule;
 pub use source::{SourceFile, Unreadable};

@@ -20,7 +20,7 @@ pub(crate) use self::check::Check;
 pub(crate) use self::explain::Explain;
 pub(crate) use self::fit::{Emit, Fit};
 pub(crate) use self::format::LintFormat;
-pub(crate) use self::groups::{GpuOptions, OthersOption, OutputOptions, RunOptions};
+pub(crate) use self::groups::{GpuOptions, OutputOptions, RunOptions};
 pub(crate) use self::job::JobOptions;
 pub(crate) use self::lint::{ALL, FixMode, Lint, parse_rule};
 pub(crate) use self::lists::{Gpus, RemedyName, RuleName};

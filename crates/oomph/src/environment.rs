@@ -1,39 +1,6 @@
-//! Environment variables that oomph reads. The crate `run` sets the variables of a run; names that start with `OOMPH_`
-//! are documented in `wire`.
+//! Environment variables that the commands read, and the current folder.
 
-pub(crate) use wire::variable::{CACHE_DIR, PYTHON};
-
-/// The folder of user caches (XDG base directories).
-pub(crate) const XDG_CACHE_HOME: &str = "XDG_CACHE_HOME";
-/// The user's home.
-pub(crate) const HOME: &str = "HOME";
-/// The active virtual environment.
-pub(crate) const VIRTUAL_ENV: &str = "VIRTUAL_ENV";
-/// The active Conda environment.
-pub(crate) const CONDA_PREFIX: &str = "CONDA_PREFIX";
-/// The folders of programs.
-pub(crate) const PATH: &str = "PATH";
-
-/// The GPUs of this machine that CUDA shows. A dry run has GPUs of its own.
-const CUDA_VISIBLE_DEVICES: &str = "CUDA_VISIBLE_DEVICES";
-
-/// A sentence for a user whose environment hides every GPU, from which a dry run differs.
-pub(crate) fn describe_hidden_gpus() -> Option<String> {
-    let value = std::env::var(CUDA_VISIBLE_DEVICES).ok()?;
-    let shown = match value.trim() {
-        "" => "is empty".to_owned(),
-        hiding if hiding.starts_with('-') => format!("is `{hiding}`"),
-        _ => return None,
-    };
-    Some(format!(
-        "{CUDA_VISIBLE_DEVICES} {shown} in the environment, so outside of oomph the program sees no GPU; here it was run with a GPU"
-    ))
-}
-
-/// Reads a variable; unset and empty are the same.
-pub(crate) fn get(name: &str) -> Option<std::ffi::OsString> {
-    std::env::var_os(name).filter(|value| !value.is_empty())
-}
+pub(crate) use wire::variable::PYTHON;
 
 /// Returns the current folder; empty if it was removed.
 pub(crate) fn current_folder() -> String {

@@ -2,33 +2,28 @@
 
 mod input;
 mod lint;
-mod program;
-mod setup;
 
 use std::io;
 use std::path::PathBuf;
 
 use diagnose::TuneError;
+use drive::SetupError;
 use thiserror::Error;
 
 pub(crate) use self::input::InputError;
 pub(crate) use self::lint::LintError;
-pub(crate) use self::program::{ProgramFailure, is_about_data};
-pub(crate) use self::setup::SetupError;
 
 /// The failure of a command. The text states the finding and [`Error::hint`] the next step.
 #[derive(Debug, Error)]
 pub(crate) enum Error {
     #[error("{0}")]
-    Setup(#[from] SetupError),
+    Run(#[from] drive::Error),
     #[error("{0}")]
     Input(#[from] InputError),
     #[error("{0}")]
     Lint(#[from] LintError),
     #[error("{0}")]
     Tune(#[from] TuneError),
-    #[error("the program {0}")]
-    Program(Box<ProgramFailure>),
     #[error("there is no remedy `{0}`")]
     UnknownRemedy(String),
     #[error("there is no rule `{name}`{}", suggestion(nearest.as_deref()))]
@@ -37,10 +32,6 @@ pub(crate) enum Error {
     NoBatch(String),
     #[error("the program runs by itself, and fails as a child of the fork server: {0}")]
     OnlyForked(String),
-    #[error("cannot write the run folder `{}`: {source}", folder.display())]
-    RunFolder { folder: PathBuf, source: io::Error },
-    #[error("`{}` is not empty: a run is kept in a folder of its own", .0.display())]
-    RunFolderInUse(PathBuf),
     #[error("cannot read `{}`: {source}", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
     #[error("`{}` is damaged: {problem}", path.display())]
@@ -49,19 +40,21 @@ pub(crate) enum Error {
     Unwritable { path: PathBuf, source: io::Error },
     #[error("`{}` would be replaced, and is no file", .0.display())]
     NotAFile(PathBuf),
-    #[error("cannot watch for Ctrl-C: {0}")]
-    Signals(#[from] ctrlc::Error),
-    #[error("interrupted")]
-    Interrupted,
     #[error("cannot write the report: {0}")]
     Output(#[from] io::Error),
     #[error("cannot write the report as JSON: {0}")]
     Json(#[from] serde_json::Error),
 }
 
+impl From<SetupError> for Error {
+    fn from(error: SetupError) -> Error {
+        Error::Run(error.into())
+    }
+}
+
 impl From<gpus::UnknownGpu> for Error {
     fn from(error: gpus::UnknownGpu) -> Error {
-        Error::Setup(error.into())
+        SetupError::from(error).into()
     }
 }
 
@@ -69,11 +62,10 @@ impl Error {
     /// Returns the next step for the user.
     pub(crate) fn hint(&self) -> Option<String> {
         let hint = match self {
-            Error::Setup(error) => error.hint(),
+            Error::Run(error) => return error.hint(),
             Error::Input(error) => error.hint(),
             Error::Lint(error) => error.hint(),
             Error::Tune(error) => return tune_hint(error).map(str::to_owned),
-            Error::Program(failure) => return Some(failure.hint()),
             Error::UnknownRemedy(_) => "`oomph remedy` lists the remedies",
             Error::UnknownRule { .. } => "`oomph rule` lists the rules",
             Error::NoBatch(_) => {
@@ -82,17 +74,13 @@ impl Error {
             Error::OnlyForked(_) => {
                 "this is a bug of oomph; please report it. `oomph check --with REMEDY` tries one change at a time without a server"
             }
-            Error::RunFolder { .. } => "is the disk full? --save DIR chooses another folder",
-            Error::RunFolderInUse(_) => "name a new folder with --save",
             Error::Damaged { .. } => {
                 "was it written to its end, and copied whole? Snapshots come from torch.cuda.memory._dump_snapshot(FILE)"
             }
             Error::Unwritable { .. } | Error::NotAFile(_) => {
                 "name a file in a folder that you may write to (--html, --write-baseline)"
             }
-            Error::Unreadable { .. } | Error::Signals(_) | Error::Interrupted | Error::Output(_) | Error::Json(_) => {
-                return None;
-            }
+            Error::Unreadable { .. } | Error::Output(_) | Error::Json(_) => return None,
         };
         Some(hint.to_owned())
     }

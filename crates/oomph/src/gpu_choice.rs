@@ -7,8 +7,9 @@ use report::Assumption;
 use trace::Bytes;
 
 use crate::args::GpuOptions;
-use crate::error::{Error, SetupError};
+use crate::error::Error;
 use crate::output;
+use drive::SetupError;
 
 /// The assumed GPU if the user names none and the machine has no known GPU.
 const DEFAULT: &str = "rtx-4090";

@@ -6,7 +6,6 @@
 mod args;
 mod artifacts;
 mod commands;
-mod dry_run;
 mod effects;
 mod environment;
 mod error;
@@ -14,35 +13,40 @@ mod exit;
 mod gpu_choice;
 mod lint_links;
 mod output;
-mod python;
-mod reference;
+mod program;
 mod spelling;
-mod words;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-pub use crate::reference::write_reference;
+use drive::cleanup::{temporary, watchdog};
+use drive::guard::world;
 
 use crate::exit::ExitStatus;
+
+/// Returns the definition of the command line, for its reference.
+pub fn define_command_line() -> clap::Command {
+    args::define()
+}
 
 /// Runs the command line `arguments`, the program's own name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let line: Vec<OsString> = arguments.into_iter().collect();
-    if let Some((owner, places)) = effects::watchdog::find_watched(&line) {
-        effects::watchdog::watch(owner, places);
+    if let Some((owner, places)) = watchdog::find_watched(&line) {
+        watchdog::watch(owner, places);
         return ExitCode::SUCCESS;
     }
-    if let Some((spec, words)) = effects::world::find_entering(&line) {
-        output::say(&format!("the program could not be started: {}", effects::world::become_program(spec, words)));
+    if let Some((spec, words)) = world::find_entering(&line) {
+        output::say(&format!("the program could not be started: {}", world::become_program(spec, words)));
         return ExitStatus::Failed.into();
     }
+    drive::events::set_listener(Box::new(effects::run_progress::ShownRuns::default()));
     let (command, after_dashes) = match args::parse_line(&line) {
         Ok(parsed) => parsed,
         Err(error) => return output::usage(&error),
     };
     let outcome = commands::run(command, after_dashes);
-    effects::temporary::finish_removals();
+    temporary::finish_removals();
     match outcome {
         Ok(status) => status.into(),
         Err(error) => {

@@ -42,7 +42,7 @@ pub(crate) fn say(text: &str) {
 
 /// Prints an error and its hint.
 pub(crate) fn failure(error: &Error) {
-    if let Error::Program(failure) = error
+    if let Error::Run(drive::Error::Program(failure)) = error
         && !failure.last_output().is_empty()
     {
         tell(&format!("{}\n\n", failure.last_output().trim_end()));

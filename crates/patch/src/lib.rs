@@ -21,6 +21,7 @@ mod diff;
 mod edit;
 mod layout;
 mod lines;
+mod plan;
 mod remedies;
 mod rewrite;
 mod site;
@@ -35,6 +36,7 @@ use trace::run::RemedyAction;
 
 use crate::edit::{Edit, Edited, apply};
 use crate::lines::Lines;
+pub use crate::plan::{Canonical, patch_plan};
 pub use crate::rewrite::Rewrite;
 use crate::site::ChangeSite;
 use crate::source::Source;

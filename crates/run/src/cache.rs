@@ -12,7 +12,7 @@
 //!
 //! A run is not stored if other inputs decide its result: a socket or standard input, a file that changed during the
 //! run, a kill, or a shortage of the machine (`lasting.rs`). A program that was seen to depend on chance is forgotten.
-//! `crates/oomph/src/dry_run/run_cache` reads and writes the files.
+//! `crates/drive/src/dry_run/run_cache` reads and writes the files.
 
 mod fingerprint;
 mod key;

@@ -5,7 +5,7 @@
 //! `tune` differ in the conditions that they ask for.
 //!
 //! # Design constraints
-//! - No IO: no file, process, clock or variable is read here. Times come in as values; `crates/oomph/src/effects` performs the effects.
+//! - No IO: no file, process, clock or variable is read here. Times come in as values; `crates/drive` performs the effects.
 //! - No command line: clap's structs are made into a [`RunSpec`] by the binary.
 
 pub mod cache;

@@ -35,7 +35,7 @@ pub enum Scope {
 /// A part of oomph that reads variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Component {
-    /// `crates/oomph`; users set these variables.
+    /// `crates/drive`; users set these variables.
     Binary,
     /// `crates/phantom`.
     Phantom,
@@ -93,7 +93,7 @@ variables! {
     RANK = "OOMPH_RANK", Run, Agent: "the only rank of a job that runs; unset = every rank is a process";
     WORLD_SIZE = "OOMPH_WORLD_SIZE", Run, Agent: "number of ranks in that job";
     LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE", Run, Agent: "number of that job's ranks on one machine";
-    OWNER = "OOMPH_OWNER", Process, Binary: "the name of the oomph that started the program; if it is killed, what it leaves behind is found by this (Note [Watchdog] in `crates/oomph/src/effects/watchdog.rs`)";
+    OWNER = "OOMPH_OWNER", Process, Binary: "the name of the oomph that started the program; if it is killed, what it leaves behind is found by this (Note [Watchdog] in `crates/drive/src/cleanup/watchdog.rs`)";
     WORLD = "OOMPH_WORLD", Run, Agent: "the specification of the world that a child of a fork server enters (Note [World] in `crates/world/src/lib.rs`)";
     GUARD = "OOMPH_GUARD", Run, Phantom | Agent: "the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`); unset = the agent itself keeps existing checkpoints (`checkpoints`)";
     OFFLINE = "OOMPH_OFFLINE", Run, Phantom: "`1`: connections to other programs are refused (Note [Connections] in `crates/phantom/src/files/network.rs`)";

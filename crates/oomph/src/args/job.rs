@@ -3,7 +3,8 @@
 use clap::Args;
 use trace::run::Job;
 
-use crate::error::{Error, SetupError};
+use crate::error::Error;
+use drive::SetupError;
 
 /// The number of GPUs of a machine, where the user does not say: that of most cluster nodes.
 const USUAL_LOCAL_WORLD_SIZE: u32 = 8;

@@ -8,7 +8,7 @@ use diagnose::EmptyCacheAt;
 use trace::{EventIndex, Release};
 
 use super::groups::{FormatOptions, GpuOptions, RunOptions};
-use crate::words::Words;
+use drive::words::Words;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

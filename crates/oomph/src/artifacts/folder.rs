@@ -7,9 +7,9 @@ use diagnose::{ExplainInput, InputContents};
 
 use super::contents;
 use super::{input, source};
-use crate::effects::run_dir;
 use crate::error::{Error, InputError};
 use crate::output;
+use drive::run_dir;
 
 /// The depth of logs: `torchrun --log-dir` makes `JOB/attempt_0/RANK/stderr.log`.
 const DEPTH: usize = 4;

@@ -13,16 +13,18 @@ use run::{AssumedShare, Conditions};
 use trace::Bytes;
 
 use crate::args::{Check, OutputOptions};
-use crate::dry_run::failure;
-use crate::dry_run::program::{self, Program};
-use crate::dry_run::record::record_to_end;
 use crate::effects::publish;
-use crate::effects::run_dir::{self, RunDir};
-use crate::environment::{current_folder, describe_hidden_gpus};
+use crate::environment::current_folder;
 use crate::error::Error;
 use crate::exit::ExitStatus;
-use crate::words::{Words, quote};
-use crate::{gpu_choice, lint_links, output};
+use crate::gpu_choice::{self, GpuChoice};
+use crate::{lint_links, output, program};
+use drive::Program;
+use drive::dry_run::failure;
+use drive::dry_run::record::record_to_end;
+use drive::environment::describe_hidden_gpus;
+use drive::run_dir::{self, RunDir};
+use drive::words::{Words, quote};
 
 /// The most steps after the third, for a program that has more to show and takes little time.
 const MORE_STEPS: u32 = 47;
@@ -37,7 +39,8 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
         publish::check_writable(path)?;
     }
     let words = Words::new(arguments.program.clone(), after_dashes);
-    let program = prepare(arguments, &words)?;
+    let choice = gpu_choice::choose(&arguments.gpu)?;
+    let program = prepare(arguments, &choice, &words)?;
     let folder = RunDir::make(arguments.save.as_deref())?;
     let conditions = Conditions::on_device(arguments.changes.clone());
     let facts = |runs: &Runs| facts(runs, arguments.run.has_default_fraction());
@@ -45,7 +48,7 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     let hint = failure::find_hint(&runs.counted().run).or_else(|| last_words(folder.path()));
     let case = CheckCase {
         runs,
-        gpu_assumed: program.gpu_assumed,
+        gpu_assumed: choice.is_assumed,
         assumptions: gpu_choice::list_assumptions(&program.profile).collect(),
         hint,
         next: suggest_fit(arguments, &words),
@@ -57,7 +60,7 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     let mut report = diagnosis.report(links);
     report.notes.extend(describe_hidden_gpus().map(Remark::caveat));
     report.effects = program.outside.effects();
-    report.notes.extend(program.outside.describe().map(Remark::caveat));
+    report.notes.extend(program::describe_effects(&program.outside).map(Remark::caveat));
     let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
     write_page(&arguments.output, &diagnosis, &report)?;
     output::show(&report, arguments.output.format.chosen(), detail)?;
@@ -126,10 +129,10 @@ fn other_share(recording: &RecordedRun) -> Option<AssumedShare> {
     (is_assumed && is_short).then_some(if ran_out { AssumedShare::Least } else { AssumedShare::All })
 }
 
-fn prepare(arguments: &Check, words: &Words) -> Result<Program, Error> {
+fn prepare(arguments: &Check, choice: &GpuChoice, words: &Words) -> Result<Program, Error> {
     let run = &arguments.run;
-    let mut program = program::prepare(&arguments.gpu, Some(&arguments.job), run, words)?;
-    program.set_others(&arguments.others)?;
+    let mut program = program::prepare((&arguments.gpu, choice), Some(&arguments.job), run, words)?;
+    program.set_others(arguments.others.others.unwrap_or_default())?;
     program.spec.verbose = arguments.verbose;
     program.spec.more_steps = if run.has_default_steps() { MORE_STEPS } else { 0 };
     Ok(program)

@@ -8,14 +8,13 @@ mod watch;
 
 use std::path::Path;
 
-use lint::{Finding, Options, SourceFile};
+use lint::{Baseline, Finding, Options, SourceFile};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use report::lint::{LintFinding, LintReport, LintRule, UnreadableFile};
 use report::render::terminal::{Detail, Look};
 use report::render::{Format, render, sarif};
 use report::words::count;
 
-use self::baseline::Baseline;
 use self::files::{File, Files, Text};
 use self::mend::{Mended, mend};
 use self::settings::LintSettings;
@@ -30,7 +29,7 @@ use crate::output;
 struct Plan {
     options: Options,
     fix_mode: FixMode,
-    baseline: Option<Baseline>,
+    baseline: Option<Baseline<'static>>,
     folder: String,
 }
 
@@ -73,7 +72,7 @@ fn round(arguments: &Lint, settings: &LintSettings, folder: &Path, found: &Files
     let plan = Plan {
         options: settings.options(arguments),
         fix_mode: settings.fix_mode(arguments),
-        baseline: settings.baseline_to_use(arguments).map(Baseline::read).transpose()?,
+        baseline: settings.baseline_to_use(arguments).map(baseline::read).transpose()?,
         folder: folder.display().to_string(),
     };
     let mut linted_files: Vec<LintedFile> = files.par_iter().map(|file| lint_file(file, &plan)).collect();

@@ -10,16 +10,20 @@ pub(crate) mod remedy;
 pub(crate) mod rule;
 pub(crate) mod tune;
 
+use std::process;
+
 use crate::args::Command;
-use crate::effects::interrupt;
+use crate::effects::publish;
 use crate::error::Error;
 use crate::exit::ExitStatus;
+use crate::output;
+use drive::cleanup::interrupt;
 
 /// Runs a command. `after_dashes`: its program was written after a `--`.
 pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Error> {
     // The program replaces this process, and handles Ctrl-C itself.
     if !matches!(command, Command::Phantom(_)) {
-        interrupt::watch()?;
+        interrupt::watch(finish)?;
     }
     match command {
         Command::Check(arguments) => check::run(&arguments, after_dashes),
@@ -32,4 +36,11 @@ pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Er
         Command::Gpus(arguments) => gpus::run(&arguments),
         Command::Phantom(arguments) => phantom::run(&arguments),
     }
+}
+
+/// Ends the process at Ctrl-C, when its programs have ended.
+fn finish() -> ! {
+    publish::abandon();
+    output::failure(&Error::Run(drive::Error::Interrupted));
+    process::exit(ExitStatus::Failed.code().into())
 }

@@ -5,10 +5,12 @@ use std::os::unix::process::CommandExt;
 use run::environment::of_phantom;
 
 use crate::args::Phantom;
-use crate::effects::{launch, unpack};
-use crate::error::{Error, SetupError};
+use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::gpu_choice;
+use drive::SetupError;
+use drive::process::launch;
+use drive::unpack;
 
 /// Becomes the command; returns only if the command cannot be started.
 pub(crate) fn run(arguments: &Phantom) -> Result<ExitStatus, Error> {

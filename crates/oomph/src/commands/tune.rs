@@ -11,12 +11,12 @@ use report::render::terminal::Detail;
 use report::tune::TuneReport;
 
 use crate::args::{Tune, help_of};
-use crate::effects::run_dir;
 use crate::effects::search_progress::SearchProgress;
 use crate::environment::current_folder;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::{artifacts, gpu_choice, output};
+use drive::run_dir;
 
 /// Records a program or reads recordings, searches, and prints.
 pub(crate) fn run(arguments: &Tune) -> Result<ExitStatus, Error> {

@@ -1,30 +1,50 @@
-//! The progress line of a running program: a sentence, and the program's last step.
+//! The listener of runs: prints remarks, and shows the progress line of a running program: a sentence, and the program's last step.
 
-use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
+use drive::events::{RunEvent, RunListener};
 use trace::{Bytes, Process};
 
-use crate::effects::live_process::LiveProcess;
 use crate::effects::progress::Progress;
+use crate::output;
+
+/// Shows the events of runs.
+#[derive(Default)]
+pub(crate) struct ShownRuns {
+    running: Mutex<Option<RunProgress>>,
+}
+
+impl RunListener for ShownRuns {
+    fn hear(&self, event: RunEvent) {
+        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        match event {
+            RunEvent::Remark(text) => output::say(text),
+            RunEvent::Started(sentence, _) => *running = Some(RunProgress::start(sentence)),
+            RunEvent::GoesOn(process) => {
+                if let Some(progress) = &*running {
+                    progress.update(process);
+                }
+            }
+            RunEvent::Ended => *running = None,
+        }
+    }
+}
 
 /// Shows a run while this value lives.
-pub(crate) struct RunProgress {
+struct RunProgress {
     line: Progress,
     sentence: String,
-    live: LiveProcess,
 }
 
 impl RunProgress {
-    /// Shows a sentence; the steps are read from the run directory.
-    pub(crate) fn start(sentence: &str, folder: &Path) -> RunProgress {
+    fn start(sentence: &str) -> RunProgress {
         let line = Progress::spin("{spinner} {msg} {elapsed:.dim}");
         line.set_message(sentence.to_owned());
-        RunProgress { line, sentence: sentence.to_owned(), live: LiveProcess::of(folder) }
+        RunProgress { line, sentence: sentence.to_owned() }
     }
 
     /// Shows the program's last step.
-    pub(crate) fn update(&mut self) {
-        let process = self.live.update();
+    fn update(&self, process: &Process) {
         self.line.say(|| describe(&self.sentence, process));
     }
 }

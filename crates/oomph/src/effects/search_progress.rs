@@ -4,8 +4,8 @@ use diagnose::{Trial, Variant, Watch};
 use report::render::named;
 use trace::Bytes;
 
-use crate::effects::interrupt;
 use crate::effects::progress::Progress;
+use drive::cleanup::interrupt;
 
 /// Shows a search, and ends it at Ctrl-C, while this value lives.
 pub(crate) struct SearchProgress(Progress);

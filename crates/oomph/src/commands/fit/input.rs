@@ -7,9 +7,9 @@ use report::fit::FitGpu;
 use trace::Bytes;
 
 use crate::args::Fit;
-use crate::dry_run::program::Program;
 use crate::environment::current_folder;
 use crate::gpu_choice;
+use drive::Program;
 
 /// The memory sizes of `--any-gpu`, from buyers' guides.
 const VRAM_GIB: [u64; 9] = [8, 12, 16, 24, 32, 40, 48, 80, 141];

@@ -5,9 +5,7 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use lint::{LintTable, OomphToml, Options, Selection};
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use lint::{LintTable, Options, Selection, parse_settings};
 
 use crate::args::{ALL, FixMode, Lint, parse_rule};
 use crate::error::{Error, LintError};
@@ -21,17 +19,6 @@ pub(super) struct LintSettings {
     pub(super) table: LintTable,
     /// The folder of the file; paths and patterns are relative to this folder.
     pub(super) folder: PathBuf,
-}
-
-/// Tables of other tools are ignored.
-#[derive(Deserialize)]
-struct Project {
-    tool: Option<Tool>,
-}
-
-#[derive(Deserialize)]
-struct Tool {
-    oomph: Option<OomphToml>,
 }
 
 impl LintSettings {
@@ -93,20 +80,10 @@ fn read(path: &Path) -> Result<Option<LintSettings>, Error> {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(source) => return Err(Error::Unreadable { path: path.to_owned(), source }),
     };
-    let settings = if path.file_name().is_some_and(|name| name == PROJECT_FILE) {
-        parse::<Project>(path, &text)?.tool.and_then(|tool| tool.oomph).map(|own| own.lint.unwrap_or_default())
-    } else {
-        Some(parse::<OomphToml>(path, &text)?.lint.unwrap_or_default())
-    };
-    settings.map(|table| checked(path, table)).transpose()
-}
-
-fn parse<T: DeserializeOwned>(path: &Path, text: &str) -> Result<T, Error> {
-    toml::from_str(text).map_err(|error| {
-        let line = error.span().map(|span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
-        let line = line.map_or_else(String::new, |line| format!("line {line}: "));
-        Error::from(LintError::Settings { path: path.to_owned(), problem: format!("{line}{}", error.message()) })
-    })
+    let is_project = path.file_name().is_some_and(|name| name == PROJECT_FILE);
+    let table = parse_settings(&text, is_project)
+        .map_err(|problem| Error::from(LintError::Settings { path: path.to_owned(), problem }))?;
+    table.map(|table| checked(path, table)).transpose()
 }
 
 fn checked(path: &Path, table: LintTable) -> Result<LintSettings, Error> {

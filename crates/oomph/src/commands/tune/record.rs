@@ -9,18 +9,20 @@ use run::rerun::{LimitSigns, RunFacts, needs_unlimited_run};
 use trace::Run;
 
 use crate::args::Tune;
-use crate::dry_run::program::{self, Program};
-use crate::dry_run::record::{record, record_to_end};
-use crate::effects::run_dir::RunDir;
 use crate::effects::search_progress::SearchProgress;
-use crate::environment::describe_hidden_gpus;
 use crate::error::Error;
 use crate::exit::ExitStatus;
-use crate::words::Words;
+use crate::{gpu_choice, program};
+use drive::Program;
+use drive::dry_run::record::{record, record_to_end};
+use drive::environment::describe_hidden_gpus;
+use drive::run_dir::RunDir;
+use drive::words::Words;
 
 /// Records, tunes, verifies and prints.
 pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<ExitStatus, Error> {
-    let mut program = program::prepare(&arguments.gpu, None, &arguments.run, words)?;
+    let mut program =
+        program::prepare((&arguments.gpu, &gpu_choice::choose(&arguments.gpu)?), None, &arguments.run, words)?;
     program.spec.verbose = arguments.verbose;
     let case = TuneCase { inputs: vec![recorded(&program)?], ..super::case(arguments)? };
     let profile = &program.profile;
@@ -32,7 +34,7 @@ pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<E
     let run = run_recommended(&program, &tuning)?;
     let mut report = tuning.report(run.as_ref(), started.elapsed().as_secs_f64());
     report.notes.extend(describe_hidden_gpus());
-    report.notes.extend(program.outside.describe());
+    report.notes.extend(program::describe_effects(&program.outside));
     super::show(arguments, &report)
 }
 

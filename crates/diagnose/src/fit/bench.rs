@@ -1,0 +1,130 @@
+//! The steps of a search that need runs: asks a [`Runner`] for each.
+
+use report::fit::FitVerdict;
+use report::{Change, Part};
+use trace::Bytes;
+use trace::run::GpuWork;
+
+use super::{Ending, FitRuns, FoundPlans, Search, StepTimes, Trial, Variant};
+
+/// The number of plans that are timed.
+const PLANS_TIMED: usize = 4;
+
+/// Performs the runs of a search.
+pub trait Runner {
+    /// The failure of the machine, not of a variant.
+    type Error;
+
+    /// Runs variants, and passes the index and the result of each on. Returns false if the user ended the search.
+    fn run(&mut self, variants: &[Variant], done: &mut dyn FnMut(usize, Trial)) -> Result<bool, Self::Error>;
+
+    /// Runs a variant in its own process, with nothing else running; `None` if the user ended the search.
+    fn run_alone(&mut self, variant: &Variant) -> Result<Option<Trial>, Self::Error>;
+
+    /// Forgets stored results: the program depends on chance.
+    fn forget(&mut self);
+
+    /// The seconds that the GPU takes for operators.
+    fn seconds(&self, work: &GpuWork) -> f64;
+}
+
+/// Runs what a search asks for.
+pub struct Bench<'a, R> {
+    /// Performs the runs.
+    pub runner: &'a mut R,
+    /// The number of variants that are asked for at a time.
+    pub jobs: usize,
+    /// The memory that a plan may use.
+    pub target: Bytes,
+    /// The user's name for the option or variable that sets the batch size.
+    pub batch_arg: Option<&'a str>,
+}
+
+impl<R: Runner> Bench<'_, R> {
+    /// Runs the requests of the search until there are no more; without `plans` the unchanged program alone.
+    pub fn explore(&mut self, search: &mut Search, plans: bool) -> Result<(), R::Error> {
+        loop {
+            let next = search.next(self.jobs);
+            let changed = |variant: &Variant| Variant { changes: self.changes(search, variant), ..variant.clone() };
+            let variants: Vec<Variant> = next.iter().map(changed).collect();
+            let mut trials = Vec::new();
+            let goes_on = self.runner.run(&variants, &mut |index, trial| trials.push((index, trial)))?;
+            for (index, trial) in trials {
+                search.learn(&next[index], trial);
+            }
+            if next.is_empty() || !goes_on || !plans {
+                return Ok(());
+            }
+        }
+    }
+
+    /// The changes of a run. The run of the unchanged program also finds the setting of its batch size.
+    fn changes(&self, search: &Search, variant: &Variant) -> Vec<Change> {
+        if !variant.changes.is_empty() {
+            return search.to_make(variant);
+        }
+        let probe = Change::new(remedies::BATCH_SIZE).with(remedies::setting::PROBE, true);
+        vec![self.batch_arg.map_or(probe.clone(), |name| probe.with(remedies::setting::ARG, name))]
+    }
+
+    /// Runs the found plans, for their times and to confirm them.
+    pub fn run_plans(&mut self, search: &Search, found: &FoundPlans) -> Result<FitRuns, R::Error> {
+        let times = self.count_times(found)?;
+        let fresh = self.confirm(found)?;
+        let floor_holds = if found.clone().confirm(&fresh).verdict() == FitVerdict::DoesNotFit {
+            self.explain_floor(search, found)?
+        } else {
+            Vec::new()
+        };
+        Ok(FitRuns { times, fresh, floor_holds, ..FitRuns::default() })
+    }
+
+    /// Counts the operators of the first plans, and computes their times.
+    fn count_times(&mut self, found: &FoundPlans) -> Result<Option<StepTimes>, R::Error> {
+        if found.plans().is_empty() {
+            return Ok(None);
+        }
+        let unchanged = std::iter::once(Vec::new());
+        let changes = unchanged.chain(found.plans().iter().take(PLANS_TIMED).map(|plan| plan.changes.clone()));
+        let variants: Vec<Variant> =
+            changes.map(|changes| Variant { counted: true, ..Variant::need(changes) }).collect();
+        let mut works = vec![None; variants.len()];
+        self.runner.run(&variants, &mut |index, trial| {
+            works[index] = trial.work.filter(|_| trial.ending == Ending::Done);
+        })?;
+        let mut seconds: Vec<_> =
+            works.iter().map(|work| work.as_ref().map(|work| self.runner.seconds(work))).collect();
+        let plans = seconds.split_off(1);
+        Ok(seconds.first().copied().flatten().map(|unchanged| StepTimes { unchanged, plans }))
+    }
+
+    /// Runs the first plan, or the unchanged program that fits, in a separate process, and the next plan after a
+    /// failure: a shown plan was seen to fit.
+    fn confirm(&mut self, found: &FoundPlans) -> Result<Vec<Trial>, R::Error> {
+        let mut fresh = Vec::new();
+        for plan in found.list_unconfirmed() {
+            let variant = Variant::within(plan.changes.clone(), self.target);
+            let Some(trial) = self.runner.run_alone(&variant)? else { break };
+            if plan.depends_on_chance(&trial).is_some() {
+                self.runner.forget();
+            }
+            let holds = trial.ending == Ending::Done;
+            fresh.push(trial);
+            if holds {
+                break;
+            }
+        }
+        Ok(fresh)
+    }
+
+    /// The memory that stays allocated under all useful remedies, if no plan fits.
+    fn explain_floor(&mut self, search: &Search, found: &FoundPlans) -> Result<Vec<Part>, R::Error> {
+        let Some(floor) = found.floor() else {
+            return Ok(search.unchanged().map(|trial| trial.holds.clone()).unwrap_or_default());
+        };
+        let variant = Variant { recorded: true, ..Variant::need(floor.changes.clone()) };
+        let mut holds = Vec::new();
+        self.runner.run(&[variant], &mut |_, trial| holds = trial.holds)?;
+        Ok(holds)
+    }
+}

@@ -1,0 +1,9 @@
+//! Dry runs of a program: prepared, performed, performed again as `run::rerun` asks, and judged as a run that leaves something to report.
+
+pub mod failure;
+pub mod jobs;
+pub mod program;
+pub mod record;
+pub mod run_cache;
+pub(crate) mod server;
+pub mod trial_runner;

@@ -1,0 +1,139 @@
+//! Runs a program under given conditions and reads what the run recorded.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use diagnose::{RecordedRun, Runs};
+use run::rerun::{self, Reason, RunFacts};
+use run::spec::merge_ends;
+use run::{Conditions, Environment, Route};
+use trace::Run;
+use trace::run::{Ended, Launch};
+
+use crate::dry_run::failure;
+use crate::dry_run::program::Program;
+use crate::error::Error;
+use crate::guard::world::World;
+use crate::process::launch::{self, Shown, Start};
+use crate::run_dir;
+
+/// A recorded run.
+pub struct Recording {
+    /// The conditions and the end.
+    pub launch: Launch,
+    /// The records.
+    pub run: Run,
+    /// The run directory.
+    pub folder: PathBuf,
+}
+
+impl Recording {
+    /// Fails where the run left nothing to report.
+    pub fn check_facts(&self) -> Result<(), Error> {
+        failure::check_facts(&self.launch, &self.run, &self.folder)
+    }
+
+    /// Returns the run; fails where it left nothing to report.
+    fn checked(self) -> Result<RecordedRun, Error> {
+        self.check_facts()?;
+        Ok(RecordedRun { launch: self.launch, run: self.run })
+    }
+}
+
+/// Runs the program once, or each rank that was asked for once.
+pub fn record(program: &Program, conditions: &Conditions, folder: &Path) -> Result<Recording, Error> {
+    record_again(program, conditions, None, folder)
+}
+
+/// The same; `reason` is that of a run after the first.
+fn record_again(
+    program: &Program,
+    conditions: &Conditions,
+    reason: Option<Reason>,
+    folder: &Path,
+) -> Result<Recording, Error> {
+    let spec = &program.spec;
+    let mut launch = spec.launch(conditions);
+    run_dir::write_launch(folder, &launch)?;
+    let outside = program.outside.next(folder)?;
+    let start = |route| {
+        let shown = match () {
+            () if spec.shows_output(conditions) => Shown::Output,
+            () if program.is_quiet => Shown::Nothing,
+            () => Shown::Progress(rerun::describe(reason, route)),
+        };
+        let mut environment = program.environment(conditions, folder, route);
+        program.outside.complete(&outside, &mut environment);
+        start(program, &environment, folder, shown, outside.world.as_ref())
+    };
+    let ended = match &spec.job {
+        None => start(Route::Plain)?,
+        Some(job) => {
+            let ranks = job.ranks.iter().map(|rank| start(Route::Rank(*rank)));
+            merge_ends(ranks.collect::<Result<Vec<_>, _>>()?)
+        }
+    };
+    launch.ended = Some(ended);
+    let run = run_dir::read(folder)?;
+    launch.effects = Some(Box::new(program.outside.end(outside, &run)));
+    run_dir::write_launch(folder, &launch)?;
+    Ok(Recording { launch, run, folder: folder.to_owned() })
+}
+
+fn start(
+    program: &Program,
+    environment: &Environment,
+    folder: &Path,
+    shown: Shown,
+    world: Option<&World>,
+) -> Result<Ended, Error> {
+    let ended = launch::run(&Start {
+        command: &program.spec.command,
+        environment,
+        folder,
+        timeout: program.spec.timeout,
+        shown,
+        world,
+    });
+    run_dir::remove_unfinished(folder)?;
+    ended
+}
+
+/// Runs the program in `folder`, and again as [`rerun::next`] asks, by the `facts` of the runs so far.
+pub fn record_to_end(
+    program: &Program,
+    mut conditions: Conditions,
+    folder: &Path,
+    facts: impl Fn(&Runs) -> RunFacts,
+) -> Result<Runs, Error> {
+    let mut runs = Runs::of(record(program, &conditions, folder)?.checked()?);
+    while let Some(again) = rerun::next(&conditions, &facts(&runs)) {
+        let subfolder = make_folder(folder, again.reason)?;
+        let recording = record_again(program, &again.conditions, Some(again.reason), &subfolder)?;
+        match again.reason {
+            Reason::RanOut => {
+                let unlimited = RecordedRun { launch: recording.launch, run: recording.run };
+                return Ok(Runs { unlimited: Some(unlimited), ..runs });
+            }
+            Reason::SharedDevice => runs = Runs::of(recording.checked()?),
+            Reason::SideStreams => runs.late = Some(recording.checked()?),
+            Reason::AssumedShare => {
+                runs.other_share = Some(RecordedRun { launch: recording.launch, run: recording.run });
+                continue;
+            }
+        }
+        conditions = again.conditions;
+    }
+    Ok(runs)
+}
+
+fn make_folder(folder: &Path, reason: Reason) -> Result<PathBuf, Error> {
+    let folder = folder.join(match reason {
+        Reason::RanOut => run_dir::UNLIMITED,
+        Reason::SharedDevice => run_dir::SHARED,
+        Reason::SideStreams => run_dir::LATE,
+        Reason::AssumedShare => run_dir::OTHER_SHARE,
+    });
+    fs::create_dir(&folder).map_err(|source| Error::RunFolder { folder: folder.clone(), source })?;
+    Ok(folder)
+}

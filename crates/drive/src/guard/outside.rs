@@ -1,0 +1,122 @@
+//! The guard of a command's dry runs: a world for each run, and the network for the first.
+
+use std::cell::{Cell, RefCell};
+use std::path::{Path, PathBuf};
+
+use ::run::Environment;
+use trace::Run;
+use trace::run::Effects;
+
+use crate::cleanup::scratch::{self, JournalLock};
+use crate::error::Error;
+use crate::events;
+use crate::guard::fetched::{self, Fetched};
+use crate::guard::permission::Permission;
+use crate::guard::world::{self, World, WorldPlan};
+
+/// The rules for all runs of a command, and the effects of the first.
+pub struct Outside {
+    keeps_files: bool,
+    network: Network,
+    /// The reason for no worlds.
+    refusal: Option<String>,
+    /// Held where the changes of runs are undone from a journal.
+    lock: Option<JournalLock>,
+    has_run: Cell<bool>,
+    first: RefCell<Option<Effects>>,
+    /// The files fetched by the first run.
+    fetched: RefCell<Fetched>,
+}
+
+/// The runs that may reach other programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// Only the first run: an effect outside happens once.
+    First,
+    /// Every run.
+    All,
+    /// No run.
+    None,
+}
+
+impl Outside {
+    /// The rules; `permission` for worlds, unless the program's files are kept.
+    pub(crate) fn new(network: Network, permission: Option<Permission>) -> Result<Outside, Error> {
+        let keeps_files = permission.is_none();
+        let refusal = permission.and_then(Permission::find_refusal);
+        let lock = refusal.as_ref().map(|_| JournalLock::take()).transpose()?;
+        for path in scratch::finish_abandoned() {
+            let what = "was changed by a dry run that was killed, and could not be put back";
+            events::remark(&format!("warning: {} {what}", path.display()));
+        }
+        let (has_run, first, fetched) = (Cell::new(false), RefCell::default(), RefCell::default());
+        Ok(Outside { keeps_files, network, refusal, lock, has_run, first, fetched })
+    }
+
+    /// True until a run has started.
+    pub(crate) fn is_first(&self) -> bool {
+        !self.has_run.get()
+    }
+
+    /// True if runs must not overlap.
+    pub(crate) fn is_journaled(&self) -> bool {
+        self.lock.is_some()
+    }
+
+    /// Takes the rules for the next run, recorded in `folder`.
+    pub(crate) fn next(&self, folder: &Path) -> Result<RunOutside, Error> {
+        let is_first = !self.has_run.replace(true);
+        let is_offline = match self.network {
+            Network::First => !is_first,
+            Network::All => false,
+            Network::None => true,
+        };
+        let (refusal, additions) = (self.refusal.clone(), self.fetched.borrow().additions());
+        let plan = WorldPlan { is_offline, refusal, additions };
+        let world = if self.keeps_files { None } else { Some(World::make(folder, plan)?) };
+        Ok(RunOutside { world, folder: folder.to_owned(), is_first, is_offline })
+    }
+
+    /// Adds the rules for a run to its environment.
+    pub(crate) fn complete(&self, run: &RunOutside, environment: &mut Environment) {
+        if run.is_offline {
+            environment.set_offline();
+        }
+        if self.network == Network::All {
+            environment.set_online();
+        }
+    }
+
+    /// Ends a run, with its records: undoes the changes.
+    pub(crate) fn end(&self, run: RunOutside, records: &Run) -> Effects {
+        let RunOutside { world, folder, is_first, is_offline } = run;
+        let is_only_online = is_first && self.network == Network::First;
+        let window = if is_only_online { fetched::find_window(&folder, records) } else { None };
+        let unguarded = || (world::read_unguarded(&folder, is_offline), Fetched::default());
+        let (effects, fetched) = world.map_or_else(unguarded, |world| world.end(window));
+        if is_first {
+            self.first.replace(Some(effects.clone()));
+            self.fetched.replace(fetched);
+        }
+        effects
+    }
+
+    /// True if later runs have no network.
+    pub fn connects_once(&self) -> bool {
+        self.network == Network::First
+    }
+
+    /// The effects of the first run.
+    pub fn effects(&self) -> Option<Effects> {
+        self.first.borrow().clone()
+    }
+}
+
+/// The rules for one run.
+pub(crate) struct RunOutside {
+    pub(crate) world: Option<World>,
+    /// The run directory.
+    folder: PathBuf,
+    is_first: bool,
+    is_offline: bool,
+}

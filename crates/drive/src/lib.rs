@@ -1,0 +1,28 @@
+//! Performs runs of programs on a phantom GPU: processes, guards, the fork server, the run cache.
+//!
+//! # Design constraints
+//! - Prints nothing: remarks and progress go to the [`RunListener`](events::RunListener) of the caller.
+//! - Knows no command line and no report.
+//! - Decides nothing about a run that `run` decides: conditions, environment, the next run, the order of trials.
+//!
+//! The folders are layers; none knows a folder behind it: `cleanup` < `guard` < `process` < `dry_run`.
+
+#![allow(rustdoc::broken_intra_doc_links, reason = "the headings of notes are in brackets, and are no items")]
+
+pub mod cleanup;
+pub mod dry_run;
+pub mod environment;
+pub mod error;
+pub mod events;
+pub mod guard;
+pub mod process;
+mod python;
+pub mod run_dir;
+pub mod unpack;
+pub mod words;
+
+pub use dry_run::program::{Program, ProgramRequest};
+pub use dry_run::record::{Recording, record, record_to_end};
+pub use error::{Error, SetupError};
+pub use run_dir::RunDir;
+pub use words::Words;

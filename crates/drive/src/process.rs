@@ -1,0 +1,5 @@
+//! Processes of programs: started, watched, ended.
+
+pub(crate) mod background;
+pub mod launch;
+pub(crate) mod live_process;

@@ -1,0 +1,297 @@
+//! Starts the program on the phantom, waits for its end, and leaves no process behind.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::IsTerminal;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::Path;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use ::run::Environment;
+use nix::sys::signal::Signal;
+use nix::unistd::Pid;
+use trace::run::Ended;
+use wire::{file, variable};
+
+use crate::cleanup::interrupt;
+use crate::cleanup::reap;
+use crate::cleanup::watchdog;
+use crate::environment as names;
+use crate::error::{Error, SetupError};
+use crate::events::{RunEvent, tell};
+use crate::guard::world::World;
+use crate::process::background::{self, Background};
+use crate::process::live_process::LiveProcess;
+
+/// A program to start.
+pub(crate) struct Start<'a> {
+    /// The words of the command line.
+    pub(crate) command: &'a [OsString],
+    /// Changes to the environment of this process.
+    pub(crate) environment: &'a Environment,
+    /// The run directory.
+    pub(crate) folder: &'a Path,
+    /// The longest time that the program may take.
+    pub(crate) timeout: Duration,
+    pub(crate) shown: Shown,
+    /// The world that the program enters; `None` leaves it in that of everybody.
+    pub(crate) world: Option<&'a World>,
+}
+
+/// The part of a program's output that the user sees during the run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Shown {
+    /// The program's output.
+    Output,
+    /// This sentence and the number of steps.
+    Progress(String),
+    /// Nothing: the command shows a progress of its own.
+    Nothing,
+}
+
+/// An event that ends the wait for a program.
+enum Happening {
+    Exited(std::io::Result<ExitStatus>),
+    Interrupted,
+}
+
+/// The time between two updates of the progress line.
+const TICK: Duration = Duration::from_millis(200);
+/// The time for a program to write its records before it is killed, while somebody waits at the keyboard.
+const GRACE_AT_INTERRUPT: Duration = Duration::from_secs(10);
+/// The same after a timeout: a loop of millions of allocations makes a large snapshot.
+const GRACE_AT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The same for a program that ignores the request; its workers may heed the request.
+const GRACE_IN_VAIN: Duration = Duration::from_millis(500);
+/// The same for a program that has used no GPU yet, and so has nothing to write: during imports an extension may drop the
+/// request.
+const GRACE_BEFORE_CUDA: Duration = Duration::from_millis(800);
+
+/// Runs the program to its end, to the time-out, or to Ctrl-C.
+pub(crate) fn run(program: &Start) -> Result<Ended, Error> {
+    reap::adopt_orphans();
+    let started = Instant::now();
+    let child = start(program)?;
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX));
+    let happenings = watch(child);
+    let mut progress = match &program.shown {
+        Shown::Progress(sentence) => Some(ShownRun::start(sentence, program.folder)),
+        Shown::Output | Shown::Nothing => None,
+    };
+    let deadline = started + program.timeout;
+    let outcome =
+        wait(&happenings, program.folder, pid, deadline, progress.as_mut()).and_then(|(status, timed_out)| {
+            let goes_on = status.success() && !timed_out;
+            let after = if goes_on {
+                follow(&happenings, program, pid, deadline, progress.as_mut())?
+            } else {
+                After::default()
+            };
+            Ok((status, After { timed_out: timed_out || after.timed_out, ..after }))
+        });
+    reap::end_orphans();
+    let (status, After { in_background, timed_out }) = outcome?;
+    let seconds = started.elapsed().as_secs_f64();
+    Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds, timed_out, in_background })
+}
+
+/// A program whose listener hears of it, until this value is dropped.
+struct ShownRun(LiveProcess);
+
+impl ShownRun {
+    fn start(sentence: &str, folder: &Path) -> ShownRun {
+        tell(RunEvent::Started(sentence, folder));
+        ShownRun(LiveProcess::of(folder))
+    }
+
+    fn update(&mut self) {
+        tell(RunEvent::GoesOn(self.0.update()));
+    }
+}
+
+impl Drop for ShownRun {
+    fn drop(&mut self) {
+        tell(RunEvent::Ended);
+    }
+}
+
+/// The program after the end of its first process.
+#[derive(Clone, Copy, Debug, Default)]
+struct After {
+    in_background: bool,
+    timed_out: bool,
+}
+
+/// Waits for the processes that carry the program on.
+fn follow(
+    happenings: &Receiver<Happening>,
+    program: &Start,
+    first: Pid,
+    deadline: Instant,
+    mut progress: Option<&mut ShownRun>,
+) -> Result<After, Error> {
+    let ended = Instant::now();
+    let mut after = After::default();
+    loop {
+        let found = background::find(program.folder, first, ended.elapsed());
+        match found.map_err(|source| Error::RunFolder { folder: program.folder.to_owned(), source })? {
+            Background::Ended => return Ok(after),
+            Background::Running => after.in_background = true,
+            Background::Starting => {}
+        }
+        match happenings.recv_timeout(TICK) {
+            Ok(Happening::Interrupted) => {
+                stop_orphans(Signal::SIGINT, GRACE_AT_INTERRUPT);
+                return Err(Error::Interrupted);
+            }
+            _ if Instant::now() >= deadline => {
+                stop_orphans(Signal::SIGTERM, GRACE_AT_TIMEOUT);
+                return Ok(After { timed_out: true, ..after });
+            }
+            Err(RecvTimeoutError::Disconnected) => thread::sleep(TICK),
+            _ => progress.as_deref_mut().into_iter().for_each(ShownRun::update),
+        }
+    }
+}
+
+/// Asks the remaining processes to end, and waits while they write their records.
+fn stop_orphans(request: Signal, grace: Duration) {
+    reap::signal_orphans(request);
+    // As in `stop`.
+    reap::signal_orphans(Signal::SIGCONT);
+    let deadline = Instant::now() + grace;
+    while !reap::list_orphans().is_empty() && Instant::now() < deadline {
+        thread::sleep(TICK);
+    }
+}
+
+fn start(program: &Start) -> Result<Child, Error> {
+    let words = program.world.map_or_else(|| program.command.to_vec(), |world| world.wrap(program.command));
+    let mut command = command(&words)?;
+    command.stdin(input());
+    redirect(&mut command, program)?;
+    set_environment(&mut command, program.environment);
+    if let Some(world) = program.world.filter(|world| world.is_journaled() || words != program.command) {
+        world.add_guard(&mut command);
+    }
+    spawn(&mut command)
+}
+
+/// Makes a command of these words.
+pub fn command(words: &[OsString]) -> Result<Command, Error> {
+    let (program, arguments) = words.split_first().ok_or_else(|| {
+        Error::from(SetupError::NoProgram { program: String::new(), source: std::io::ErrorKind::InvalidInput.into() })
+    })?;
+    let mut command = Command::new(program);
+    command.args(arguments);
+    Ok(command)
+}
+
+/// Starts a command in a new process group: Ctrl-C reaches oomph alone, which decides on the signals to the program.
+pub(crate) fn spawn(command: &mut Command) -> Result<Child, Error> {
+    // The watchdog finds the processes to end by this variable.
+    command.env(variable::OWNER, watchdog::owner());
+    let child = command.process_group(0).spawn();
+    child.map_err(|source| {
+        Error::from(SetupError::NoProgram { program: command.get_program().to_string_lossy().into_owned(), source })
+    })
+}
+
+/// No terminal: a program in a separate group would be stopped at its first read from a terminal.
+fn input() -> Stdio {
+    if std::io::stdin().is_terminal() { Stdio::null() } else { Stdio::inherit() }
+}
+
+/// Sends the program's output to a file, or to standard error: standard output is for the answer.
+fn redirect(command: &mut Command, program: &Start) -> Result<(), Error> {
+    let failed = |source| Error::RunFolder { folder: program.folder.to_owned(), source };
+    if program.shown == Shown::Output {
+        command.stdout(std::io::stderr()).stderr(Stdio::inherit());
+        return Ok(());
+    }
+    // The ranks of a job run in turn and append to the same file.
+    let file = File::options().create(true).append(true).open(program.folder.join(file::OUTPUT)).map_err(failed)?;
+    command.stderr(file.try_clone().map_err(failed)?).stdout(file);
+    Ok(())
+}
+
+/// Changes the environment that a command inherits.
+pub fn set_environment(command: &mut Command, environment: &Environment) {
+    let (set, removed) = environment.resolve(names::get);
+    for name in removed {
+        command.env_remove(name);
+    }
+    command.envs(set);
+}
+
+/// Starts a thread that waits for the program, and listens for Ctrl-C.
+fn watch(mut child: Child) -> Receiver<Happening> {
+    let (sender, receiver) = channel();
+    let interrupts = sender.clone();
+    interrupt::listen(Box::new(move || interrupts.send(Happening::Interrupted).is_ok()));
+    thread::spawn(move || {
+        // The receiver is gone only if the program was killed and collected.
+        let _ = sender.send(Happening::Exited(child.wait()));
+    });
+    receiver
+}
+
+/// Waits for the end. A program whose time is up, or that is interrupted, is asked to end and then killed.
+fn wait(
+    happenings: &Receiver<Happening>,
+    folder: &Path,
+    pid: Pid,
+    deadline: Instant,
+    mut progress: Option<&mut ShownRun>,
+) -> Result<(ExitStatus, bool), Error> {
+    loop {
+        match happenings.recv_timeout(TICK.min(deadline.saturating_duration_since(Instant::now()))) {
+            Ok(Happening::Exited(status)) => return Ok((status?, false)),
+            Ok(Happening::Interrupted) | Err(RecvTimeoutError::Disconnected) => {
+                stop(happenings, pid, Signal::SIGINT, grace(folder, pid, Signal::SIGINT, GRACE_AT_INTERRUPT))?;
+                return Err(Error::Interrupted);
+            }
+            Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
+                let grace = grace(folder, pid, Signal::SIGTERM, GRACE_AT_TIMEOUT);
+                return Ok((stop(happenings, pid, Signal::SIGTERM, grace)?, true));
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                if let Some(progress) = progress.as_deref_mut() {
+                    progress.update();
+                }
+            }
+        }
+    }
+}
+
+/// The time for the program to end by itself; `longest` if it has records to write.
+fn grace(folder: &Path, pid: Pid, request: Signal, longest: Duration) -> Duration {
+    if reap::ignores(pid, request) {
+        GRACE_IN_VAIN
+    } else if background::is_on_gpu(folder) {
+        longest
+    } else {
+        GRACE_BEFORE_CUDA
+    }
+}
+
+/// Asks the program to end; a second Ctrl-C, or no answer in `grace`, kills it.
+fn stop(happenings: &Receiver<Happening>, pid: Pid, request: Signal, grace: Duration) -> Result<ExitStatus, Error> {
+    reap::signal_tree(pid, request);
+    // A stopped process takes the request when it goes on.
+    reap::signal_tree(pid, Signal::SIGCONT);
+    match happenings.recv_timeout(grace) {
+        Ok(Happening::Exited(status)) => return Ok(status?),
+        Ok(Happening::Interrupted) | Err(_) => reap::signal_tree(pid, Signal::SIGKILL),
+    }
+    loop {
+        match happenings.recv() {
+            Ok(Happening::Exited(status)) => return Ok(status?),
+            Ok(Happening::Interrupted) => {}
+            Err(_) => return Err(Error::Interrupted),
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! The run directory on disk. The format is Note `[Run directory]` in `trace/src/run.rs`.
+
+use std::fs;
+use std::io::{BufReader, Write};
+use std::path::{Path, PathBuf};
+
+use trace::run::{Launch, Ledger};
+use trace::{Process, Run, run, snapshot};
+use wire::file;
+
+use crate::cleanup::temporary::Temporary;
+use crate::cleanup::watchdog;
+use crate::error::Error;
+
+/// The folder of the run without a limit, inside the folder of a run that ran out.
+pub const UNLIMITED: &str = "unlimited";
+/// The folder, inside that of a run whose ranks share a device, of the run with a part of the device for each.
+pub(crate) const SHARED: &str = "shared";
+/// The folder of the run whose side streams are late.
+pub(crate) const LATE: &str = "late";
+/// The folder of the run with another share of selected elements.
+pub(crate) const OTHER_SHARE: &str = "other-share";
+
+/// A run directory.
+pub enum RunDir {
+    /// A folder of `--save`.
+    Kept(PathBuf),
+    /// A folder that is removed with this value.
+    Temporary(Temporary),
+}
+
+impl RunDir {
+    /// Makes an empty folder: `save`, which must be empty, or a temporary folder.
+    pub fn make(save: Option<&Path>) -> Result<RunDir, Error> {
+        let Some(folder) = save else {
+            return Temporary::make()
+                .map(RunDir::Temporary)
+                .map_err(|source| Error::RunFolder { folder: std::env::temp_dir(), source });
+        };
+        watchdog::start();
+        let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
+        fs::create_dir_all(folder).map_err(failed)?;
+        if fs::read_dir(folder).map_err(failed)?.next().is_some() {
+            return Err(Error::RunFolderInUse(folder.to_owned()));
+        }
+        Ok(RunDir::Kept(fs::canonicalize(folder).map_err(failed)?))
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        match self {
+            RunDir::Kept(folder) => folder,
+            RunDir::Temporary(folder) => folder.path(),
+        }
+    }
+}
+
+/// Writes `run.json`, whole or not at all.
+pub(crate) fn write_launch(folder: &Path, launch: &Launch) -> Result<(), Error> {
+    let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
+    let text = serde_json::to_string_pretty(launch).map_err(|error| failed(error.into()))? + "\n";
+    let mut written = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+    written.write_all(text.as_bytes()).map_err(failed)?;
+    written.persist(folder.join(file::LAUNCH)).map_err(|error| failed(error.error))?;
+    Ok(())
+}
+
+/// True if a folder has a recorded run.
+pub fn is_run(folder: &Path) -> bool {
+    folder.join(file::LAUNCH).is_file()
+}
+
+/// Reads `run.json`.
+pub fn read_launch(folder: &Path) -> Result<Launch, Error> {
+    let path = folder.join(file::LAUNCH);
+    let bytes = slurp(&path)?.unwrap_or_default();
+    trace::read_launch(&bytes).map_err(|error| Error::Damaged { path, problem: error.to_string() })
+}
+
+/// Reads the records of all processes of the program.
+pub fn read(folder: &Path) -> Result<Run, Error> {
+    let mut processes = Vec::new();
+    for path in list_files(folder)? {
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if let Some(stem) = name.strip_suffix(file::MARKS) {
+            processes.push(read_process(folder, stem)?);
+        }
+    }
+    Ok(Run { processes })
+}
+
+fn read_process(folder: &Path, stem: &str) -> Result<Process, Error> {
+    let recorded = read_records(&folder.join(format!("{stem}{}", file::MARKS)))?;
+    let ledger = read_ledger(&folder.join(file::journal(recorded.identity.pid)))?;
+    let snapshot = read_snapshot(&folder.join(format!("{stem}{}", file::SNAPSHOT)))?;
+    Ok(Process { ledger, snapshot, ..recorded })
+}
+
+/// Reads the agent's records. An unreadable line is the last line of a killed process; the lines before count.
+fn read_records(path: &Path) -> Result<Process, Error> {
+    let (records, problems) = run::read_records(&slurp(path)?.unwrap_or_default());
+    warn(path, &problems);
+    Ok(records.into_iter().collect())
+}
+
+fn read_ledger(path: &Path) -> Result<Ledger, Error> {
+    let (records, problems) = run::read_phantom_records(&slurp(path)?.unwrap_or_default());
+    warn(path, &problems);
+    Ok(records.into_iter().collect())
+}
+
+fn warn(path: &Path, problems: &[run::Problem]) {
+    for problem in problems {
+        crate::events::remark(&format!("warning: {}: {problem}", path.display()));
+    }
+}
+
+fn read_snapshot(path: &Path) -> Result<Option<trace::Snapshot>, Error> {
+    let opened = match fs::File::open(path) {
+        Ok(opened) => opened,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(source) => return Err(Error::Unreadable { path: path.to_owned(), source }),
+    };
+    let read = snapshot::read_snapshot(BufReader::new(opened));
+    read.map(Some).map_err(|error| Error::Damaged { path: path.to_owned(), problem: error.to_string() })
+}
+
+/// Reads a file; `None` if it does not exist.
+fn slurp(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+    match fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(source) => Err(Error::Unreadable { path: path.to_owned(), source }),
+    }
+}
+
+/// Lists the files of a folder by name: reports must not depend on the file system's order.
+fn list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+    let unreadable = |source| Error::Unreadable { path: folder.to_owned(), source };
+    let entries = fs::read_dir(folder).map_err(unreadable)?;
+    let mut paths =
+        entries.map(|entry| entry.map(|entry| entry.path())).collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
+    paths.sort();
+    Ok(paths)
+}
+
+/// True if a process touched a phantom GPU, with or without an agent.
+pub(crate) fn phantom_was_used(folder: &Path) -> Result<bool, Error> {
+    Ok(list_files(folder)?.iter().any(|path| is_phantoms(path)))
+}
+
+fn is_phantoms(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(file::JOURNAL_PREFIX))
+}
+
+/// Lists the symbols that the program called and the phantom lacks.
+pub(crate) fn missing_symbols(folder: &Path) -> Result<Vec<String>, Error> {
+    let mut symbols = Vec::new();
+    for path in list_files(folder)? {
+        if is_phantoms(&path) {
+            symbols.extend(read_ledger(&path)?.missing_symbols);
+        }
+    }
+    symbols.sort();
+    symbols.dedup();
+    Ok(symbols)
+}
+
+/// Returns the lines of a text without the frames of the agent's wrappers in tracebacks.
+fn without_agent(text: &str) -> Vec<&str> {
+    let mut in_agent = false;
+    let is_others = |line: &&str| {
+        // A frame is a line with its file, and the indented lines below.
+        in_agent = if line.starts_with("  File \"") {
+            line.contains("/oomph/agent/")
+        } else {
+            in_agent && line.starts_with("    ")
+        };
+        !in_agent
+    };
+    text.lines().filter(is_others).collect()
+}
+
+/// Removes half-written files of killed processes: complete files have no `.tmp` ending.
+pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), Error> {
+    for path in list_files(folder)?.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "tmp")) {
+        fs::remove_file(&path).map_err(|source| Error::RunFolder { folder: folder.to_owned(), source })?;
+    }
+    Ok(())
+}
+
+/// Returns the program's output; empty where it was shown.
+pub(crate) fn read_output(folder: &Path) -> String {
+    let text = fs::read(folder.join(file::OUTPUT)).unwrap_or_default();
+    String::from_utf8_lossy(&text).into_owned()
+}
+
+/// Returns the last lines of the program's output.
+pub fn output_tail(folder: &Path) -> String {
+    const LINES: usize = 25;
+    let text = read_output(folder);
+    let lines = without_agent(&text);
+    lines[lines.len().saturating_sub(LINES)..].join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_of_the_agent_are_left_out() {
+        let text = "Traceback (most recent call last):\n  File \"train.py\", line 4, in <module>\n    model.cuda()\n  \
+                    File \"/cache/0f/python/oomph/agent/modules.py\", line 179, in wrapper\n    return move(self)\n           \
+                    ^^^^\nRuntimeError: no\n    and more\n";
+        let expected = [
+            "Traceback (most recent call last):",
+            "  File \"train.py\", line 4, in <module>",
+            "    model.cuda()",
+            "RuntimeError: no",
+            "    and more",
+        ];
+        assert_eq!(without_agent(text), expected);
+    }
+}

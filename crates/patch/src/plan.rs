@@ -1,0 +1,196 @@
+//! A plan of `fit` as a patch of the user's own files, with comments for the changes to make by hand.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use report::Change;
+use report::fit::{FitReport, Plan};
+use trace::run::RemedyAction;
+use trace::source_file::is_user_file;
+
+use crate::{PlacedEdit, Snippet, by_hand, patch};
+
+/// Returns a unique name for a file, for any spelling by the command line or the interpreter.
+pub type Canonical<'a> = &'a dyn Fn(&Path) -> PathBuf;
+
+/// Returns the diffs of all files, whose texts `read` returns. Comments before each, which `patch` and `git apply` skip, list the changes to
+/// make by hand.
+pub fn patch_plan<E>(
+    report: &FitReport,
+    script: Option<&Path>,
+    canonical: Canonical,
+    read: &dyn Fn(&Path) -> Result<String, E>,
+) -> Result<String, E> {
+    let Some(plan) = report.plans.first() else { return Ok(String::new()) };
+    let (files, nowhere) = by_file(plan, script, canonical);
+    let snippets: Vec<Snippet> =
+        nowhere.iter().map(|placed| by_hand(placed, "no source file is known for it")).collect();
+    let mut text = comments(None, &snippets);
+    let base = base(&files, &canonical(Path::new(&report.folder)));
+    if base == Path::new("/") && !files.is_empty() {
+        text.push_str("# Not all of these files lie below this folder: apply it with `patch -p1 -d /`.\n");
+    }
+    for (file, placed) in &files {
+        let source = read(file)?;
+        let shown = file.strip_prefix(&base).unwrap_or(file).display().to_string();
+        let outcome = patch(&source, &shown, placed);
+        text.push_str(&comments(Some(&shown), &outcome.snippets));
+        text.push_str(&outcome.diff);
+    }
+    Ok(text)
+}
+
+/// Groups the changes of a plan by file, each at the lines where it took effect; changes without a line belong to the script. The
+/// second list has the changes without a file.
+fn by_file(
+    plan: &Plan,
+    script: Option<&Path>,
+    canonical: Canonical,
+) -> (BTreeMap<PathBuf, Vec<PlacedEdit>>, Vec<PlacedEdit>) {
+    let mut files: BTreeMap<PathBuf, Vec<PlacedEdit>> = BTreeMap::new();
+    let mut nowhere = Vec::new();
+    let mut place = |file: Option<&Path>, placed: PlacedEdit| match file {
+        Some(file) => files.entry(canonical(file)).or_default().push(placed),
+        None => nowhere.push(placed),
+    };
+    for change in &plan.changes {
+        let places: Vec<_> = plan.places.iter().filter(|place| place.remedy == change.remedy).collect();
+        if places.is_empty() {
+            place(script, of(change, 0, RemedyAction::default()));
+        }
+        for at in places {
+            let (file, line) = if is_editable(&at.file) { (Some(Path::new(&at.file)), at.line) } else { (script, 0) };
+            place(file, of(change, line, at.action.clone().unwrap_or_default()));
+        }
+    }
+    (files, nowhere)
+}
+
+/// Returns the folder that file names are relative to: the user's, or the root if some files lie elsewhere.
+fn base(files: &BTreeMap<PathBuf, Vec<PlacedEdit>>, folder: &Path) -> PathBuf {
+    let is_below = files.keys().all(|file| file.starts_with(folder));
+    if is_below { folder.to_owned() } else { PathBuf::from("/") }
+}
+
+/// True if a patch may edit the file: neither an installed package, nor Python itself, nor a cell of a notebook.
+fn is_editable(file: &str) -> bool {
+    is_user_file(file, "") && !file.starts_with('<')
+}
+
+fn of(change: &Change, line: u32, action: RemedyAction) -> PlacedEdit {
+    PlacedEdit { change: change.clone(), line, action }
+}
+
+/// Lists each change to make by hand once, with all its lines and its code: `# train.py:7, 12: sdpa by hand (why):`.
+fn comments(file: Option<&str>, snippets: &[Snippet]) -> String {
+    let mut text = String::new();
+    for (index, snippet) in snippets.iter().enumerate() {
+        let same = |other: &&Snippet| other.remedy == snippet.remedy && other.code == snippet.code;
+        if snippets[..index].iter().any(|earlier| same(&earlier)) {
+            continue;
+        }
+        let lines: Vec<u32> = snippets.iter().filter(same).map(|same| same.line).filter(|line| *line > 0).collect();
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(text, "# {}{} by hand ({}):", place(file, &lines), snippet.remedy, snippet.why);
+        for line in snippet.code.lines() {
+            let _ = writeln!(text, "{}", format!("#     {line}").trim_end());
+        }
+    }
+    text
+}
+
+/// Returns `train.py:7, 12: `, as far as file and lines are known.
+fn place(file: Option<&str>, lines: &[u32]) -> String {
+    let lines: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    match file {
+        Some(file) if lines.is_empty() => format!("{file}: "),
+        Some(file) => format!("{file}:{}: ", lines.join(", ")),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+    use remedies::{TABLE, Trying};
+    use report::Usage;
+    use report::fit::{Cost, Exactness, TimeSource};
+
+    use super::*;
+
+    /// Two statements on a line: an edit cannot be made at either alone.
+    const CROWDED: &str = "import torch; start(torch)\n";
+
+    /// Prints a plan whose changes took effect at these sites: remedy, file, line.
+    fn emitted(changes: &[&str], places: &[(&str, &Path, u32)], script: Option<&Path>, folder: &Path) -> String {
+        let place = |(remedy, file, line): &(&str, &Path, u32)| report::fit::Placed {
+            remedy: (*remedy).to_owned(),
+            file: file.display().to_string(),
+            line: *line,
+            action: None,
+            text: String::new(),
+        };
+        let plan = Plan {
+            changes: changes.iter().map(|change| change.parse().unwrap()).collect(),
+            peak: Usage::default(),
+            fits: true,
+            retries: false,
+            cost: Cost { exactness: Exactness::Identical, time_ratio: 1.0, time_source: TimeSource::Typical },
+            places: places.iter().map(place).collect(),
+        };
+        let folder = folder.display().to_string();
+        let report = FitReport { plans: vec![plan], folder, ..FitReport::default() };
+        let canonical = |file: &Path| file.canonicalize().unwrap_or_else(|_| file.to_owned());
+        patch_plan(&report, script, &canonical, &|file: &Path| std::fs::read_to_string(file)).unwrap()
+    }
+
+    fn written(folder: &Path, name: &str, text: &str) -> PathBuf {
+        let file = folder.join(name);
+        std::fs::write(&file, text).unwrap();
+        file
+    }
+
+    #[test]
+    fn what_cannot_be_put_in_is_left_to_the_user_with_its_place_and_its_code() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = written(folder.path(), "train.py", CROWDED);
+        let usual = TABLE.iter().filter(|spec| spec.trying == Trying::Usual && spec.has_agent);
+        // Settings in the environment have no line that could be missed.
+        for spec in usual {
+            let text = emitted(&[spec.name], &[(spec.name, &script, 1)], Some(&script), folder.path());
+            let first = format!("# train.py:1: {} by hand (", spec.name);
+            assert!(text.starts_with(&first), "expected {first}…, found {text}");
+            assert!(text.contains("\n#     ") && !text.contains("oomph remedy"), "no code for {}: {text}", spec.name);
+        }
+    }
+
+    #[test]
+    fn one_file_under_two_names_has_one_diff() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = written(folder.path(), "train.py", "import torch\no = torch.optim.AdamW(p)\n");
+        let changes = ["allocator-settings:conf=max_split_size_mb=64", "optimizer-fused"];
+        let other = folder.path().join(".").join("train.py");
+        let text = emitted(&changes, &[("optimizer-fused", &script, 2)], Some(&other), folder.path());
+        assert_eq!(text.matches("--- a/train.py").count(), 1, "{text}");
+        assert!(text.contains("fused=True") && text.contains("max_split_size_mb"), "{text}");
+    }
+
+    #[test]
+    fn places_are_said_as_far_as_they_are_known() {
+        let folder = tempfile::tempdir().unwrap();
+        let script = written(folder.path(), "train.py", CROWDED);
+        let inside = Path::new("/usr/lib/python3.12/site-packages/a.py");
+        let twice = [("sdpa", script.as_path(), 1), ("sdpa", script.as_path(), 1), ("sdpa", inside, 9)];
+        let check = |places: &[(&str, &Path, u32)], script: Option<&Path>, folder: &Path, expected: &str| {
+            let text = emitted(&["sdpa"], places, script, folder);
+            assert!(text.contains(expected), "expected {expected}, found {text}");
+        };
+        check(&twice, Some(&script), folder.path(), "# train.py:1: sdpa by hand");
+        check(&twice[2..], Some(&script), folder.path(), "# train.py: sdpa by hand");
+        check(&twice[2..], None, folder.path(), "# sdpa by hand (no source file is known for it)");
+        check(&[], None, folder.path(), "# sdpa by hand");
+        check(&twice, None, Path::new("/elsewhere"), "`patch -p1 -d /`");
+    }
+}
