@@ -3,6 +3,7 @@
 use drive::guard::outside::{Network, Outside};
 use drive::{Program, ProgramRequest, Words};
 use report::effects;
+use run::StopAt;
 
 use crate::args::{GpuOptions, JobOptions, RunOptions};
 use crate::error::Error;
@@ -26,7 +27,7 @@ pub(crate) fn prepare(
         profile: choice.profile.clone(),
         devices: gpu.gpus,
         job: job.map_or(Ok(None), JobOptions::job)?,
-        steps: run.steps(),
+        stop_at: StopAt::step(run.steps()),
         fraction: run.fraction(),
         timeout: run.timeout,
         keeps_files: run.keep_files,

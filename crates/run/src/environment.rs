@@ -11,7 +11,7 @@ use wire::{file, variable};
 
 use crate::conditions::{Conditions, Limit, Streams};
 use crate::route::Route;
-use crate::spec::RunSpec;
+use crate::spec::{Device, RunSpec, StopAt};
 
 /// The phantom's file name.
 pub const LIBRARY: &str = "liboomph_phantom.so";
@@ -80,7 +80,7 @@ pub fn environment(spec: &RunSpec, conditions: &Conditions, folders: &Folders, r
 
 /// Returns the environment of a fork server. The children run in the environment of [`Route::Forked`].
 pub fn of_server(spec: &RunSpec, notes_files: bool, folders: &Folders) -> Environment {
-    let mut server = of_phantom(&spec.device.variable, spec.devices(), folders.library);
+    let mut server = of_device(spec, folders);
     server.in_front(PYTHONPATH, folders.inject);
     server.set(variable::SERVE, "1");
     if notes_files {
@@ -89,12 +89,25 @@ pub fn of_server(spec: &RunSpec, notes_files: bool, folders: &Folders) -> Enviro
     server
 }
 
+/// Returns the environment of a command on its device, with nothing recorded.
+fn of_device(spec: &RunSpec, folders: &Folders) -> Environment {
+    match &spec.device {
+        Device::Phantom(device) => of_phantom(&device.variable, spec.devices(), folders.library),
+        Device::Real => of_no_run(),
+    }
+}
+
+/// Removes the variables of a run.
+fn of_no_run() -> Environment {
+    let mut outside = Environment::default();
+    of_a_run().for_each(|name| outside.unset(name));
+    outside
+}
+
 /// Returns the environment of a command on the phantom that records nothing.
 pub fn of_phantom(device: &str, devices: u32, library_dir: &Path) -> Environment {
-    let mut phantom = Environment::default();
-    for name in of_a_run().chain([CUDA_VISIBLE_DEVICES]) {
-        phantom.unset(name);
-    }
+    let mut phantom = of_no_run();
+    phantom.unset(CUDA_VISIBLE_DEVICES);
     phantom.set(variable::DEVICE, device);
     phantom.set(variable::DEVICES, devices.to_string());
     phantom.set(TRITON_LIBCUDA_PATH, library_dir);
@@ -109,20 +122,22 @@ fn of_a_run() -> impl Iterator<Item = &'static str> {
 }
 
 fn of_run(spec: &RunSpec, conditions: &Conditions, folders: &Folders) -> Environment {
-    let mut run = of_phantom(&spec.device.variable, spec.devices(), folders.library);
+    let mut run = of_device(spec, folders);
     run.in_front(PYTHONPATH, folders.inject);
     run.set(variable::RUN_DIR, folders.run);
-    run.set(variable::STEPS, spec.steps.to_string());
-    if spec.more_steps > 0 {
-        run.set(variable::MORE_STEPS, spec.more_steps.to_string());
+    run.set(variable::STEPS, spec.stop_at.number().to_string());
+    if let StopAt::Step { most_more: most_more @ 1.., .. } = spec.stop_at {
+        run.set(variable::MORE_STEPS, most_more.to_string());
     }
     run.set(variable::FRACTION, conditions.share.of(spec.fraction).to_string());
     run.set(variable::HISTORY, if conditions.history { "1" } else { "0" });
     run.set(variable::WORK, if conditions.work { "1" } else { "0" });
-    match conditions.limit {
-        Limit::Device => run.set_others(spec.device.others),
-        Limit::Of(bytes) => run.set_others(spec.device.total - bytes),
-        Limit::Unlimited => run.set(variable::UNLIMITED, "1"),
+    if let Device::Phantom(device) = &spec.device {
+        match conditions.limit {
+            Limit::Device => run.set_others(device.others),
+            Limit::Of(bytes) => run.set_others(device.total - bytes),
+            Limit::Unlimited => run.set(variable::UNLIMITED, "1"),
+        }
     }
     if conditions.streams == Streams::Late {
         run.set(variable::STREAMS, "late");
@@ -260,7 +275,7 @@ mod tests {
             plain(),
             plain().with_limit(Limit::Unlimited),
             plain().with_limit(Limit::Of(Bytes(1))),
-            plain().with_limit(Limit::Of(spec().device.total)),
+            plain().with_limit(Limit::Of(crate::testing::facts().total)),
             Conditions::on_device(vec![Change::new("sdpa")]),
             Conditions::on_device(vec![settings]),
             Conditions::on_device(vec![Change::new(remedies::ALLOCATOR_SETTINGS).with("conf", "")]),

@@ -21,4 +21,4 @@ mod testing;
 pub use conditions::{AssumedShare, Conditions, Limit, Streams};
 pub use environment::{Assignment, Environment, Folders, environment};
 pub use route::Route;
-pub use spec::{DeviceFacts, RunSpec};
+pub use spec::{Device, DeviceFacts, RunSpec, StopAt};

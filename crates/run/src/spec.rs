@@ -1,6 +1,7 @@
 //! A program and the device of its runs.
 
 use std::ffi::OsString;
+use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
 
@@ -16,22 +17,77 @@ pub struct RunSpec {
     pub command: Vec<OsString>,
     /// True if the command line names a script, which oomph starts with a Python of its choice.
     pub is_script: bool,
-    /// The GPU that the program sees.
-    pub device: DeviceFacts,
+    /// The device that the program sees.
+    pub device: Device,
     /// The number of GPUs of the machine.
     pub devices: u32,
     /// The job of which single ranks run; `None` where every rank is a process.
     pub job: Option<Job>,
-    /// Optimizer steps after which the program is stopped; 0 for no stop.
-    pub steps: u32,
-    /// The most steps after those, while there is more to see and a step takes little time (`python/oomph/agent/course.py`).
-    pub more_steps: u32,
+    /// The event that ends the program before its own end.
+    pub stop_at: StopAt,
     /// The share of elements that value-dependent shapes are assumed to select.
     pub fraction: f64,
     /// The longest time that a run may take.
     pub timeout: Duration,
     /// True to show the program's output.
     pub verbose: bool,
+}
+
+/// The event that ends a program before its own end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StopAt {
+    /// The end of this optimizer step.
+    Step {
+        /// The step, counted from 1.
+        step: NonZeroU32,
+        /// The most further steps, while there is more to see and a step takes little time (`python/oomph/agent/course.py`).
+        most_more: u32,
+    },
+    /// None: the program runs to its end.
+    End,
+}
+
+impl StopAt {
+    /// An optimizer step; 0 stands for the end of the program.
+    pub fn step(step: u32) -> StopAt {
+        NonZeroU32::new(step).map_or(StopAt::End, |step| StopAt::Step { step, most_more: 0 })
+    }
+
+    /// The same with more steps, while there is more to see.
+    #[must_use]
+    pub fn with_more(self, most_more: u32) -> StopAt {
+        match self {
+            StopAt::Step { step, .. } => StopAt::Step { step, most_more },
+            StopAt::End => StopAt::End,
+        }
+    }
+
+    /// The number of the optimizer step; 0 for the end of the program.
+    pub fn number(self) -> u32 {
+        match self {
+            StopAt::Step { step, .. } => step.get(),
+            StopAt::End => 0,
+        }
+    }
+}
+
+/// The device of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Device {
+    /// A phantom GPU.
+    Phantom(DeviceFacts),
+    /// The GPUs of this machine.
+    Real,
+}
+
+impl Device {
+    /// The figures of a phantom; `None` for the machine's own GPUs, which the program's records describe.
+    pub fn facts(&self) -> Option<&DeviceFacts> {
+        match self {
+            Device::Phantom(facts) => Some(facts),
+            Device::Real => None,
+        }
+    }
 }
 
 /// The figures of a GPU model that a run needs.
@@ -65,19 +121,22 @@ impl RunSpec {
         self.verbose && conditions.limit == Limit::Device
     }
 
-    /// Returns the content of `run.json` before the run.
+    /// Returns the content of `run.json` before the run. Of the machine's own GPUs nothing is known by then: no name, and zeros.
     pub fn launch(&self, conditions: &Conditions) -> Launch {
+        fn of<T: Default>(device: &Device, fact: impl Fn(&DeviceFacts) -> T) -> T {
+            device.facts().map(fact).unwrap_or_default()
+        }
         Launch {
             format: Launch::FORMAT,
             oomph: env!("CARGO_PKG_VERSION").to_owned(),
             command: self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
-            gpu_name: self.device.name.clone(),
-            device_total_bytes: self.device.total.0,
-            device_others_bytes: self.device.others.0,
-            device_context_bytes: self.device.context.0,
+            gpu_name: of(&self.device, |device| device.name.clone()),
+            device_total_bytes: of(&self.device, |device| device.total.0),
+            device_others_bytes: of(&self.device, |device| device.others.0),
+            device_context_bytes: of(&self.device, |device| device.context.0),
             devices: self.devices(),
             unlimited: conditions.limit == Limit::Unlimited,
-            steps: self.steps,
+            steps: self.stop_at.number(),
             job: self.job.clone(),
             ended: None,
             effects: None,

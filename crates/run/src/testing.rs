@@ -4,26 +4,30 @@ use std::time::Duration;
 
 use trace::Bytes;
 
-use crate::spec::{DeviceFacts, RunSpec};
+use crate::spec::{Device, DeviceFacts, RunSpec, StopAt};
 
 /// `python train.py` on one toy device.
 pub(crate) fn spec() -> RunSpec {
     RunSpec {
         command: ["python", "train.py"].map(Into::into).to_vec(),
         is_script: true,
-        device: DeviceFacts {
-            name: "toy".to_owned(),
-            variable: "name=toy".to_owned(),
-            total: Bytes(100),
-            context: Bytes(1),
-            others: Bytes::ZERO,
-        },
+        device: Device::Phantom(facts()),
         devices: 1,
         job: None,
-        steps: 3,
-        more_steps: 0,
+        stop_at: StopAt::step(3),
         fraction: 0.5,
         timeout: Duration::from_mins(1),
         verbose: false,
+    }
+}
+
+/// The toy device.
+pub(crate) fn facts() -> DeviceFacts {
+    DeviceFacts {
+        name: "toy".to_owned(),
+        variable: "name=toy".to_owned(),
+        total: Bytes(100),
+        context: Bytes(1),
+        others: Bytes::ZERO,
     }
 }

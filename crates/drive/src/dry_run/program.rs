@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf, absolute};
 use std::time::Duration;
 
 use gpus::Profile;
-use run::{Conditions, DeviceFacts, Environment, Folders, Route, RunSpec};
+use run::{Conditions, Device, DeviceFacts, Environment, Folders, Route, RunSpec, StopAt};
 use trace::Bytes;
 use trace::run::Job;
 
@@ -32,8 +32,8 @@ pub struct ProgramRequest {
     pub devices: u32,
     /// The job of which single ranks run.
     pub job: Option<Job>,
-    /// The optimizer steps after which the program is stopped; 0 for none.
-    pub steps: u32,
+    /// The event that ends the program before its own end.
+    pub stop_at: StopAt,
     /// The share of elements that value-dependent shapes are assumed to select.
     pub fraction: f64,
     /// The longest time of a run.
@@ -59,12 +59,12 @@ pub struct Program {
 
 /// Prepares a program: finds the Python, unpacks the phantom, asks for a world.
 pub fn prepare(request: ProgramRequest) -> Result<Program, Error> {
-    let ProgramRequest { words, python, profile, devices, job, steps, fraction, timeout, keeps_files, network } =
+    let ProgramRequest { words, python, profile, devices, job, stop_at, fraction, timeout, keeps_files, network } =
         request;
     let permission = if keeps_files { None } else { Some(Permission::ask()?) };
     let command = command(&words, python.as_deref())?;
     let unpacked = unpack::unpack()?;
-    let device = DeviceFacts {
+    let facts = DeviceFacts {
         name: profile.name.clone(),
         variable: profile.device_variable(),
         total: profile.total_bytes,
@@ -72,8 +72,8 @@ pub fn prepare(request: ProgramRequest) -> Result<Program, Error> {
         others: Bytes::ZERO,
     };
     let is_script = matches!(words, Words::Script(_)) && command.first().is_none_or(|program| program != "bash");
-    let spec =
-        RunSpec { is_script, command, device, devices, job, steps, more_steps: 0, fraction, timeout, verbose: false };
+    let device = Device::Phantom(facts);
+    let spec = RunSpec { is_script, command, device, devices, job, stop_at, fraction, timeout, verbose: false };
     Ok(Program { spec, profile, unpacked, is_quiet: false, outside: Outside::new(network, permission)? })
 }
 
@@ -132,11 +132,12 @@ fn no_script(script: PathBuf) -> Error {
 impl Program {
     /// Takes `others` bytes of each GPU for other processes.
     pub fn set_others(&mut self, others: Bytes) -> Result<(), Error> {
-        let DeviceFacts { total, context, .. } = self.spec.device;
+        let Device::Phantom(device) = &mut self.spec.device else { return Ok(()) };
+        let DeviceFacts { total, context, .. } = *device;
         if others > Bytes::ZERO && total - others <= context {
             return Err(Error::from(SetupError::NothingLeft { others, total, context }));
         }
-        self.spec.device.others = others;
+        device.others = others;
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use crate::dry_run::failure;
 use crate::dry_run::program::Program;
 use crate::error::Error;
 use crate::guard::world::World;
-use crate::process::launch::{self, Shown, Start};
+use crate::process::launch::{self, Start, Stdio};
 use crate::run_dir;
 
 /// A recorded run.
@@ -57,14 +57,12 @@ fn record_again(
     run_dir::write_launch(folder, &launch)?;
     let outside = program.outside.next(folder)?;
     let start = |route| {
-        let shown = match () {
-            () if spec.shows_output(conditions) => Shown::Output,
-            () if program.is_quiet => Shown::Nothing,
-            () => Shown::Progress(rerun::describe(reason, route)),
-        };
+        let stdio = if spec.shows_output(conditions) { Stdio::Shown } else { Stdio::File };
+        let is_silent = stdio == Stdio::Shown || program.is_quiet;
+        let sentence = (!is_silent).then(|| rerun::describe(reason, route));
         let mut environment = program.environment(conditions, folder, route);
         program.outside.complete(&outside, &mut environment);
-        start(program, &environment, folder, shown, outside.world.as_ref())
+        start(program, &environment, folder, (stdio, sentence), outside.world.as_ref())
     };
     let ended = match &spec.job {
         None => start(Route::Plain)?,
@@ -84,7 +82,7 @@ fn start(
     program: &Program,
     environment: &Environment,
     folder: &Path,
-    shown: Shown,
+    (stdio, sentence): (Stdio, Option<String>),
     world: Option<&World>,
 ) -> Result<Ended, Error> {
     let ended = launch::run(&Start {
@@ -92,7 +90,8 @@ fn start(
         environment,
         folder,
         timeout: program.spec.timeout,
-        shown,
+        stdio,
+        sentence,
         world,
     });
     run_dir::remove_unfinished(folder)?;

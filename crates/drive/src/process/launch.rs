@@ -2,10 +2,10 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::IsTerminal;
+use std::io::{self, IsTerminal};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{self, Child, Command, ExitStatus};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -36,20 +36,22 @@ pub(crate) struct Start<'a> {
     pub(crate) folder: &'a Path,
     /// The longest time that the program may take.
     pub(crate) timeout: Duration,
-    pub(crate) shown: Shown,
+    pub(crate) stdio: Stdio,
+    /// The sentence that the user sees during the run.
+    pub(crate) sentence: Option<String>,
     /// The world that the program enters; `None` leaves it in that of everybody.
     pub(crate) world: Option<&'a World>,
 }
 
-/// The part of a program's output that the user sees during the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Shown {
-    /// The program's output.
-    Output,
-    /// This sentence and the number of steps.
-    Progress(String),
-    /// Nothing: the command shows a progress of its own.
-    Nothing,
+/// The streams of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stdio {
+    /// Those of this process, the terminal included.
+    Passed,
+    /// No terminal to read from, and standard error for both outputs: standard output is for the answer.
+    Shown,
+    /// No terminal to read from, and a file of the run directory for both outputs.
+    File,
 }
 
 /// An event that ends the wait for a program.
@@ -77,10 +79,7 @@ pub(crate) fn run(program: &Start) -> Result<Ended, Error> {
     let child = start(program)?;
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX));
     let happenings = watch(child);
-    let mut progress = match &program.shown {
-        Shown::Progress(sentence) => Some(ShownRun::start(sentence, program.folder)),
-        Shown::Output | Shown::Nothing => None,
-    };
+    let mut progress = program.sentence.as_ref().map(|sentence| ShownRun::start(sentence, program.folder));
     let deadline = started + program.timeout;
     let outcome =
         wait(&happenings, program.folder, pid, deadline, progress.as_mut()).and_then(|(status, timed_out)| {
@@ -171,7 +170,6 @@ fn stop_orphans(request: Signal, grace: Duration) {
 fn start(program: &Start) -> Result<Child, Error> {
     let words = program.world.map_or_else(|| program.command.to_vec(), |world| world.wrap(program.command));
     let mut command = command(&words)?;
-    command.stdin(input());
     redirect(&mut command, program)?;
     set_environment(&mut command, program.environment);
     if let Some(world) = program.world.filter(|world| world.is_journaled() || words != program.command) {
@@ -201,17 +199,21 @@ pub(crate) fn spawn(command: &mut Command) -> Result<Child, Error> {
 }
 
 /// No terminal: a program in a separate group would be stopped at its first read from a terminal.
-fn input() -> Stdio {
-    if std::io::stdin().is_terminal() { Stdio::null() } else { Stdio::inherit() }
+fn input() -> process::Stdio {
+    if io::stdin().is_terminal() { process::Stdio::null() } else { process::Stdio::inherit() }
 }
 
-/// Sends the program's output to a file, or to standard error: standard output is for the answer.
+/// Sets the program's streams.
 fn redirect(command: &mut Command, program: &Start) -> Result<(), Error> {
     let failed = |source| Error::RunFolder { folder: program.folder.to_owned(), source };
-    if program.shown == Shown::Output {
-        command.stdout(std::io::stderr()).stderr(Stdio::inherit());
-        return Ok(());
-    }
+    match program.stdio {
+        Stdio::Passed => return Ok(()),
+        Stdio::Shown => {
+            command.stdin(input()).stdout(io::stderr()).stderr(process::Stdio::inherit());
+            return Ok(());
+        }
+        Stdio::File => command.stdin(input()),
+    };
     // The ranks of a job run in turn and append to the same file.
     let file = File::options().create(true).append(true).open(program.folder.join(file::OUTPUT)).map_err(failed)?;
     command.stderr(file.try_clone().map_err(failed)?).stdout(file);

@@ -134,7 +134,9 @@ fn prepare(arguments: &Check, choice: &GpuChoice, words: &Words) -> Result<Progr
     let mut program = program::prepare((&arguments.gpu, choice), Some(&arguments.job), run, words)?;
     program.set_others(arguments.others.others.unwrap_or_default())?;
     program.spec.verbose = arguments.verbose;
-    program.spec.more_steps = if run.has_default_steps() { MORE_STEPS } else { 0 };
+    if run.has_default_steps() {
+        program.spec.stop_at = program.spec.stop_at.with_more(MORE_STEPS);
+    }
     Ok(program)
 }
 

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use super::state::State;
 use crate::conditions::Conditions;
 use crate::route::Route;
-use crate::spec::RunSpec;
+use crate::spec::{DeviceFacts, RunSpec};
 
 /// Raised when the meaning of the entries changes.
 const FORMAT: u32 = 3;
@@ -62,9 +62,11 @@ impl ProgramKey {
 
     /// The name of the folder for the program's entries.
     pub fn name(&self, spec: &RunSpec) -> String {
-        let device = &spec.device;
-        let gpu = (&device.name, &device.variable, device.total, device.context, device.others, spec.devices());
-        hash(&(FORMAT, self, &spec.command, gpu, spec.steps, spec.fraction.to_bits()))
+        let figures = |device: &DeviceFacts| {
+            (device.name.clone(), device.variable.clone(), device.total, device.context, device.others)
+        };
+        let gpu = (spec.device.facts().map(figures), spec.devices());
+        hash(&(FORMAT, self, &spec.command, gpu, spec.stop_at.number(), spec.fraction.to_bits()))
     }
 }
 
@@ -87,8 +89,8 @@ mod tests {
 
     use super::*;
     use crate::conditions::Limit;
-    use crate::spec::DeviceFacts;
-    use crate::testing::spec;
+    use crate::spec::{Device, StopAt};
+    use crate::testing::{facts, spec};
 
     fn known() -> ProgramKey {
         ProgramKey {
@@ -127,10 +129,13 @@ mod tests {
             RunSpec { command: command(&["python", "train.py", "--batch-size", "8"]), ..spec() },
             // The boundaries between words count.
             RunSpec { command: command(&["python", "train.py --batch-size", "8"]), ..spec() },
-            RunSpec { device: DeviceFacts { variable: "total_bytes=2".to_owned(), ..spec().device }, ..spec() },
-            RunSpec { device: DeviceFacts { context: Bytes(3), ..spec().device }, ..spec() },
+            RunSpec {
+                device: Device::Phantom(DeviceFacts { variable: "total_bytes=2".to_owned(), ..facts() }),
+                ..spec()
+            },
+            RunSpec { device: Device::Phantom(DeviceFacts { context: Bytes(3), ..facts() }), ..spec() },
             RunSpec { devices: 2, ..spec() },
-            RunSpec { steps: 4, ..spec() },
+            RunSpec { stop_at: StopAt::step(4), ..spec() },
             RunSpec { fraction: 0.25, ..spec() },
         ];
         let names = keys.iter().map(|key| key.name(&spec())).chain(specs.iter().map(|spec| known().name(spec)));

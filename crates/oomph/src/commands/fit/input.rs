@@ -32,7 +32,7 @@ pub(super) fn targets(case: &FitCase) -> Vec<Bytes> {
 /// Returns the facts for the report.
 pub(super) fn case(arguments: &Fit, program: &Program) -> FitCase {
     let profile = &program.profile;
-    let others = program.spec.device.others;
+    let others = program.spec.device.facts().map(|device| device.others).unwrap_or_default();
     let share = |total: Bytes| take_percent(total - others, arguments.target);
     let gpu = |profile: &Profile| FitGpu {
         name: profile.name.clone(),
