@@ -24,7 +24,7 @@ pub struct RunSpec {
     pub job: Option<Job>,
     /// Optimizer steps after which the program is stopped; 0 for no stop.
     pub steps: u32,
-    /// The most steps after those, while there is more to see and a step takes little time (`python/oomph/agent/course.py`).
+    /// The most steps after those, while there is more to see and a step takes little time (`python/oomph/agent/position/course.py`).
     pub more_steps: u32,
     /// The share of elements that value-dependent shapes are assumed to select.
     pub fraction: f64,

@@ -8,37 +8,40 @@ import typing
 
 import torch
 
-from . import absent_ranks, environment, frames, history, job_rank, leftovers, limits, lineage, phantom, records
-from .backward import Backward
-from .census import Census
-from .checkpoints import moves
-from .checkpoints.guard import CheckpointGuard
-from .checkpoints.removals import Removals
-from .checkpoints.saves import Saves
-from .checkpoints.unread import Checkpoints
-from .course import Course
-from .ending import Ending
-from .failure import guarded, say
-from .finish import Finish, describe
-from .generation import Generation
-from .holes import Holes
-from .initializers import Initializers
-from .kernels import has_kernels
-from .living import Living
-from .marks import Marks
-from .modules import Modules
-from .oom import OutOfMemory
-from .outside import acts
+from . import phantom, records
+from .host.checkpoints import moves
+from .host.checkpoints.guard import CheckpointGuard
+from .host.checkpoints.removals import Removals
+from .host.checkpoints.saves import Saves
+from .host.checkpoints.unread import Checkpoints
+from .host.holes import Holes
+from .host.initializers import Initializers
+from .host.outside import acts
+from .memory import history, leftovers, limits
+from .memory.census import Census
+from .memory.living import Living
+from .memory.oom import OutOfMemory
+from .memory.positions import Positions
+from .memory.stats import Stats
 from .overrides import Overrides
-from .positions import Positions
+from .position.backward import Backward
+from .position.course import Course
+from .position.marks import Marks
+from .position.modules import Modules
+from .position.steps import Steps
+from .process import environment, frames, lineage
+from .process.ending import Ending
+from .process.failure import guarded, say
+from .process.finish import Finish, describe
+from .process.kernels import has_kernels
+from .ranks import absent_ranks, job_rank
 from .record_file import RecordFile
 from .remedies import Remedies
-from .stats import Stats
-from .steps import Steps
-from .values import Values
+from .values.generation import Generation
+from .values.values import Values
 
 if typing.TYPE_CHECKING:
-    from .work import Work
+    from .position.work import Work
 
 # The steps with a census though the peak has not risen: the first steps, and every 25th.
 _EVERY_STEP_UNTIL = 3
@@ -109,7 +112,7 @@ class Session:
     @guarded
     def _install_work(self) -> None:
         if self.env.work:
-            from .work import Work
+            from .position.work import Work
 
             self.work = Work()
             self.work.install()
@@ -117,7 +120,7 @@ class Session:
     def _install_ranks(self, found: phantom.Phantom) -> None:
         if not torch.distributed.is_available():
             return
-        from . import groups, integers, objects
+        from .ranks import groups, integers, objects
 
         rank = job_rank.read_requested()
         groups.install(found)

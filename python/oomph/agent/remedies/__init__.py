@@ -24,8 +24,9 @@ import os
 import sys
 from collections.abc import Callable
 
-from .. import frames, records, wire
-from ..failure import say
+from .. import records, wire
+from ..process import frames
+from ..process.failure import say
 from . import actions, table
 
 
