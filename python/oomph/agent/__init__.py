@@ -1,7 +1,8 @@
 """The agent: records the behaviour of a PyTorch program in the run directory, from inside the program.
 
 Nothing here imports torch before the program does. `start` waits for that import; `session.start` then
-connects the parts. A folder imports only folders above it in this table, and none imports `session`:
+connects the parts, in one order: `part` lists the moments of a part, and the `part` of a folder names
+the parts of the folder. A folder imports only folders above it in this table, and none imports `session`:
 
 ==============  =====================================================================
 `process`       the Python process: variables, imports, sources and stacks, the fork

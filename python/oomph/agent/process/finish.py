@@ -13,31 +13,34 @@ from collections.abc import Callable
 import torch
 
 from .. import records
+from ..part import Part, Write
 from . import frames
 
 # The text of CUDA's error 901 (libcudart.so, CUDA 13.0).
 _INVALIDATED = "operation failed due to a previous error during capture"
 
 
-class Finish:
+class Finish(Part):
     """Calls `finish(reason, error)` once, whichever way the program ends."""
 
     def __init__(self, finish: Callable[[str, BaseException | None], object]) -> None:
         self._finish = finish
         self._done = False
+        self._is_child = False
 
-    def install(self) -> None:
+    def install(self, write: Write) -> None:
         """Waits for the end: at exit, and at SIGTERM where the program leaves that to the system."""
         atexit.register(self._at_exit)
         self._wrap_immediate_exit()
         self._handle_termination()
 
-    def install_in_child(self) -> None:
+    def attach(self) -> None:
         """A forked child leaves with `os._exit`; `multiprocessing` runs its own finalizers before."""
-        from multiprocessing import util
+        if self._is_child:
+            from multiprocessing import util
 
-        util.Finalize(None, self._at_exit, exitpriority=-100)
-        self._handle_termination()
+            util.Finalize(None, self._at_exit, exitpriority=-100)
+            self._handle_termination()
 
     def _handle_termination(self) -> None:
         in_main = threading.current_thread() is threading.main_thread()
@@ -61,6 +64,7 @@ class Finish:
         """Starts afresh, in a forked child. `multiprocessing.Pool` ends its workers by SIGTERM: a worker that blocks on a lock between the
         arrival of the signal and the call of its handler would never end."""
         self._done = False
+        self._is_child = True
         if signal.getsignal(signal.SIGTERM) == self._at_signal:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
 

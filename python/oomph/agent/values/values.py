@@ -45,7 +45,6 @@ from ..phantom import Phantom
 from ..process import frames
 from ..process.failure import guarded
 from ..process.hidden import hide
-from ..record_file import RecordFile
 from . import checks, sizes, sound
 from .choices import Choices, Patience
 from .known import indices, sharing
@@ -115,15 +114,15 @@ class Values:
         # Distributions ask whether all their arguments are valid. Nothing computes the answer, which would read as "no".
         torch.distributions.Distribution.set_default_validate_args(False)
 
-    def finish(self, record_file: RecordFile) -> None:
+    def finish(self, write: Callable[[dict], object]) -> None:
         """The records of all that was noted; from now on nothing is."""
         self.phantom.stop_listening()
         for name, text in self.assumptions.items():
-            record_file.write(records.assumption(id=name, text=text))
+            write(records.assumption(id=name, text=text))
         for (operator, file, line), count in self.shapes.items():
-            record_file.write(records.value_shape(op=operator, file=file, line=line, count=count, fraction=self.fraction))
+            write(records.value_shape(op=operator, file=file, line=line, count=count, fraction=self.fraction))
         for (file, line), count in self.reads.items():
-            record_file.write(records.value_read(file=file, line=line, count=count, bytes=self.bytes_read[file, line], sizes=self.sizes_read[file, line]))
+            write(records.value_read(file=file, line=line, count=count, bytes=self.bytes_read[file, line], sizes=self.sizes_read[file, line]))
 
     def selected(self, elements: int) -> int:
         """The assumed number of selected elements: at least 1, at most `elements`."""
