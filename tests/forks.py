@@ -2,7 +2,7 @@
 
 Note [Forked programs]
 ~~~~~~~~~~~~~~~~~~~~~~
-The process is the agent's own fork server (Note [Fork server] in `python/oomph/agent/server.py`) over a phantom GPU. Its script is
+The process is the agent's own fork server (Note [Fork server] in `python/oomph/agent/process/server.py`) over a phantom GPU. Its script is
 `forked.py`, which runs the program of a job. Phantom and agent read their variables in the child, so each job may have another GPU. The
 server talks to a single client; the cases of a suite are many processes. A broker is in between, with a socket that takes a job per
 connection and answers with the job's exit status.

@@ -2,7 +2,7 @@
 
 import unittest
 
-from oomph.agent.job_rank import JobRank
+from oomph.agent.ranks.job_rank import JobRank
 
 from .support import needs_torch
 
@@ -21,7 +21,7 @@ class StoreTest(unittest.TestCase):
     """Answers of the store for absent ranks."""
 
     def setUp(self):
-        from oomph.agent.absent_ranks_store import AbsentRank, LoneStore
+        from oomph.agent.ranks.absent_ranks_store import AbsentRank, LoneStore
 
         self.store, self.absent = LoneStore(4), AbsentRank
 

@@ -6,7 +6,7 @@ import textwrap
 import unittest
 from pathlib import Path
 
-from oomph.agent import checks
+from oomph.agent.values import checks
 
 # With positions of a whole statement or line, `and` hides the operand that is read.
 NAMES_OPERANDS = sys.version_info >= (3, 12)

@@ -88,7 +88,7 @@ class Draws(unittest.TestCase):
     """The promises of Note [Assumed indices]."""
 
     def test_the_ends_are_left_out_of_many_choices(self):
-        from oomph.agent.known import indices
+        from oomph.agent.values.known import indices
 
         for choices, low, high in ((4, 0, 4), (63, 0, 63), (64, 4, 60), (32000, 2000, 30000)):
             drawn = indices.pick_each(choices, (1000,))
@@ -96,7 +96,7 @@ class Draws(unittest.TestCase):
             self.assertGreater(len(drawn.unique()), min(choices, 1000) // 2)
 
     def test_indices_differ_along_the_dimension(self):
-        from oomph.agent.known import indices
+        from oomph.agent.values.known import indices
 
         for choices, shape, dim in ((8, (5, 3), -1), (8, (3, 5), 0), (64, (4, 64), 1), (1000, (2, 7, 3), 1), (5, (5,), 0)):
             drawn = indices.pick_distinct(choices, shape, dim=dim)

@@ -2,7 +2,7 @@
 
 import unittest
 
-from oomph.agent.course import Course
+from oomph.agent.position.course import Course
 
 
 def stopped_at(peaks, wanted=3, more=0, looks=True, events=100):

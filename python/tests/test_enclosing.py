@@ -5,7 +5,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from oomph.agent.enclosing import list_loops
+from oomph.agent.position.enclosing import list_loops
 
 HEAD = "import sys\n\ndef fail():\n    found.extend(list_loops(sys._getframe(1)))\n\n"
 # Name, the lines from line 6 on, the first and the last line of each loop, outermost first.

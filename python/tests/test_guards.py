@@ -4,7 +4,8 @@ import ast
 import textwrap
 import unittest
 
-from oomph.agent import guards, syntax
+from oomph.agent.memory import guards
+from oomph.agent.process import syntax
 
 
 def described(source: str) -> dict:

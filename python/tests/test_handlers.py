@@ -7,7 +7,7 @@ import textwrap
 import unittest
 import weakref
 
-from oomph.agent import handlers
+from oomph.agent.memory import handlers
 
 
 class Full(RuntimeError):

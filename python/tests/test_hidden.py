@@ -50,7 +50,7 @@ class Hidden(unittest.TestCase):
 
         import torch
 
-        from oomph.agent.hidden import hide
+        from oomph.agent.process.hidden import hide
 
         def note(size):
             noted.append(int(torch.ones(3).mul(5).sum()) + size)

@@ -5,7 +5,7 @@ import unittest
 
 import torch
 
-from oomph.agent import keepers
+from oomph.agent.memory import keepers
 
 COUNT = 12
 shelf = {}

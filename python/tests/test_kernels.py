@@ -2,7 +2,7 @@
 
 import unittest
 
-from oomph.agent.kernels import has_kernels
+from oomph.agent.process.kernels import has_kernels
 
 BUILT_FOR = ["sm_75", "sm_80", "sm_86", "sm_90", "sm_100", "sm_120"]
 

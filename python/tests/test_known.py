@@ -10,8 +10,8 @@ class Tables(unittest.TestCase):
     """Names that PyTorch's dispatcher does not have would be passed over in silence."""
 
     def test_every_operator_is_there(self):
-        from oomph.agent.known import operators
-        from oomph.agent.known.schemas import list_operators
+        from oomph.agent.values.known import operators
+        from oomph.agent.values.known.schemas import list_operators
 
         tables = ("COMPUTED", "CHANGED", "WRITTEN", "WRITTEN_OUT", "DRAWN", "DRAWN_OUT", "MADE", "COMPOSED", "DELEGATED", "SHARING")
         named = {name for table in tables for name in getattr(operators, table)}
@@ -19,7 +19,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(named - list_operators(), set())
 
     def test_no_operator_is_in_two_tables(self):
-        from oomph.agent.known import operators
+        from oomph.agent.values.known import operators
 
         tables = ("COMPUTED", "CHANGED", "WRITTEN", "WRITTEN_OUT", "DRAWN", "DRAWN_OUT", "MADE", "COMPOSED", "DELEGATED")
         names = [name for table in tables for name in getattr(operators, table)]

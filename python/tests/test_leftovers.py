@@ -7,7 +7,7 @@ from unittest import mock
 import torch
 from torch import nn
 
-from oomph.agent import leftovers
+from oomph.agent.memory import leftovers
 
 MIB = 1 << 20
 

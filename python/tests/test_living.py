@@ -7,10 +7,10 @@ import weakref
 
 import torch
 
-from oomph.agent import living, operation
-from oomph.agent.enclosing import list_loops
-from oomph.agent.marks import Marks
-from oomph.agent.modules import Modules
+from oomph.agent.memory import living, operation
+from oomph.agent.position.enclosing import list_loops
+from oomph.agent.position.marks import Marks
+from oomph.agent.position.modules import Modules
 
 
 class Node:

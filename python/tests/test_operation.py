@@ -7,7 +7,7 @@ from pathlib import Path
 
 import torch
 
-from oomph.agent import operation
+from oomph.agent.memory import operation
 
 HEAD = "import sys\nimport torch\n\n"
 IS_EXACT = sys.version_info >= (3, 11)

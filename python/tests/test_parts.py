@@ -11,9 +11,10 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from oomph.agent import frames, importing, records
-from oomph.agent.failure import guarded
-from oomph.agent.marks import Marks
+from oomph.agent import records
+from oomph.agent.process import frames, importing
+from oomph.agent.process.failure import guarded
+from oomph.agent.position.marks import Marks
 from oomph.agent.record_file import RecordFile
 
 

@@ -53,7 +53,7 @@ class Numbers(unittest.TestCase):
     """The numbers of a device, from its generator's state."""
 
     def draw(self, name, seed, dtype, count, *args, blocks=8 * 108):
-        from oomph.agent.known import philox
+        from oomph.agent.values.known import philox
 
         return philox.draw(name, philox.Draw(seed, 0, blocks * 256), dtype, count, *args)
 
@@ -92,7 +92,7 @@ class Numbers(unittest.TestCase):
 
     def test_a_permutation_has_each_position_once(self):
         import torch
-        from oomph.agent.known import philox
+        from oomph.agent.values.known import philox
 
         for count in (0, 1, 2, 10, 1000, 70000):
             order = philox.permute(philox.Draw(1, 8, 1 << 16), count)

@@ -2,7 +2,7 @@
 
 import unittest
 
-from oomph.agent.positions import _attach
+from oomph.agent.memory.positions import _attach
 
 from .support import needs_phantom, run_program
 from .test_phantom import MODEL
@@ -10,7 +10,7 @@ from .test_phantom import MODEL
 # The marks are passed to PyTorch, and counted as well; the counted marks are written under a name of their own.
 BOTH = """
     import json, torch
-    from _oomph_agent import positions
+    from _oomph_agent.memory import positions
     own = torch._C._cuda_setMemoryMetadata
     notes = positions.Positions
     def setter(self):

@@ -41,7 +41,7 @@ class Number:
 
     def item(self):
         """A read of one number."""
-        from oomph.agent import sizes
+        from oomph.agent.values import sizes
 
         self.verdict = sizes.may_decide(sys._getframe(1), self.is_whole)
         return 1
@@ -49,7 +49,7 @@ class Number:
     def tolist(self):
         """A read of two numbers."""
         self.item_of = sys._getframe(1)
-        from oomph.agent import sizes
+        from oomph.agent.values import sizes
 
         self.verdict = sizes.may_decide(sys._getframe(1), self.is_whole)
         return [1, 1]

@@ -4,7 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from oomph.agent import server
+from oomph.agent.process import server
 
 SCRIPT = "import json\nimport torchvision.models\nfrom transformers import GPT2Config\nimport helpers\n"
 

@@ -75,7 +75,7 @@ class Rows(unittest.TestCase):
 
     def test_rows_add_up_to_one_and_rise(self):
         import torch
-        from oomph.agent import sound
+        from oomph.agent.values import sound
 
         for shape in ((7,), (5, 8), (3, 5, 8), (6, 1), (2, 1000)):
             rows = sound._varied(shape).reshape(-1, max(shape[-1], 6 if shape == (6, 1) else 0))
@@ -85,7 +85,7 @@ class Rows(unittest.TestCase):
 
     def test_square_matrices_are_well_conditioned(self):
         import torch
-        from oomph.agent import sound
+        from oomph.agent.values import sound
 
         for large in (False, True):
             found = torch.empty(3, 64, 64)
@@ -98,7 +98,7 @@ class Rows(unittest.TestCase):
 
     def test_tensors_beyond_the_limits_stay_as_they_are(self):
         import torch
-        from oomph.agent import sound
+        from oomph.agent.values import sound
 
         answers = sound.SoundValues()
         large = torch.zeros(sound._MOST_BYTES // 4 + 1)

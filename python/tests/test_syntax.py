@@ -4,7 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from oomph.agent import syntax
+from oomph.agent.process import syntax
 
 # The source, and the lines with a condition beside the call.
 CASES = (

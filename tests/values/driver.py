@@ -33,7 +33,7 @@ def main() -> None:
     """All cases of the range, in order."""
     corpus, output, first, last = sys.argv[1:]
     torch.cuda.init()
-    values = next(it for it in gc.get_objects() if type(it).__module__ == "_oomph_agent.values" and type(it).__name__ == "Values")
+    values = next(it for it in gc.get_objects() if type(it).__module__ == "_oomph_agent.values.values" and type(it).__name__ == "Values")
     rows = []
     for name, is_known, source in load(corpus)[int(first) : int(last)]:
         expected = answer(source, "cpu", values)

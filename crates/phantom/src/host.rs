@@ -7,7 +7,7 @@
 //! - a page that was never written is a hole: it reads as zeros and takes no memory;
 //! - the kernel does not refuse a tensor larger than the machine (`vm.overcommit_memory` = 0 does otherwise);
 //! - holes can be found (`/proc/self/pagemap`) and made (`madvise`), so the agent copies tensors as `cp --sparse` copies
-//!   files: exactly, without touching what holds nothing. See Note `[Holes]` in `python/oomph/agent/holes.py`.
+//!   files: exactly, without touching what holds nothing. See Note `[Holes]` in `python/oomph/agent/host/holes.py`.
 //!
 //! Other requests go on to the program's allocator: the C library's, or a preloaded allocator. A page before each mapping stores the
 //! length, so the phantom needs no table and no lock, and a forked child works unchanged.

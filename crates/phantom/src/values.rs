@@ -7,7 +7,7 @@
 //! nothing. Because kernels do not write, an island would outlive its tensor: PyTorch reuses the block for a result,
 //! and a program that reads the result (`loss.item()`, the counter behind `nonzero`) would read an old label. So with
 //! an agent, copied islands are hidden from reads: the agent knows the values of tensors, and their ends (Note [Known
-//! values] in `python/oomph/agent/known/store.py`). Collectives move hidden islands, and their results are not hidden.
+//! values] in `python/oomph/agent/values/known/store.py`). Collectives move hidden islands, and their results are not hidden.
 //! A read from the start of a block uses an island at that start only if the extents are equal: a tensor that is read
 //! whole was written whole. Without an agent nobody tells of the ends of tensors: a scalar that is read after a
 //! kernel may be a result in a reused block, and is unknown unless it was copied after the last kernel.
@@ -341,7 +341,7 @@ pub(crate) fn forget(address: usize, bytes: usize) {
 }
 
 /// Answers every read of a scalar from the device with `value`, until [`oomph_answer_clear`]: the assumed count that decides a shape.
-/// See `python/oomph/agent/values.py`.
+/// See `python/oomph/agent/values/values.py`.
 #[unsafe(no_mangle)]
 pub extern "C" fn oomph_answer_scalars(value: u64) {
     lock().answer = Some(value);

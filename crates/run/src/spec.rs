@@ -40,7 +40,7 @@ pub enum StopAt {
     Step {
         /// The step, counted from 1.
         step: NonZeroU32,
-        /// The most further steps, while there is more to see and a step takes little time (`python/oomph/agent/course.py`).
+        /// The most further steps, while there is more to see and a step takes little time (`python/oomph/agent/position/course.py`).
         most_more: u32,
     },
     /// None: the program runs to its end.

@@ -1,6 +1,6 @@
 //! The owner of a source file, decided by its path: the user, an installed package, Python, a code generator, oomph.
 //!
-//! The agent decides in `python/oomph/agent/frames.py`. Both are tested with `tests/user_files.json`; the agent also knows
+//! The agent decides in `python/oomph/agent/process/frames.py`. Both are tested with `tests/user_files.json`; the agent also knows
 //! the folders of its interpreter, and does not know the script's folder.
 
 /// Tests that a file belongs to the user's code, for a script in the folder `script_dir`.

@@ -1,51 +1,40 @@
 """The agent: records the behaviour of a PyTorch program in the run directory, from inside the program.
 
 Nothing here imports torch before the program does. `start` waits for that import; `session.start` then
-connects the parts:
+connects the parts, in one order: `part` lists the moments of a part, and the `part` of a folder names
+the parts of the folder. A folder imports only folders above it in this table, and none imports `session`:
 
 ==============  =====================================================================
-`records`       the JSON lines file
-`marks`         the program's position: step, phase, module, attached to every allocation
-`modules`       forward passes, and the root modules
-`backward`      backward passes, and the module whose backward runs
-`steps`         optimizer steps, and the stop after the requested number
-`untrained`     parameters that no step trained
-`census`        the storages of parameters, gradients, optimizer state, buffers
-`stats`         the allocator's counters
-`positions`     marks for PyTorch before 2.10
-`history`       PyTorch's memory history: turning it on, writing the snapshot
-`notebook`      a notebook as the main script
-`oom`           out-of-memory errors, at the instant they happen
-`handlers`      the handler of such an error, by the program's source
-`enclosing`     the loops around such an error, by the program's source
-`guards`        the statement around it, and the ways out
-`finish`        the program's end
-`values`        reads from the device, and shapes that depend on the values (only over a phantom GPU)
-`known`         known values, and computations from known values (only over a phantom GPU)
-`initializers`  random initialisation, skipped (only over a phantom GPU)
-`generation`    the length of text generation (only over a phantom GPU)
-`checkpoints`   checkpoint files: weights are not read, old files survive (only over a phantom GPU)
-`outside`       trackers, mail and uploads, off line (only over a phantom GPU)
-`holes`         large host tensors of zeros, without memory (only over a phantom GPU)
-`files`         listed folders, for a launcher that caches runs; nothing without `OOMPH_FILES`
+`process`       the Python process: variables, imports, sources and stacks, the fork
+                server, a notebook or a changed script as the main script, the end
+`ahead`         what a stopped program still had before it
+`host`          host memory, checkpoint files, trackers, mail and uploads; random
+                initialisation, skipped (only over a phantom GPU)
+`values`        reads from the device, shapes that depend on values, known values
+                (only over a phantom GPU)
+`ranks`         exchanges between ranks, and absent ranks (only over a phantom GPU)
+`position`      the program's position: step, phase, module, attached to every allocation
+`memory`        counters, PyTorch's memory history, censuses, out-of-memory errors at the
+                instant they happen, with the handlers and the state of the program
 `remedies`      requested changes, such as another optimizer; nothing without `OOMPH_REMEDIES`
-`script`        the main script's syntax tree, changed before Python compiles it; nothing unless a remedy asks
-`groups`        messages to NCCL about process groups (only over a phantom GPU)
-`objects`       Python objects that ranks exchange (only over a phantom GPU)
-`integers`      small tensors of integers that ranks exchange (only over a phantom GPU)
-`absent_ranks`  absent ranks of a job; `job_rank` is the running rank (only over a phantom GPU)
 ==============  =====================================================================
+
+Beside the folders: the contract (`wire`, `records`, `record_file`), and the means to replace behaviour that all folders
+share: `phantom`, the entry points of the phantom; `overrides`, stand-ins for operators; `libraries`, opened by name.
 
 The agent decides nothing, keeps no tensor alive, never initialises CUDA, and never breaks the program: its own
 failures are one line on standard error.
 """
 
-from . import absent_ranks, ending, files, importing, outside, remedies, script
+from . import remedies
+from .host import outside
+from .process import ending, files, importing, script
+from .ranks import absent_ranks
 
 
 def serve() -> None:
     """Waits as a fork server; returns in each of its children, which then run the program."""
-    from . import server
+    from .process import server
 
     files.watch()
     outside.wait_for_libraries()

@@ -7,7 +7,7 @@ import json
 import os
 
 from . import wire
-from .failure import say
+from .process.failure import say
 
 
 _NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC

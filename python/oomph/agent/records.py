@@ -10,7 +10,7 @@ def device_stats(*, device: int, allocated_bytes: int, allocated_peak_bytes: int
 
 
 def gpu_work(*, flops: dict[str, int], bytes: int, host_bytes: int, operators: int) -> dict:
-    """The GPU work of operators, counted by `python/oomph/agent/work.py`."""
+    """The GPU work of operators, counted by `python/oomph/agent/position/work.py`."""
     return {"flops": flops, "bytes": bytes, "host_bytes": host_bytes, "operators": operators}
 
 
@@ -84,17 +84,17 @@ def course(*, total_steps: int | None, file: str, line: int) -> dict:
 
 
 def loop(*, depth: int, file: str, line: int, last_line: int) -> dict:
-    """A loop around a line of the stack at the last out-of-memory error, outermost first (`python/oomph/agent/enclosing.py`)."""
+    """A loop around a line of the stack at the last out-of-memory error, outermost first (`python/oomph/agent/position/enclosing.py`)."""
     return {"kind": "loop", "depth": depth, "file": file, "line": line, "last_line": last_line}
 
 
 def root(*, number: int, name: str, last_call: int, is_running: bool, addresses: list[int]) -> dict:
-    """A root module, as it is at the last out-of-memory error, else at the end (`python/oomph/agent/living.py`)."""
+    """A root module, as it is at the last out-of-memory error, else at the end (`python/oomph/agent/memory/living.py`)."""
     return {"kind": "root", "number": number, "name": name, "last_call": last_call, "is_running": is_running, "addresses": addresses}
 
 
 def held(*, holder: str, what: str, file: str, line: int, addresses: list[int]) -> dict:
-    """Tensors in the hands of a holder at the last out-of-memory error (`python/oomph/agent/living.py`)."""
+    """Tensors in the hands of a holder at the last out-of-memory error (`python/oomph/agent/memory/living.py`)."""
     return {"kind": "held", "holder": holder, "what": what, "file": file, "line": line, "addresses": addresses}
 
 
@@ -104,7 +104,7 @@ def visible(*, addresses: list[int]) -> dict:
 
 
 def keeper(*, container: str, owner: str, name: str, file: str, line: int, addresses: list[int]) -> dict:
-    """A container with many tensors at the last out-of-memory error (`python/oomph/agent/keepers.py`)."""
+    """A container with many tensors at the last out-of-memory error (`python/oomph/agent/memory/keepers.py`)."""
     return {"kind": "keeper", "container": container, "owner": owner, "name": name, "file": file, "line": line, "addresses": addresses}
 
 
@@ -114,12 +114,12 @@ def fraction(*, fraction: float, file: str, line: int) -> dict:
 
 
 def leftover(*, file: str, line: int, allocated_bytes: int, name: str, what: str, kept_bytes: int) -> dict:
-    """A variable that keeps memory after the program has emptied PyTorch's cache (`python/oomph/agent/leftovers.py`)."""
+    """A variable that keeps memory after the program has emptied PyTorch's cache (`python/oomph/agent/memory/leftovers.py`)."""
     return {"kind": "leftover", "file": file, "line": line, "allocated_bytes": allocated_bytes, "name": name, "what": what, "kept_bytes": kept_bytes}
 
 
 def operation(*, functions: list[str], text: str, shapes: list[list[int]], result: list[int], operands: list[list[int]], input: list[int], out_features: int) -> dict:
-    """The operation whose request failed last, by the innermost line of the user's code (`python/oomph/agent/operation.py`)."""
+    """The operation whose request failed last, by the innermost line of the user's code (`python/oomph/agent/memory/operation.py`)."""
     return {"kind": "operation", "functions": functions, "text": text, "shapes": shapes, "result": result, "operands": operands, "input": input, "out_features": out_features}
 
 
@@ -164,7 +164,7 @@ def save_made(*, file: str) -> dict:
 
 
 def outside(*, library: str, action: str, count: int) -> dict:
-    """Acts on the outside that a dry run suppressed, of one kind and one library (Note `[Off line]` in `python/oomph/agent/outside`)."""
+    """Acts on the outside that a dry run suppressed, of one kind and one library (Note `[Off line]` in `python/oomph/agent/host/outside`)."""
     return {"kind": "outside", "library": library, "action": action, "count": count}
 
 

@@ -16,15 +16,15 @@ FRACTION = "OOMPH_FRACTION"
 REMEDIES = "OOMPH_REMEDIES"
 # `0`: record PyTorch's counters only, no history of the allocator.
 HISTORY = "OOMPH_HISTORY"
-# `1`: count FLOPs, bytes and copies of operators (`work.py`).
+# `1`: count FLOPs, bytes and copies of operators (`position/work.py`).
 WORK = "OOMPH_WORK"
 # the file for notes on the files that the program reads (Note [Files looked at] in `crates/phantom/src/files.rs`).
 FILES = "OOMPH_FILES"
 # the folder for the journal of changes to files, which are undone after the run (Note [Undo journal] in `crates/phantom/src/undo.rs`).
 UNDO = "OOMPH_UNDO"
-# set: wait as a fork server (Note [Fork server] in `server.py`).
+# set: wait as a fork server (Note [Fork server] in `process/server.py`).
 SERVE = "OOMPH_SERVE"
-# `1`: trackers, mail and uploads are not taken off line (Note [Off line] in `python/oomph/agent/outside`).
+# `1`: trackers, mail and uploads are not taken off line (Note [Off line] in `python/oomph/agent/host/outside`).
 ONLINE = "OOMPH_ONLINE"
 # the only rank of a job that runs; unset = every rank is a process.
 RANK = "OOMPH_RANK"
@@ -34,7 +34,7 @@ WORLD_SIZE = "OOMPH_WORLD_SIZE"
 LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE"
 # the specification of the world that a child of a fork server enters (Note [World] in `crates/world/src/lib.rs`).
 WORLD = "OOMPH_WORLD"
-# the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`); unset = the agent itself keeps existing checkpoints (`checkpoints`).
+# the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`); unset = the agent itself keeps existing checkpoints (`host/checkpoints`).
 GUARD = "OOMPH_GUARD"
 # set by the agent: the first process of the run, so that its helpers record nothing.
 AGENT_PID = "OOMPH_AGENT_PID"

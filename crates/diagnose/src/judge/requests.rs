@@ -1,6 +1,6 @@
 //! The requests around a caught error, in relation to the statement that caught it.
 //!
-//! The agent records the lines of this statement, the *guard* (`python/oomph/agent/guards.py`); the stack of each request
+//! The agent records the lines of this statement, the *guard* (`python/oomph/agent/memory/guards.py`); the stack of each request
 //! shows if the function of the guard still runs, and in which of its parts.
 
 use std::collections::HashMap;

@@ -1,7 +1,7 @@
 //! Growth from pass to pass of a loop of the user's own, where no optimizer steps.
 //!
 //! # Note [Passes]
-//! The agent names the loops around the refused request (`python/oomph/agent/enclosing.py`). An allocation belongs to a loop if the stack has a
+//! The agent names the loops around the refused request (`python/oomph/agent/position/enclosing.py`). An allocation belongs to a loop if the stack has a
 //! line of the body outside every module: a loop inside a model is part of a pass. A pass begins with an allocation by the *beat*, a stack with
 //! one allocation per pass: outside modules and inner loops, throughout the loop, and the rarest stack with company, because a line that runs in
 //! every tenth pass is mostly alone. Without such a stack, the rarest stack with survivors is the beat. In a loop with one stack only, the

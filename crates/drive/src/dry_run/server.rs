@@ -1,5 +1,5 @@
 //! The process of the fork server: a Python that has imported the program's packages and forks a child for every dry run. Its
-//! protocol is Note [Fork server] in `python/oomph/agent/server.py`, its states are in `crates/run/src/fork`.
+//! protocol is Note [Fork server] in `python/oomph/agent/process/server.py`, its states are in `crates/run/src/fork`.
 
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};

@@ -1,7 +1,7 @@
 //! Ranges of device memory written behind PyTorch's back: by collectives, and by kernels that a program launches
 //! itself.
 //!
-//! The agent keeps the values of tensors (Note [Known values] in `python/oomph/agent/known/store.py`), and asks here
+//! The agent keeps the values of tensors (Note [Known values] in `python/oomph/agent/values/known/store.py`), and asks here
 //! for ended values. It asks before each use of a value, so a question without an answer must cost nothing but the read
 //! of a count.
 

@@ -1,5 +1,5 @@
 //! Requests to the fork server and its answers: a JSON object a line. Note [Fork server] in
-//! `python/oomph/agent/server.py`.
+//! `python/oomph/agent/process/server.py`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;

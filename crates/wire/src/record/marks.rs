@@ -33,7 +33,7 @@ macro_rules! agent_records {
                     /// `num_ooms`.
                     ooms: u64,
                 }
-                /// The GPU work of operators, counted by `python/oomph/agent/work.py`.
+                /// The GPU work of operators, counted by `python/oomph/agent/position/work.py`.
                 GpuWork "gpu_work" {
                     /// FLOPs of matrix products, convolutions and attention, by dtype, e.g. `float32`.
                     flops: counts,
@@ -148,7 +148,7 @@ macro_rules! agent_records {
                     monotonic_ns: u64,
                 } optional {
                     /// The file and line of the handler that will catch the error, by the program's source (Note `[Handlers]` in
-                    /// `python/oomph/agent/handlers.py`); `None` if nothing there catches it.
+                    /// `python/oomph/agent/memory/handlers.py`); `None` if nothing there catches it.
                     caught_at: site,
                     /// The whole number that the handler makes smaller, such as `batch_size`.
                     lowers: text,
@@ -180,7 +180,7 @@ macro_rules! agent_records {
                     /// The bytes of all reads.
                     bytes: u64,
                     /// The number of reads that may decide a size, by the source of the reading code (Note `[Sizes from reads]` in
-                    /// `python/oomph/agent/sizes.py`).
+                    /// `python/oomph/agent/values/sizes.py`).
                     sizes: u64,
                 }
                 /// PyTorch was built without kernels for the GPU: on the GPU itself the first kernel fails.
@@ -229,7 +229,7 @@ macro_rules! agent_records {
                     /// The line of the loop, or 0.
                     line: u32,
                 }
-                /// A loop around a line of the stack at the last out-of-memory error, outermost first (`python/oomph/agent/enclosing.py`).
+                /// A loop around a line of the stack at the last out-of-memory error, outermost first (`python/oomph/agent/position/enclosing.py`).
                 Loop "loop" => many loops: LoopRecord {
                     /// The frame of the user's code, counted from the outermost.
                     depth: u32,
@@ -240,7 +240,7 @@ macro_rules! agent_records {
                     /// The last line of its body.
                     last_line: u32,
                 }
-                /// A root module, as it is at the last out-of-memory error, else at the end (`python/oomph/agent/living.py`).
+                /// A root module, as it is at the last out-of-memory error, else at the end (`python/oomph/agent/memory/living.py`).
                 Root "root" => many roots: RootRecord {
                     /// The order in which the program's root modules became known, counted from 0.
                     number: u32,
@@ -253,7 +253,7 @@ macro_rules! agent_records {
                     /// The addresses of parameters, buffers, gradients and the optimizer's state; empty for a module that is gone.
                     addresses: addresses,
                 }
-                /// Tensors in the hands of a holder at the last out-of-memory error (`python/oomph/agent/living.py`).
+                /// Tensors in the hands of a holder at the last out-of-memory error (`python/oomph/agent/memory/living.py`).
                 Held "held" => many held: HeldRecord {
                     /// The holder: `traceback` of an exception, or `cycle` for unreachable objects.
                     holder: text,
@@ -271,7 +271,7 @@ macro_rules! agent_records {
                     /// The addresses of their storages.
                     addresses: addresses,
                 }
-                /// A container with many tensors at the last out-of-memory error (`python/oomph/agent/keepers.py`).
+                /// A container with many tensors at the last out-of-memory error (`python/oomph/agent/memory/keepers.py`).
                 Keeper "keeper" => many keepers: KeeperRecord {
                     /// The container's type, or `cache` of a function.
                     container: text,
@@ -295,7 +295,7 @@ macro_rules! agent_records {
                     /// That line, counted from 1.
                     line: u32,
                 }
-                /// A variable that keeps memory after the program has emptied PyTorch's cache (`python/oomph/agent/leftovers.py`).
+                /// A variable that keeps memory after the program has emptied PyTorch's cache (`python/oomph/agent/memory/leftovers.py`).
                 Leftover "leftover" => many leftovers: LeftoverRecord {
                     /// The user's line that called `empty_cache`.
                     file: text,
@@ -310,7 +310,7 @@ macro_rules! agent_records {
                     /// The bytes of the tensors that the variable keeps.
                     kept_bytes: u64,
                 }
-                /// The operation whose request failed last, by the innermost line of the user's code (`python/oomph/agent/operation.py`).
+                /// The operation whose request failed last, by the innermost line of the user's code (`python/oomph/agent/memory/operation.py`).
                 Operation "operation" => last operation: OperationRecord {
                     /// The functions called on the way to PyTorch, from the user's line inwards, such as `cross_entropy`.
                     functions: texts,
@@ -400,7 +400,7 @@ macro_rules! agent_records {
                     file: text,
                 }
                 /// Acts on the outside that a dry run suppressed, of one kind and one library (Note `[Off line]` in
-                /// `python/oomph/agent/outside`).
+                /// `python/oomph/agent/host/outside`).
                 Outside "outside" => many outside: OutsideRecord {
                     /// The library by the name of its package, e.g. `wandb`.
                     library: text,

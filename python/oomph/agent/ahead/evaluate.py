@@ -14,7 +14,7 @@ from collections.abc import Callable
 
 import torch
 
-from .. import frames, local_variables
+from ..process import frames, local_variables
 
 _PLAIN = (int, float, str, bool, type(None))
 _SEQUENCES = (list, tuple, range)

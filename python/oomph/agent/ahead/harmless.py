@@ -9,7 +9,7 @@ import types
 import torch
 from torch import nn
 
-from .. import syntax
+from ..process import syntax
 from .evaluate import UNKNOWN, Scope, Unknown, function_of
 
 _PACKAGES = {

@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from types import FrameType
 
-from .. import frames, syntax
+from ..process import frames, syntax
 from .evaluate import Scope, truth
 from .loops import Passes, read_passes
 from .walk import STATEMENTS_BEHIND, Place, Position, Walk, bind, forget_assigned

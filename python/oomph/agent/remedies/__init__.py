@@ -24,8 +24,10 @@ import os
 import sys
 from collections.abc import Callable
 
-from .. import frames, records, wire
-from ..failure import say
+from .. import records, wire
+from ..part import Part, Write
+from ..process import frames
+from ..process.failure import say
 from . import actions, table
 
 
@@ -82,14 +84,14 @@ def _asked() -> list[dict]:
     return json.loads(os.environ.get(wire.REMEDIES) or "[]")
 
 
-class Remedies:
+class Remedies(Part):
     """All requested remedies."""
 
     def __init__(self) -> None:
         self._remedies = [Remedy(one["remedy"], one.get("settings") or {}, self._record) for one in _asked()]
         # Records made before the writer exists.
         self._held: list[dict] = []
-        self._write: Callable[[dict], None] | None = None
+        self._write: Write | None = None
 
     def prepare(self) -> None:
         """Prepares the remedies that act before the program imports torch."""
@@ -97,7 +99,7 @@ class Remedies:
             if remedy.name in table.BEFORE_TORCH:
                 _attempt(remedy, "prepare")
 
-    def install(self, write: Callable[[dict], None]) -> None:
+    def install(self, write: Write) -> None:
         """Installs the remedies in the requested order; `write` appends a record."""
         self._write = write
         for record in self._held:
@@ -105,7 +107,7 @@ class Remedies:
         for remedy in self._remedies:
             _attempt(remedy, "install")
 
-    def finish(self) -> None:
+    def finish(self, reason: str, write: Write) -> None:
         """Records a rejection for each remedy that recorded nothing."""
         for remedy in self._remedies:
             remedy.finish()

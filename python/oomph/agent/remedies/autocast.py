@@ -19,7 +19,7 @@ import torch
 from torch.amp.autocast_mode import autocast
 from torch.nn.modules import module as nn_module
 
-from .. import frames
+from ..process import frames
 from . import Remedy
 from .actions import set_argument
 from .engine import around_backward

@@ -14,7 +14,7 @@ from collections.abc import Callable
 import torch
 from torch.utils.data import BatchSampler, DataLoader
 
-from .. import frames, importing
+from ..process import frames, importing
 from . import Remedy, is_asked
 from .actions import divide_argument, multiply_argument
 

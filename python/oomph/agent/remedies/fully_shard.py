@@ -1,12 +1,13 @@
 """fully-shard: weights, gradients and optimizer state are divided among k GPUs, by FSDP2's `fully_shard`.
 
-This process becomes rank 0 of k (Note [Absent ranks] in `absent_ranks`), unless it was started as a rank. Each rank keeps the program's
+This process becomes rank 0 of k (Note [Absent ranks] in `ranks.absent_ranks`), unless it was started as a rank. Each rank keeps the program's
 batch: k GPUs see k times as many examples in a step.
 """
 
 import os
 
-from .. import absent_ranks, job_rank, wire
+from .. import wire
+from ..ranks import absent_ranks, job_rank
 from . import Remedy
 
 

@@ -20,7 +20,7 @@ from torch.nn.modules import activation
 from torch.nn.modules import module as nn_module
 from torch.overrides import TorchFunctionMode
 
-from .. import frames
+from ..process import frames
 from . import Remedy
 from .actions import set_argument
 from .engine import around_backward

@@ -8,7 +8,7 @@ import sys
 
 import torch
 
-from .. import frames
+from ..process import frames
 from . import Remedy
 from .linears import Optimizers, inner_linears
 from .models import before_move

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import torch
 
-from .. import frames
+from ..process import frames
 from . import Remedy, is_asked
 from .linears import Optimizers, inner_linears
 from .models import before_move, replace

@@ -13,7 +13,7 @@ import weakref
 
 import torch
 
-from .. import frames, importing
+from ..process import frames, importing
 from . import Remedy
 from .actions import set_argument
 

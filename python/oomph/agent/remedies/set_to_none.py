@@ -15,7 +15,7 @@ import torch
 from torch.nn.modules import module as nn_module
 from torch.optim import optimizer as optim
 
-from .. import frames
+from ..process import frames
 from . import Remedy
 from .actions import move_zero_grad, set_argument
 

@@ -4,7 +4,7 @@ import functools
 import sys
 from collections.abc import Callable
 
-from .. import importing
+from ..process import importing
 
 _LIGHTNING = ("lightning.pytorch.trainer.trainer", "pytorch_lightning.trainer.trainer")
 

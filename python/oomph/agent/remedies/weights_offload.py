@@ -5,7 +5,7 @@ import sys
 
 import torch
 
-from .. import frames
+from ..process import frames
 from . import Remedy
 from .linears import Optimizers
 from .models import before_move

@@ -24,7 +24,8 @@ import dataclasses
 import sys
 from collections.abc import Callable
 
-from ... import frames, records
+from ... import records
+from ...process import frames
 from .. import Remedy
 from ..actions import find_size, keep_size, set_size
 from . import names

@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from functools import cache
 from types import FrameType
 
-from ... import frames, local_variables
+from ...process import frames, local_variables
 from . import names
 
 # At the start of a word: `valloader` and `testset` are written so, `value` and `device` are not meant.

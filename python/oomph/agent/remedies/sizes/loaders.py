@@ -8,8 +8,8 @@ from types import FrameType
 import torch
 from torch.utils.data import BatchSampler, DataLoader
 
-from ... import local_variables
-from ...failure import guarded
+from ...process import local_variables
+from ...process.failure import guarded
 from . import Scaling, evaluation
 
 # Frameworks that make DataLoaders anew from the program's, or from their own arguments.

@@ -1,0 +1,1 @@
+"""The machine around the device, as a phantom GPU needs it: host memory, checkpoint files, and services on the network."""

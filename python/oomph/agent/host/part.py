@@ -1,0 +1,63 @@
+"""The machine around the device, as parts of the session."""
+
+from .. import records
+from ..overrides import Overrides
+from ..part import Part, Write
+from ..phantom import Phantom
+from ..process.environment import Environment
+from .checkpoints import moves
+from .checkpoints.guard import CheckpointGuard
+from .checkpoints.removals import Removals
+from .checkpoints.saves import Saves
+from .checkpoints.unread import Checkpoints
+from .holes import Holes
+from .initializers import Initializers
+from .outside import acts
+
+
+class Host(Part):
+    """Host memory and checkpoint files, over a phantom GPU."""
+
+    def __init__(self, env: Environment, found: Phantom | None, overrides: Overrides) -> None:
+        self._env = env
+        self._phantom = found
+        self._overrides = overrides
+        self._initializers: Initializers | None = None
+        self._checkpoints: Checkpoints | None = None
+        self._guard: CheckpointGuard | None = None
+
+    def install(self, write: Write) -> None:
+        """Replaces operators on the host, and functions that read and write checkpoints."""
+        if self._phantom is None:
+            return
+        holes = Holes(self._phantom)
+        self._initializers, self._checkpoints, self._guard = Initializers(holes), Checkpoints(), CheckpointGuard()
+        holes.install(self._overrides)
+        self._initializers.install(self._overrides)
+        self._checkpoints.install()
+        if self._env.has_file_guard:
+            moves.install()
+        else:
+            Saves(self._guard).install()
+            Removals(self._guard).install()
+
+    def finish(self, reason: str, write: Write) -> None:
+        """The records of skipped values, and of checkpoints."""
+        if self._initializers is not None and self._initializers.count:
+            write(records.initializers_skipped(count=self._initializers.count, bytes=self._initializers.bytes))
+        if self._checkpoints is not None and self._checkpoints.count:
+            write(records.checkpoint_unread(count=self._checkpoints.count, bytes=self._checkpoints.bytes))
+        if self._guard is not None:
+            for path in self._guard.spared:
+                write(records.save_spared(file=path))
+            for path in self._guard.list_written():
+                write(records.save_made(file=path))
+
+
+class Outside(Part):
+    """Suppressed acts on the outside: installed before the import of torch."""
+
+    def finish(self, reason: str, write: Write) -> None:
+        """The records of suppressed acts."""
+        for row in acts.list_records():
+            write(row)

@@ -1,0 +1,1 @@
+"""The device memory that the program takes: counters, history, censuses, and the program's state at an out-of-memory error."""

@@ -1,0 +1,121 @@
+"""The containers with many tensors of a device, by their names in the program, and the statements that fill them.
+
+A container belongs to a variable of a running function, a module's globals, an attribute of an object, or the cache of a function. A
+statement fills a container by a method such as `append`, or by an assignment to an element.
+"""
+
+import ast
+import collections
+import gc
+import sys
+import types
+from collections.abc import Callable, Iterator
+
+import torch
+
+from .. import records
+from ..process import frames, local_variables, syntax
+
+# Fewer tensors in a container are no collection.
+_LEAST = 8
+_MOST_KEEPERS = 4
+_CONTAINERS = (list, dict, set, tuple, collections.deque, collections.OrderedDict, collections.defaultdict)
+_METHODS = {"append", "appendleft", "add", "extend", "insert", "update", "setdefault", "put"}
+
+
+def list_keepers(addresses: Callable[[torch.Tensor], list[int]]) -> Iterator[dict]:
+    """The records of the containers, the one with most tensors first."""
+    tensors = {id(it): it for it in gc.get_objects() if issubclass(type(it), torch.Tensor)}
+    found = []
+    for holder in gc.get_referrers(*tensors.values()):
+        is_keeper = _is_keeper(holder) and holder is not tensors
+        kept = [it for it in gc.get_referents(holder) if id(it) in tensors] if is_keeper else []
+        places = sorted({address for it in kept for address in addresses(it)})
+        if len(places) >= _LEAST:
+            found.append((places, holder))
+    found.sort(key=lambda it: -len(it[0]))
+    for places, holder in found[:_MOST_KEEPERS]:
+        holder = next((it for it in gc.get_referrers(holder) if _is_cache(it)), holder)
+        owner, name = _name_of(holder)
+        # A list that a comprehension still fills has no name.
+        if not name:
+            continue
+        file, line = _line_of_cache(holder) or _find_statement(name) or ("", 0)
+        yield records.keeper(container=_words_of(holder), owner=owner, name=name, file=file, line=line, addresses=places)
+
+
+def _is_keeper(holder: object) -> bool:
+    return type(holder) in _CONTAINERS or _is_cache(holder)
+
+
+def _is_cache(holder: object) -> bool:
+    return type(holder).__name__ == "_lru_cache_wrapper"
+
+
+def _words_of(holder: object) -> str:
+    return "cache" if _is_cache(holder) else type(holder).__name__
+
+
+def _line_of_cache(holder: object) -> tuple[str, int] | None:
+    function = getattr(holder, "__wrapped__", None) if _is_cache(holder) else None
+    return (function.__code__.co_filename, function.__code__.co_firstlineno) if isinstance(function, types.FunctionType) else None
+
+
+def _name_of(holder: object) -> tuple[str, str]:
+    """The owner and the name of a container; empty if unknown."""
+    if _is_cache(holder):
+        return "", getattr(holder, "__name__", "")
+    for frame in _users_frames():
+        variables = local_variables.read_all(frame, list(frame.f_code.co_varnames + frame.f_code.co_freevars))
+        name = next((name for name, value in variables.items() if value is holder), None)
+        if name is not None:
+            return "", name
+    for referrer in gc.get_referrers(holder):
+        found = _name_in(referrer, holder)
+        if found is not None:
+            return found
+    return "", ""
+
+
+def _name_in(referrer: object, holder: object) -> tuple[str, str] | None:
+    """The owner and the name of a container in the variables of a module or of an object."""
+    if type(referrer) is dict:
+        name = next((name for name, value in referrer.items() if value is holder and isinstance(name, str)), None)
+        if name is None:
+            return None
+        owner = next((it for it in gc.get_referrers(referrer) if getattr(it, "__dict__", None) is referrer), None)
+        is_module = owner is None or isinstance(owner, types.ModuleType)
+        return "" if is_module else type(owner).__name__, name
+    if type(referrer) in (types.FrameType, types.CellType, list, tuple) or not hasattr(referrer, "__dict__"):
+        return None
+    name = next((name for name, value in vars(referrer).items() if value is holder), None)
+    return None if name is None else (type(referrer).__name__, name)
+
+
+def _users_frames() -> Iterator[types.FrameType]:
+    return (frame for frame in frames.list_running(sys._getframe(1)) if frames.is_users(frame.f_code.co_filename))
+
+
+def _find_statement(name: str) -> tuple[str, int] | None:
+    """The first statement that fills a container of the name, in the files of the running functions."""
+    files = {frame.f_code.co_filename: frame.f_globals for frame in _users_frames()}
+    for file, namespace in files.items():
+        tree = syntax.parse(file, namespace) if name else None
+        lines = [node.lineno for node in ast.walk(tree) if _fills(node, name)] if tree is not None else []
+        if lines:
+            return file, min(lines)
+    return None
+
+
+def _fills(node: ast.AST, name: str) -> bool:
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+        return node.func.attr in _METHODS and _is_named(node.func.value, name)
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
+    return any(
+        _is_named(target.value, name) if isinstance(target, ast.Subscript) else isinstance(node, ast.AugAssign) and _is_named(target, name)
+        for target in targets
+    )
+
+
+def _is_named(node: ast.AST, name: str) -> bool:
+    return getattr(node, "attr", None) == name or getattr(node, "id", None) == name

@@ -1,0 +1,114 @@
+"""The memory that variables keep after the program has emptied PyTorch's cache, as it does after `del model`.
+
+A variable keeps the tensors of modules, optimizers, containers and attributes. A tensor with a graph keeps the leaves of the graph, too: the
+weights that it was computed from.
+"""
+
+import functools
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator
+from types import FrameType
+
+import torch
+
+from .. import records
+from ..position.modules import own_tensors
+from ..process import frames, local_variables
+from ..process.failure import guarded
+from .census import storages_of
+
+# Lines of which the first call is recorded, and the variables of a call.
+_MOST_LINES = 8
+_MOST_NAMES = 3
+# Variables with less, in bytes, are no remainder.
+_LEAST_BYTES = 1 << 20
+# The search through containers and attributes, and through a graph, ends here.
+_DEPTH = 3
+_ELEMENTS = 1000
+_NODES = 100_000
+# Storages by device and address.
+_Sizes = dict[tuple[int, int], int]
+
+
+def install(write: Callable[[dict], object]) -> None:
+    """Records the memory that variables keep after the first call of `torch.cuda.empty_cache` by a line of the user's."""
+    original = torch.cuda.empty_cache
+    note = guarded(_note)
+    lines: set[tuple[str, int]] = set()
+
+    @functools.wraps(original)
+    def wrapper():
+        result = original()
+        note(write, lines, sys._getframe(1))
+        return result
+
+    for module in (torch.cuda, torch.cuda.memory):
+        module.empty_cache = wrapper
+
+
+def _note(write: Callable[[dict], object], lines: set[tuple[str, int]], frame: FrameType) -> None:
+    at = frame.f_code.co_filename, frame.f_lineno
+    if at in lines or len(lines) >= _MOST_LINES or not frames.is_users(at[0]) or not torch.cuda.is_initialized():
+        return
+    lines.add(at)
+    for name, what, size in list_keepers(frame)[:_MOST_NAMES]:
+        write(records.leftover(file=at[0], line=at[1], allocated_bytes=torch.cuda.memory_allocated(), name=name, what=what, kept_bytes=size))
+
+
+def list_keepers(frame: FrameType) -> list[tuple[str, str, int]]:
+    """The name, the kind and the bytes of each variable of a running function or of its module, most bytes first."""
+    found: dict[str, tuple[str, int]] = {}
+    for name, value in _list_variables(frame):
+        size = sum(sizes(value).values())
+        if size >= _LEAST_BYTES and name not in found:
+            has_graph = issubclass(type(value), torch.Tensor) and value.grad_fn is not None
+            found[name] = type(value).__name__ + (" with its graph" if has_graph else ""), size
+    return sorted(((name, what, size) for name, (what, size) in found.items()), key=lambda it: (-it[2], it[0]))
+
+
+def _list_variables(frame: FrameType) -> Iterator[tuple[str, object]]:
+    for running in frames.list_running(frame):
+        if frames.is_users(running.f_code.co_filename):
+            code = running.f_code
+            yield from local_variables.read_all(running, list(code.co_varnames + code.co_cellvars)).items()
+    yield from list(frame.f_globals.items())
+
+
+def sizes(value: object) -> _Sizes:
+    """The bytes of each storage of a device that a value keeps."""
+    found: _Sizes = {}
+    with torch._C.DisableTorchFunctionSubclass():
+        for tensor in _list_tensors([value], _DEPTH):
+            for leaf in (tensor, tensor.grad if tensor.is_leaf else None, *_list_leaves(tensor)):
+                if leaf is not None:
+                    found.update(((device, address), size) for _, device, address, size in storages_of("", leaf))
+    return found
+
+
+def _list_tensors(values: Iterable, depth: int) -> Iterator[torch.Tensor]:
+    for value in values:
+        if issubclass(type(value), torch.Tensor):
+            yield value
+        elif issubclass(type(value), torch.nn.Module):
+            yield from (tensor for _, tensor in own_tensors([value]))
+        elif issubclass(type(value), torch.optim.Optimizer):
+            yield from _list_tensors([value.param_groups, dict(value.state)], _DEPTH)
+        elif depth and type(value) in (list, tuple, dict, set) and len(value) <= _ELEMENTS:
+            yield from _list_tensors(list(value.values()) if type(value) is dict else list(value), depth - 1)
+        elif depth and type(getattr(value, "__dict__", None)) is dict and not isinstance(value, (type, types.ModuleType, types.FunctionType)):
+            yield from _list_tensors(list(vars(value).values()), depth - 1)
+
+
+def _list_leaves(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
+    """The tensors that accumulate gradients in the graph of a result."""
+    waiting, seen = [tensor.grad_fn], set()
+    while waiting and len(seen) < _NODES:
+        node = waiting.pop()
+        if node is None or node in seen:
+            continue
+        seen.add(node)
+        variable = getattr(node, "variable", None)
+        if variable is not None:
+            yield variable
+        waiting += [following for following, _ in node.next_functions]

@@ -1,0 +1,203 @@
+"""The operation whose request failed: its expression in the user's source, and the shapes of its tensors."""
+
+import ast
+import math
+from collections.abc import Iterator
+from types import FrameType
+
+import torch
+
+from .. import records
+from ..process import frames, local_variables, syntax
+
+_LONGEST = 120
+_MOST_SHAPES = 16
+
+
+def describe(frame: FrameType | None) -> dict | None:
+    """The record of the running operation of `frame`; `None` without a line of the user."""
+    inner, outer = [], frame
+    while outer is not None and not frames.is_users(outer.f_code.co_filename):
+        if not frames.is_agents(outer.f_code.co_filename):
+            inner.append(outer)
+        outer = outer.f_back
+    if outer is None:
+        return None
+    expression = _find_expression(outer)
+    return records.operation(
+        functions=[it.f_code.co_name for it in reversed(inner)],
+        text="" if expression is None else ast.unparse(expression)[:_LONGEST],
+        shapes=[] if expression is None else _list_shapes(expression, outer),
+        result=[] if expression is None else _result(expression, outer),
+        operands=[] if expression is None else _find_operands(expression, outer),
+        input=next((shape for it in inner if (shape := _shape_of(local_variables.read(it, "input")))), []),
+        out_features=next((it for it in map(_out_features, inner) if it), 0),
+    )
+
+
+def _out_features(frame: FrameType) -> int:
+    """The number of output features of a linear layer, for its `forward`; else 0."""
+    module = local_variables.read(frame, "self")
+    return module.out_features if isinstance(module, torch.nn.Linear) else 0
+
+
+def _find_expression(frame: FrameType) -> ast.AST | None:
+    """The smallest call or operator around the running instruction; without positions of instructions, the statement."""
+    tree = syntax.parse(frame.f_code.co_filename, frame.f_globals)
+    if tree is None:
+        return None
+    path = syntax.find_path(tree, frame.f_lineno)
+    statement = path[-1] if path else None
+    if statement is None or hasattr(statement, "body"):
+        return None
+    at = syntax.find_position(frame)
+    if at is None:
+        return statement
+    found = [node for node in ast.walk(statement) if isinstance(node, ast.expr) and _span(node) == at]
+    return found[0] if found else statement
+
+
+def _span(node: ast.expr) -> tuple[int, int, int, int]:
+    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
+
+
+def _list_shapes(expression: ast.AST, frame: FrameType) -> list[list[int]]:
+    """The shapes of the named tensors in the expression."""
+    leaves = [node for node in ast.walk(expression) if isinstance(node, (ast.Name, ast.Attribute))]
+    shapes = (_shape_of(_evaluate(leaf, frame)) for leaf in leaves)
+    return [shape for shape in shapes if shape][:_MOST_SHAPES]
+
+
+def _result(expression: ast.AST, frame: FrameType) -> list[int]:
+    """The shape of the result, as far as the operands tell; for any other call, the shape of the first operand."""
+    found = _infer(expression, frame) if isinstance(expression, ast.expr) else []
+    if found or not isinstance(expression, ast.Call):
+        return found
+    receiver = [expression.func.value] if isinstance(expression.func, ast.Attribute) else []
+    shapes = (_infer(operand, frame) for operand in [*receiver, *expression.args])
+    return next((shape for shape in shapes if shape), [])
+
+
+def _find_operands(expression: ast.AST, frame: FrameType) -> list[list[int]]:
+    """The shapes of the two operands with the largest growth by broadcasting."""
+    nodes = [*ast.walk(expression), *(node for value in _list_values(expression, frame) for node in ast.walk(value))]
+    pairs = (_operands(node, frame) for node in nodes)
+    found = [(math.prod(_broadcast(*pair)) / max(map(math.prod, pair)), pair) for pair in pairs if len(pair) == 2 and _broadcast(*pair)]
+    return max(found, key=lambda it: it[0], default=(0, []))[1]
+
+
+def _operands(node: ast.AST, frame: FrameType) -> list[list[int]]:
+    """The shapes of the sides of an operator, or of the first two tensors of a call."""
+    if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
+        return [shape for side in (node.left, node.right) if (shape := _infer(side, frame))]
+    if isinstance(node, ast.Call):
+        return [shape for argument in node.args[:2] if (shape := _infer(argument, frame))]
+    return []
+
+
+def _list_values(expression: ast.AST, frame: FrameType) -> list[ast.expr]:
+    """The values that the running function assigned to the variables of an expression."""
+    names = {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
+    tree = syntax.parse(frame.f_code.co_filename, frame.f_globals)
+    scopes = [node for node in syntax.find_path(tree, frame.f_lineno) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    assigned = [node for node in _walk_own(scopes[-1] if scopes else tree) if isinstance(node, ast.Assign) and node.lineno < frame.f_lineno]
+    return [node.value for node in assigned for target in node.targets if isinstance(target, ast.Name) and target.id in names]
+
+
+def _walk_own(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a function or a module, without those of the functions and classes inside."""
+    for node in ast.iter_child_nodes(scope):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+            yield node
+            yield from _walk_own(node)
+
+
+def _infer(node: ast.expr, frame: FrameType) -> list[int]:
+    """The shape of a variable, an attribute, or a view with added or kept dimensions; empty if unknown."""
+    if isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
+        return _transpose(_infer(node.value, frame), [])
+    if isinstance(node, (ast.Name, ast.Attribute)):
+        return _shape_of(_evaluate(node, frame))
+    if isinstance(node, ast.Subscript):
+        return _index(_infer(node.value, frame), node.slice)
+    is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+    if is_method and node.func.attr == "unsqueeze" and len(node.args) == 1:
+        return _unsqueeze(_infer(node.func.value, frame), node.args[0])
+    if is_method and node.func.attr in ("float", "half", "bfloat16", "contiguous", "abs", "square", "exp", "cuda", "detach"):
+        return _infer(node.func.value, frame)
+    if is_method and node.func.attr in ("transpose", "t"):
+        return _transpose(_infer(node.func.value, frame), node.args)
+    if isinstance(node, ast.BinOp):
+        combine = _multiply if isinstance(node.op, ast.MatMult) else _broadcast
+        return combine(_infer(node.left, frame), _infer(node.right, frame))
+    return []
+
+
+def _transpose(shape: list[int], places: list[ast.expr]) -> list[int]:
+    try:
+        one, other = [int(ast.literal_eval(place)) for place in places] or (-2, -1)
+        shape = list(shape)
+        shape[one], shape[other] = shape[other], shape[one]
+    except (ValueError, TypeError, SyntaxError, IndexError):
+        return []
+    return shape
+
+
+def _multiply(one: list[int], other: list[int]) -> list[int]:
+    if len(one) < 2 or len(other) < 2 or one[-1] != other[-2]:
+        return []
+    batch = _broadcast(one[:-2], other[:-2])
+    return [*batch, one[-2], other[-1]]
+
+
+def _evaluate(node: ast.expr, frame: FrameType) -> object:
+    if isinstance(node, ast.Name):
+        return local_variables.read(frame, node.id, frame.f_globals.get(node.id))
+    owner = _evaluate(node.value, frame) if isinstance(node.value, (ast.Name, ast.Attribute)) else None
+    if isinstance(owner, torch.nn.Module):
+        parts = (vars(owner).get(name, {}) for name in ("_parameters", "_buffers"))
+        return next((part[node.attr] for part in parts if node.attr in part), vars(owner).get(node.attr))
+    return getattr(owner, "__dict__", {}).get(node.attr)
+
+
+def _shape_of(value: object) -> list[int]:
+    return list(map(int, value.shape)) if isinstance(value, torch.Tensor) else []
+
+
+def _index(shape: list[int], index: ast.expr) -> list[int]:
+    """The shape after an index of whole slices, `None` and an ellipsis; empty for any other."""
+    items = index.elts if isinstance(index, ast.Tuple) else [index]
+    taken = sum(isinstance(item, ast.Slice) for item in items)
+    rest, found = list(shape), []
+    for item in items:
+        if isinstance(item, ast.Constant) and item.value is None:
+            found.append(1)
+        elif isinstance(item, ast.Slice) and not (item.lower or item.upper or item.step) and rest:
+            found.append(rest.pop(0))
+            taken -= 1
+        elif isinstance(item, ast.Constant) and item.value is Ellipsis:
+            keep = len(rest) - taken
+            found, rest = found + rest[:keep], rest[keep:]
+        else:
+            return []
+    return found + rest if shape else []
+
+
+def _unsqueeze(shape: list[int], at: ast.expr) -> list[int]:
+    try:
+        place = int(ast.literal_eval(at))
+    except (ValueError, TypeError, SyntaxError):
+        return []
+    if not shape:
+        return []
+    place = place + len(shape) + 1 if place < 0 else place
+    return [*shape[:place], 1, *shape[place:]]
+
+
+def _broadcast(one: list[int], other: list[int]) -> list[int]:
+    if not one or not other:
+        return one or other
+    try:
+        return list(torch.broadcast_shapes(one, other))
+    except RuntimeError:
+        return []

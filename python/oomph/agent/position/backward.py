@@ -1,0 +1,77 @@
+"""Backward passes: every call into the autograd engine, and the mark in the engine's own threads.
+
+All of `Tensor.backward`, `torch.autograd.backward` and `torch.autograd.grad` enter the engine through
+`torch.autograd.graph._engine_run_backward` (2.2 and later; torch/autograd/graph.py). The module is named by pre-hooks of
+graph nodes: `modules` registers the hooks of forward passes, this file the hook of the outputs, which runs first.
+"""
+
+import functools
+import threading
+from collections.abc import Sequence
+
+import torch
+import torch.autograd.graph
+
+from ..process.failure import guarded
+from .marks import Marks
+
+
+class Backward:
+    """The phase around every call of the engine."""
+
+    def __init__(self, marks: Marks) -> None:
+        self.marks = marks
+        # The thread that waits for the outermost backward. Only its stack has the script's line: the engine's threads run no Python of the
+        # script.
+        self.waiting_thread: int | None = None
+        self._depth = 0
+
+    def install(self) -> None:
+        """Replaces the engine's entry in both modules that name it."""
+        replacement = self._around(torch.autograd.graph._engine_run_backward)
+        torch.autograd.graph._engine_run_backward = replacement
+        torch.autograd._engine_run_backward = replacement
+
+    def _around(self, run):
+        @functools.wraps(run)
+        def wrapper(outputs, *args, **kwargs):
+            if torch.compiler.is_compiling():
+                return run(outputs, *args, **kwargs)
+            phase, hooks = self.marks.phase, self._begin(outputs)
+            try:
+                return run(outputs, *args, **kwargs)
+            finally:
+                self._end(phase, hooks)
+
+        return wrapper
+
+    @guarded
+    def _begin(self, outputs: Sequence) -> list:
+        self._depth += 1
+        if self._depth == 1:
+            self.waiting_thread = threading.get_ident()
+        self.marks.enter_phase("backward")
+        return [node.register_prehook(self._first_node) for node in _nodes(outputs)]
+
+    @guarded
+    def _end(self, phase: str, hooks: list | None) -> None:
+        for hook in hooks or ():
+            hook.remove()
+        self._depth -= 1
+        if self._depth == 0:
+            self.waiting_thread = None
+        inside = self._depth > 0 or self.marks.thread.callers or phase == "optimizer"
+        self.marks.enter_phase(phase if inside else "other")
+        self.marks.enter_module(self.marks.thread.module)
+
+    def _first_node(self, _gradients) -> None:
+        """The engine's thread has begun: the mark it had from the last backward is stale."""
+        self.marks.enter_module("")
+
+
+def _nodes(outputs: Sequence):
+    """The graph nodes of what is differentiated: tensors, or `GradientEdge`s."""
+    for output in outputs:
+        node = output.grad_fn if isinstance(output, torch.Tensor) else getattr(output, "node", None)
+        if node is not None:
+            yield node

@@ -1,0 +1,92 @@
+"""Decides after each optimizer step whether the program has shown enough, and notes what it still had before it.
+
+The requested number of steps is made in any case. After them the program is stopped if nothing is to come that did not run (Note [Ahead]
+in `ahead.look`) and the last steps left the same memory and the same peak. Else it goes on for some steps, as long as a step takes little
+time: a small program is better run than guessed at.
+"""
+
+import time
+from collections.abc import Iterator
+from types import FrameType
+
+import torch
+
+from .. import records
+from ..ahead.look import Ahead, look
+from ..process import frames, syntax
+from ..process.failure import guarded
+
+# What a step may cost, and all steps after the requested ones, in allocations and frees: they are the same on every machine. 10,000 take
+# about a second.
+_STEP_EVENTS = 5_000
+_ALL_EVENTS = 100_000
+# A bound on what the host computes meanwhile, in seconds of processor time: a wait for other programs does not count.
+_ALL_SECONDS = 10.0
+
+
+class Course:
+    """The steps of a program."""
+
+    def __init__(self, wanted: int, more: int, looks: bool) -> None:
+        self.wanted = wanted
+        self.more = more
+        # False for the trials of a search, of which only the peak counts.
+        self.looks = looks
+        self._ahead: Ahead | None = None
+        self._running: set[tuple[str, int]] = set()
+        self._steps = 0
+        # The bytes at the peak and after each step, of all devices.
+        self._bytes: list[tuple[int, int]] = []
+        # After each step: the allocations and frees so far, and the processor time.
+        self._events: list[int] = []
+        self._seconds: list[float] = []
+        self._look_at = wanted
+
+    def note_step(self, devices: list[dict], events: int) -> None:
+        """Notes the memory after a step; `events`: the allocations and frees since the program began."""
+        peak = sum(stats["allocated_peak_bytes"] for stats in devices)
+        self._bytes.append((peak, sum(stats["allocated_bytes"] for stats in devices)))
+        self._events.append(events)
+        self._seconds.append(time.process_time())
+
+    def is_enough(self, fewest: int, frame: FrameType | None) -> bool:
+        """True if the program is to be stopped; `fewest`: the steps of the optimizer that made the fewest."""
+        if self.wanted == 0 or fewest < self.wanted:
+            return False
+        is_last = fewest >= self.wanted + self.more or not self._is_cheap() or _has_ranks()
+        if self.looks and (fewest >= self._look_at or is_last):
+            self._look_at = 2 * fewest
+            self._ahead, self._steps = self._look(frame, fewest), fewest
+            # A call behind the one that is running, on the same line, did not run with it.
+            self._running = {(file, line) for _, file, line in frames.stack(frame)}
+        return is_last or (self._repeats() and self._ahead is not None and not self._ahead.items)
+
+    def list_records(self) -> Iterator[dict]:
+        """The records of what was to come, where the program was stopped after its steps."""
+        if self._ahead is None:
+            return
+        for item in self._ahead.items:
+            shares_line = (item.file, item.line) in self._running or syntax.has_condition(item.file, item.line)
+            yield records.ahead(reason=item.reason, what=item.what, file=item.file, line=item.line, shares_line=shares_line)
+        yield records.course(total_steps=self._ahead.count_steps(self._steps), file=self._ahead.file, line=self._ahead.line)
+
+    @guarded
+    def _look(self, frame: FrameType | None, steps: int) -> Ahead:
+        return look(frame, steps)
+
+    def _repeats(self) -> bool:
+        return len(self._bytes) > 1 and self._bytes[-1] == self._bytes[-2]
+
+    def _is_cheap(self) -> bool:
+        events, seconds = self._events, self._seconds
+        if len(events) < 2:
+            return False
+        start = min(self.wanted, len(events)) - 1
+        is_short = events[-1] - events[-2] <= _STEP_EVENTS
+        return is_short and events[-1] - events[start] <= _ALL_EVENTS and seconds[-1] - seconds[start] <= _ALL_SECONDS
+
+
+def _has_ranks() -> bool:
+    """True in a job of several ranks: ranks that stop after different steps would wait for each other."""
+    distributed = torch.distributed
+    return distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1

@@ -1,0 +1,130 @@
+"""The end of the program: by itself, by an exception, by a signal, or after the requested steps."""
+
+import atexit
+import functools
+import os
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable
+
+import torch
+
+from .. import records
+from ..part import Part, Write
+from . import frames
+
+# The text of CUDA's error 901 (libcudart.so, CUDA 13.0).
+_INVALIDATED = "operation failed due to a previous error during capture"
+
+
+class Finish(Part):
+    """Calls `finish(reason, error)` once, whichever way the program ends."""
+
+    def __init__(self, finish: Callable[[str, BaseException | None], object]) -> None:
+        self._finish = finish
+        self._done = False
+        self._is_child = False
+
+    def install(self, write: Write) -> None:
+        """Waits for the end: at exit, and at SIGTERM where the program leaves that to the system."""
+        atexit.register(self._at_exit)
+        self._wrap_immediate_exit()
+        self._handle_termination()
+
+    def attach(self) -> None:
+        """A forked child leaves with `os._exit`; `multiprocessing` runs its own finalizers before."""
+        if self._is_child:
+            from multiprocessing import util
+
+            util.Finalize(None, self._at_exit, exitpriority=-100)
+            self._handle_termination()
+
+    def _handle_termination(self) -> None:
+        in_main = threading.current_thread() is threading.main_thread()
+        if in_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+            signal.signal(signal.SIGTERM, self._at_signal)
+
+    def _wrap_immediate_exit(self) -> None:
+        """`os._exit` runs no exit handlers; programs end with it to get past threads that would not end."""
+        leave = os._exit
+
+        @functools.wraps(leave)
+        def wrapper(status):
+            try:
+                self.now("exit")
+            finally:
+                leave(status)
+
+        os._exit = wrapper
+
+    def reset(self) -> None:
+        """Starts afresh, in a forked child. `multiprocessing.Pool` ends its workers by SIGTERM: a worker that blocks on a lock between the
+        arrival of the signal and the call of its handler would never end."""
+        self._done = False
+        self._is_child = True
+        if signal.getsignal(signal.SIGTERM) == self._at_signal:
+            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+    def now(self, reason: str, error: BaseException | None = None) -> None:
+        """Finishes once; `error` is the exception that ends the program."""
+        if not self._done:
+            self._done = True
+            self._finish(reason, error)
+
+    def _at_exit(self) -> None:
+        # The interpreter stores an uncaught exception here before printing, also if the program has its own `sys.excepthook`, so no hook is
+        # replaced.
+        error = getattr(sys, "last_value", None)
+        if error is None:
+            self.now("exit")
+        elif isinstance(error, KeyboardInterrupt):
+            self.now("interrupt")
+        else:
+            self.now("exception", error)
+
+    def _at_signal(self, number: int, _frame) -> None:
+        """Finishes, then dies of the signal as the program would have."""
+        self.now("terminated")
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+
+def describe(error: BaseException) -> dict:
+    """The record of an error."""
+    error = first_of_capture(error)
+    file, line = frames.users_line_of_error(error.__traceback__)
+    return records.error(
+        type=f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins."),
+        message=message(error),
+        oom=is_oom(error),
+        file=file,
+        line=line,
+        traceback="".join(traceback.format_exception(error)),
+        monotonic_ns=time.monotonic_ns(),
+    )
+
+
+def first_of_capture(error: BaseException) -> BaseException:
+    """The error that invalidated a capture. Leaving `torch.cuda.graph` raises a second error, without the reason."""
+    while _INVALIDATED in message(error) and error.__context__ is not None:
+        error = error.__context__
+    return error
+
+
+def message(error: BaseException) -> str:
+    """The exception's text; the class may raise when asked for the text."""
+    try:
+        return str(error)
+    except Exception:
+        return "<exception str() failed>"
+
+
+def is_oom(error: BaseException) -> bool:
+    """True if a device's memory ran out: PyTorch's own error, or a library's error with CUDA's wording."""
+    if isinstance(error, torch.cuda.OutOfMemoryError):
+        return True
+    text = message(error)
+    return "CUDA out of memory" in text or "CUDA error: out of memory" in text or "STATUS_ALLOC_FAILED" in text
