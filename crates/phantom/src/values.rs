@@ -1,4 +1,5 @@
-//! Known values in device memory: bytes copied there from the host, and nothing else.
+//! Known values in device memory: bytes copied there from the host, and nothing else. The rules are methods of the
+//! value `Islands` in `values/islands.rs`.
 //!
 //! # Note [Values on a phantom]
 //!

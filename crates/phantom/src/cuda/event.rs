@@ -1,5 +1,6 @@
 //! Events: done as soon as they are recorded, unless a test holds them back. An event that was recorded in a capture is
-//! a point of the capture (Note [Captures] in `capture.rs`).
+//! a point of the capture (Note [Captures] in `capture.rs`). The rules are methods of the value `Events` in
+//! `event/machine.rs`.
 //!
 //! # Note [Held events]
 //!
