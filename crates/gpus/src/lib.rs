@@ -18,5 +18,5 @@ mod table;
 pub use lookup::{Match, UnknownGpu, find, lookup};
 pub use profile::{ComputeCapability, Field, GpuKind, Profile, Provenance};
 pub use rates::Rates;
-pub use size::{BadSize, parse_size};
+pub use size::{BadSize, parse_size, write_size};
 pub use table::all;

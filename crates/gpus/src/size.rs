@@ -68,6 +68,15 @@ fn decimal(number: &str) -> Option<(u128, u128)> {
     Some((mantissa, divisor))
 }
 
+/// Writes a size as [`parse_size`] reads it, without loss.
+pub fn write_size(size: Bytes) -> String {
+    match size.0 {
+        bytes if bytes.is_multiple_of(1 << 30) => format!("{}GiB", bytes >> 30),
+        bytes if bytes.is_multiple_of(1 << 20) => format!("{}MiB", bytes >> 20),
+        bytes => format!("{bytes}B"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

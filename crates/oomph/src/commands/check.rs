@@ -88,8 +88,8 @@ fn suggest_fit(arguments: &Check, words: &Words) -> Option<String> {
     let python = run.python.as_ref().map(|python| quote(&python.to_string_lossy()));
     let options = [
         ("--gpu", gpu.gpu.clone()),
-        ("--vram", gpu.vram.map(write_size)),
-        ("--others", arguments.others.others.map(write_size)),
+        ("--vram", gpu.vram.map(gpus::write_size)),
+        ("--others", arguments.others.others.map(gpus::write_size)),
         ("--gpus", (gpu.gpus > 1).then(|| gpu.gpus.to_string())),
         ("--steps", (!run.has_default_steps()).then(|| run.steps().to_string())),
         ("--python", python.filter(|_| words.script().is_some())),
@@ -97,15 +97,6 @@ fn suggest_fit(arguments: &Check, words: &Words) -> Option<String> {
     let options = options.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
     let all = ["oomph fit".to_owned()].into_iter().chain(options).chain(words.quoted());
     Some(all.collect::<Vec<_>>().join(" "))
-}
-
-/// Writes a size as `--vram` reads it, without loss.
-fn write_size(size: Bytes) -> String {
-    match size.0 {
-        bytes if bytes.is_multiple_of(1 << 30) => format!("{}GiB", bytes >> 30),
-        bytes if bytes.is_multiple_of(1 << 20) => format!("{}MiB", bytes >> 20),
-        bytes => format!("{bytes}B"),
-    }
 }
 
 /// The facts of the runs so far. A run without a limit does not show the final size of a program that searches for a size.

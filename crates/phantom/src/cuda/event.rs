@@ -1,5 +1,6 @@
 //! Events: done as soon as they are recorded, unless a test holds them back. An event that was recorded in a capture is
-//! a point of the capture (Note [Captures] in `capture.rs`).
+//! a point of the capture (Note [Captures] in `capture.rs`). The rules are methods of the value `Events` in
+//! `event/machine.rs`.
 //!
 //! # Note [Held events]
 //!
@@ -17,38 +18,19 @@
 //! its stream, for a stream that has waited for the event, or for the device: the most memory. A program that polls an
 //! event sees it done, since the poll would otherwise never end.
 
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+mod machine;
+#[cfg(test)]
+mod tests;
 
-use super::capture::{self, Point};
-use super::order::{self, Recorded};
-use super::{Code, INVALID_HANDLE, NOT_READY, context, stream};
-use crate::handle::{Handle, Table};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use self::machine::{EventState, Events};
+use super::{Code, INVALID_HANDLE, capture, context, stream};
+use crate::handle::Handle;
 use crate::{caller, journal};
 
-#[derive(Debug)]
-struct Event {
-    /// The device of its creation.
-    device: u32,
-    state: EventState,
-}
-
-/// The state of the last record.
-#[derive(Clone, Debug)]
-enum EventState {
-    /// Nothing.
-    Unrecorded,
-    /// Completed work.
-    Done,
-    /// Work that is not done yet.
-    Pending(Recorded),
-    /// A point of a capture.
-    Captured(Point),
-}
-
-static EVENTS: Table<Event> = Table::new();
-static HELD: AtomicBool = AtomicBool::new(false);
-static RECORDED: AtomicU64 = AtomicU64::new(1);
+static EVENTS: Events = Events::new();
 static ARE_STREAMS_LATE: OnceLock<bool> = OnceLock::new();
 /// True once the journal has the note that the allocator waits for side streams.
 static IS_NOTED: AtomicBool = AtomicBool::new(false);
@@ -63,60 +45,45 @@ const ELAPSED_MS: f32 = 0.01;
 
 /// Makes an event on the calling thread's device.
 pub(crate) fn create() -> Handle {
-    EVENTS.insert(Event { device: context::current(), state: EventState::Unrecorded })
+    EVENTS.create(context::current())
 }
 
 /// Ends an event.
 pub(crate) fn destroy(event: Handle) -> Result<(), Code> {
-    EVENTS.remove(event).map(|_| ()).ok_or(INVALID_HANDLE)
+    EVENTS.destroy(event)
 }
 
 /// Records an event on a stream; in a capture, an external one is a node, and can be waited for outside.
 pub(crate) fn record(event: Handle, on: Handle, is_external: bool) -> Result<(), Code> {
     stream::get(on)?;
-    state(event)?;
-    let recorded = match capture::record(on, is_external)? {
-        Some(point) => EventState::Captured(point),
-        None if HELD.load(Ordering::Relaxed) || are_streams_late() => {
-            EventState::Pending(order::record(on as usize, RECORDED.fetch_add(1, Ordering::Relaxed)))
-        }
-        None => EventState::Done,
-    };
-    EVENTS.with(event, |event| event.state = recorded).ok_or(INVALID_HANDLE)
+    check(event)?;
+    let point = capture::record(on, is_external)?;
+    EVENTS.record(event, on as usize, point, are_streams_late())
 }
 
 /// Makes a stream wait for an event: it joins the capture the event was recorded in.
 pub(crate) fn wait(on: Handle, event: Handle, is_external: bool) -> Result<(), Code> {
     stream::get(on)?;
-    match state(event)? {
+    match EVENTS.wait(on as usize, event)? {
         EventState::Unrecorded => Ok(()),
         EventState::Captured(point) => capture::wait(on, Some(&point), is_external),
-        EventState::Done => capture::wait(on, None, is_external),
-        EventState::Pending(recorded) => {
-            order::wait(on as usize, &recorded);
-            capture::wait(on, None, is_external)
-        }
+        EventState::Done | EventState::Pending(_) => capture::wait(on, None, is_external),
     }
-}
-
-fn state(event: Handle) -> Result<EventState, Code> {
-    EVENTS.with(event, |event| event.state.clone()).ok_or(INVALID_HANDLE)
 }
 
 /// The time between two events of one device.
 pub(crate) fn elapsed_ms(start: Handle, end: Handle) -> Result<f32, Code> {
-    let device = |event| EVENTS.with(event, |event| event.device).ok_or(INVALID_HANDLE);
-    if device(start)? == device(end)? { Ok(ELAPSED_MS) } else { Err(INVALID_HANDLE) }
+    if EVENTS.find_device(start)? == EVENTS.find_device(end)? { Ok(ELAPSED_MS) } else { Err(INVALID_HANDLE) }
 }
 
 /// Checks that an event exists.
 pub(crate) fn check(event: Handle) -> Result<(), Code> {
-    state(event).map(drop)
+    EVENTS.state(event).map(drop)
 }
 
 /// The state of an event for a query or wait of the host, which captures may forbid.
 fn asked_state(event: Handle) -> Result<EventState, Code> {
-    match state(event)? {
+    match EVENTS.state(event)? {
         EventState::Captured(point) => Err(capture::refuse_captured(&point)),
         state => capture::forbid_unsafe().map(|()| state),
     }
@@ -124,17 +91,14 @@ fn asked_state(event: Handle) -> Result<EventState, Code> {
 
 /// Says whether an event is done.
 pub(crate) fn query(event: Handle) -> Result<(), Code> {
-    match asked_state(event)? {
-        EventState::Pending(_) if !are_streams_late() || caller::is_pytorchs_allocator() => Err(NOT_READY),
-        EventState::Pending(last) => {
-            finish(|recorded| order::is_done_with(recorded, &last));
-            Ok(())
-        }
-        _ => {
-            note_side_stream();
-            Ok(())
-        }
+    let state = asked_state(event)?;
+    let is_pending = matches!(state, EventState::Pending(_));
+    if !is_pending {
+        note_side_stream();
     }
+    // The stack is read here and only if needed: the search for the caller ends after a few frames.
+    let is_allocators = is_pending && are_streams_late() && caller::is_pytorchs_allocator();
+    EVENTS.query(&state, are_streams_late(), is_allocators)
 }
 
 /// Notes once that PyTorch's allocator waits for another stream before reusing a block.
@@ -151,10 +115,7 @@ fn note_side_stream() {
 
 /// Waits until an event is done.
 pub(crate) fn synchronize(event: Handle) -> Result<(), Code> {
-    if let EventState::Pending(last) = asked_state(event)? {
-        finish(|recorded| order::is_done_with(recorded, &last));
-    }
-    Ok(())
+    asked_state(event).map(|state| EVENTS.synchronize(&state))
 }
 
 /// Says whether the work of a stream is done; it always is.
@@ -179,53 +140,10 @@ pub(crate) fn synchronize_device() -> Result<(), Code> {
 
 /// Begins or ends holding events back; pending events stay pending. See Note [Held events].
 pub(crate) fn hold(is_held: bool) {
-    HELD.store(is_held, Ordering::Relaxed);
+    EVENTS.hold(is_held);
 }
 
 /// All that was recorded on `on` is done; `None` = on any stream.
 pub(crate) fn complete(on: Option<Handle>) {
-    finish(|recorded| on.is_none_or(|on| order::is_done_with_stream(recorded, on as usize)));
-}
-
-fn finish(is_done: impl Fn(&Recorded) -> bool) {
-    EVENTS.for_each(|event| {
-        if matches!(&event.state, EventState::Pending(recorded) if is_done(recorded)) {
-            event.state = EventState::Done;
-        }
-    });
-}
-
-#[cfg(test)]
-mod tests {
-    #![expect(clippy::unwrap_used, reason = "a test may panic")]
-
-    use super::*;
-
-    /// One test, because holding is the process's.
-    #[test]
-    fn what_is_held_is_pending_until_it_or_a_later_one_of_its_stream_is_waited_for() {
-        let streams = [stream::create(0, 0), stream::create(0, 0)];
-        let record_on = |on: Handle| {
-            let event = create();
-            record(event, on, false).unwrap();
-            event
-        };
-        let before = record_on(streams[0]);
-        hold(true);
-        let [first, second, third] = [(); 3].map(|()| record_on(streams[0]));
-        let other = record_on(streams[1]);
-        assert_eq!(
-            [before, first, second, third, other].map(|event| query(event).is_ok()),
-            [true, false, false, false, false]
-        );
-        synchronize(second).unwrap();
-        assert_eq!([first, second, third, other].map(|event| query(event).is_ok()), [true, true, false, false]);
-        complete(Some(streams[1]));
-        assert_eq!([third, other].map(query), [Err(NOT_READY), Ok(())]);
-        hold(false);
-        let after = record_on(streams[0]);
-        assert_eq!([third, after].map(query), [Err(NOT_READY), Ok(())]);
-        complete(None);
-        assert_eq!(query(third), Ok(()));
-    }
+    EVENTS.complete(on.map(|on| on as usize));
 }

@@ -14,6 +14,13 @@ pub(crate) struct Stream {
     pub(crate) flags: u32,
 }
 
+impl Stream {
+    /// True if the legacy stream and this stream wait for each other implicitly.
+    pub(crate) fn is_blocking(self) -> bool {
+        self.flags & NON_BLOCKING == 0
+    }
+}
+
 /// The least and the greatest priority, as every GPU reports them.
 pub(crate) const PRIORITIES: (i32, i32) = (0, -5);
 
@@ -30,11 +37,6 @@ fn is_built_in(stream: Handle) -> bool {
 /// True for the legacy stream: null, or `cudaStreamLegacy`.
 pub(crate) fn is_legacy(stream: Handle) -> bool {
     (stream as usize) <= 1
-}
-
-/// True if the legacy stream and this stream wait for each other implicitly.
-pub(crate) fn is_blocking(stream: Handle) -> bool {
-    get(stream).is_ok_and(|stream| stream.flags & NON_BLOCKING == 0)
 }
 
 /// Makes a stream on the calling thread's device.
