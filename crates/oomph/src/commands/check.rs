@@ -10,7 +10,6 @@ use report::render::terminal::Detail;
 use report::{CheckReport, Remark, Verdict};
 use run::rerun::{LimitSigns, RunFacts, needs_unlimited_run};
 use run::{AssumedShare, Conditions};
-use trace::Bytes;
 
 use crate::args::{Check, OutputOptions};
 use crate::effects::publish;
