@@ -140,7 +140,7 @@ def other_limits(box: Box) -> None:
     """Another limit of the process causes a new run."""
     looking(box)
     fit(box, *CARD, "looks.py")
-    other = box.run("prlimit", "--nofile=500", box.oomph, "fit", "--json", "--python", box.python, *CARD, "looks.py")
+    other = box.run("prlimit", "--nofile=500", box.oomph, "fit", "--python", box.python, *CARD, "looks.py")
     expect(other, counts(other), (2, 0), "dry runs made and kept with another limit")
 
 

@@ -3,6 +3,7 @@
 use std::ffi::{CStr, OsStr, c_char, c_int};
 use std::os::unix::ffi::OsStrExt as _;
 
+use crate::files::without_notes;
 use crate::stderr::complain;
 
 /// Enters the world that a file specifies: for the agent, in a process with a single thread. Returns 1 in a world of its own, 0 where
@@ -11,13 +12,17 @@ use crate::stderr::complain;
 pub extern "C" fn oomph_enter_world(path: *const c_char) -> c_int {
     // SAFETY: the agent passes a C string (Note [Exports] in `boundary`).
     let path = OsStr::from_bytes(unsafe { CStr::from_ptr(path) }.to_bytes());
-    let spec = std::fs::read(path).map_err(|error| error.to_string());
-    let spec = spec.and_then(|bytes| world::Spec::read(&bytes).map_err(|error| error.to_string()));
-    match spec.and_then(|spec| world::enter(&spec).map_err(|error| error.to_string())) {
+    match without_notes(|| enter(path)) {
         Ok(is_entered) => c_int::from(is_entered),
         Err(error) => {
             complain(&format!("the run has no world of its own: {error}"));
             -1
         }
     }
+}
+
+fn enter(spec: &OsStr) -> Result<bool, String> {
+    let bytes = std::fs::read(spec).map_err(|error| error.to_string())?;
+    let spec = world::Spec::read(&bytes).map_err(|error| error.to_string())?;
+    world::enter(&spec).map_err(|error| error.to_string())
 }

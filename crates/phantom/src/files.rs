@@ -125,6 +125,14 @@ fn taker() -> Option<*const c_char> {
     (taker != nobody).then_some(taker.cast_const())
 }
 
+/// Does work that is not the program's, with no notes. No other thread runs.
+pub(crate) fn without_notes<T>(work: impl FnOnce() -> T) -> T {
+    let taker = TAKER.swap((&raw const NOBODY).cast_mut(), Ordering::AcqRel);
+    let result = work();
+    TAKER.store(taker, Ordering::Release);
+    result
+}
+
 /// Records a hash; true if the hash is new, `None` if the table is full there.
 fn remember(hash: u64) -> Option<bool> {
     let start = hash as usize;
