@@ -1,6 +1,5 @@
 //! Events of runs. This crate prints nothing: a listener shows the events.
 
-use std::path::Path;
 use std::sync::OnceLock;
 
 use trace::Process;
@@ -10,8 +9,8 @@ use trace::Process;
 pub enum RunEvent<'a> {
     /// A sentence for the user, such as a warning.
     Remark(&'a str),
-    /// The start of a program with hidden output: a sentence on the run, and the run directory.
-    Started(&'a str, &'a Path),
+    /// The start of a program with hidden output: a sentence on the run.
+    Started(&'a str),
     /// The running program, with the records of the first process so far.
     GoesOn(&'a Process),
     /// The end of the program.

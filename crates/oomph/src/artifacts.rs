@@ -10,9 +10,9 @@ mod source;
 use std::path::{Path, PathBuf};
 
 use diagnose::ExplainInput;
+use source::{NamedInput, OpenInput};
 
 use crate::error::{Error, InputError};
-use source::{NamedInput, OpenInput};
 
 /// The name of standard input on the command line.
 const STANDARD_INPUT: &str = "-";

@@ -2,6 +2,7 @@
 
 use std::fs;
 
+use drive::SetupError;
 use gpus::{Field, Profile, Provenance};
 use report::Assumption;
 use trace::Bytes;
@@ -9,7 +10,6 @@ use trace::Bytes;
 use crate::args::GpuOptions;
 use crate::error::Error;
 use crate::output;
-use drive::SetupError;
 
 /// The assumed GPU if the user names none and the machine has no known GPU.
 const DEFAULT: &str = "rtx-4090";

@@ -1,7 +1,7 @@
-//! The binary: arguments, effects, output.
+//! The binary: arguments, commands, output.
 //!
-//! Nothing is decided here: `gpus` has the profiles, `run` plans dry runs, `trace` reads, `diagnose` finds, `report` renders. This
-//! crate alone reads the environment, opens files, starts programs and prints.
+//! Nothing is decided here: `gpus` has the profiles, `run` plans dry runs, `drive` performs them, `trace` reads, `diagnose` finds,
+//! `report` renders. This crate alone prints.
 
 mod args;
 mod artifacts;

@@ -60,7 +60,7 @@ static TAKER: AtomicPtr<c_char> = AtomicPtr::new(std::ptr::null_mut());
 static NOBODY: c_char = 0;
 
 /// Copies `text`, with `last` in the byte behind it.
-const fn with_last<const N: usize>(text: &str, last: u8) -> [u8; N] {
+pub(crate) const fn with_last<const N: usize>(text: &str, last: u8) -> [u8; N] {
     let mut bytes = [last; N];
     let (before, _) = bytes.split_at_mut(N - 1);
     before.copy_from_slice(text.as_bytes());

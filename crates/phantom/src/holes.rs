@@ -17,6 +17,7 @@
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::mem::{MaybeUninit, transmute};
 
+use crate::files::with_last;
 use crate::host::Behind;
 use crate::ranges::is_device;
 
@@ -27,7 +28,7 @@ const PAGE_BYTES: usize = 4096;
 /// The most bytes of one call (`MAX_RW_COUNT`, linux/fs.h).
 const MOST_BYTES: usize = 0x7fff_f000;
 /// `OOMPH_GUARD` as a C string.
-const VARIABLE: &[u8; wire::variable::GUARD.len() + 1] = b"OOMPH_GUARD\0";
+const VARIABLE: [u8; wire::variable::GUARD.len() + 1] = with_last(wire::variable::GUARD, 0);
 
 static WRITE: Behind = Behind::new(c"write");
 static PWRITE: Behind = Behind::new(c"pwrite64");

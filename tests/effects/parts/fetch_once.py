@@ -22,8 +22,12 @@ if not os.path.exists("data/weights"):
     os.remove("data/weights.zip")
 if os.path.exists("log.txt"):
     sys.exit("the log of a different run is there")
+# Fails if the folder of a different run is there.
+os.makedirs("runs/one")
+with open("runs/config.json", "w") as config:
+    config.write("{}")
 optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
-with open("log.txt", "w") as log:
+with open("log.txt", "w") as log, open("runs/one/losses.csv", "w") as losses:
     for step in range(3):
         with open("data/weights/layer.bin", "rb") as file:
             assert file.read() == bytes(range(256)) * 256
@@ -33,4 +37,5 @@ with open("log.txt", "w") as log:
         optimizer.step()
         optimizer.zero_grad()
         print(step, file=log, flush=True)
+        print(step, file=losses, flush=True)
 print("SEEN AS REAL", flush=True)

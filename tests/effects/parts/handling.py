@@ -108,16 +108,9 @@ def offline(oomph: Path) -> str:
 def post_in_fit(oomph: Path) -> str:
     """A search of many runs announces itself once at most; every run finds the table as it was, else no plan is found."""
     with World(HERE / "parts" / "post_and_insert.py") as world:
-        before = world.snapshot()
-        words = ["fit", "--json", "--no-cache", "--gpu", "rtx-4090", "--vram", "3GiB", "--python", sys.executable, "post_and_insert.py"]
-        done = world.run_oomph(oomph, *words)
-        problems = world.differences(before)
-        assert not problems, "\n".join([*problems, done.stderr[-3000:]])
+        runs = search(oomph, world, "post_and_insert.py")
         assert world.server.posts <= 1, f"{world.server.posts} posts"
-        assert done.stdout, f"status {done.returncode}\n{done.stderr[-3000:]}"
-        report = json.loads(done.stdout)
-        assert report["verdict"] == "fits-with-plan", f"{report['verdict']}, {report['notes']}\n{done.stderr[-3000:]}"
-    return f"{report['runs']} runs, {world.server.posts} posts"
+    return f"{runs} runs, {world.server.posts} posts"
 
 
 def fetch_in_fit(oomph: Path) -> str:
@@ -125,16 +118,22 @@ def fetch_in_fit(oomph: Path) -> str:
     if os.environ.get("EFFECTS_GUARD") == "functions":
         raise suite.Skip("later runs find no fetched files")
     with World(HERE / "parts" / "fetch_once.py") as world:
-        before = world.snapshot()
-        words = ["fit", "--json", "--no-cache", "--gpu", "rtx-4090", "--vram", "3GiB", "--python", sys.executable, "fetch_once.py"]
-        done = world.run_oomph(oomph, *words)
-        problems = world.differences(before)
-        assert not problems, "\n".join([*problems, done.stderr[-3000:]])
-        assert world.server.connections == 1, f"{world.server.connections} connections\n{done.stderr[-3000:]}"
-        assert done.stdout, f"status {done.returncode}\n{done.stderr[-3000:]}"
-        report = json.loads(done.stdout)
-        assert report["verdict"] == "fits-with-plan", f"{report['verdict']}, {report['notes']}\n{done.stderr[-3000:]}"
-    return f"{report['runs']} runs, 1 connection"
+        runs = search(oomph, world, "fetch_once.py")
+        assert world.server.connections == 1, f"{world.server.connections} connections"
+    return f"{runs} runs, 1 connection"
+
+
+def search(oomph: Path, world: World, program: str) -> int:
+    """Runs `fit` on a GPU that is too small. A plan must be found, the files are as before; returns the number of runs."""
+    before = world.snapshot()
+    words = ["fit", "--json", "--no-cache", "--gpu", "rtx-4090", "--vram", "3GiB", "--python", sys.executable, program]
+    done = world.run_oomph(oomph, *words)
+    problems = world.differences(before)
+    assert not problems, "\n".join([*problems, done.stderr[-3000:]])
+    assert done.stdout, f"status {done.returncode}\n{done.stderr[-3000:]}"
+    report = json.loads(done.stdout)
+    assert report["verdict"] == "fits-with-plan", f"{report['verdict']}, {report['notes']}\n{done.stderr[-3000:]}"
+    return report["runs"]
 
 
 def two_at_once(oomph: Path) -> str:

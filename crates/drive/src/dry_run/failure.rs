@@ -1,17 +1,17 @@
 //! Separates runs with nothing to report from runs with a report, and states the reason.
 
 use std::path::Path;
+use std::time::Duration;
 
 use diagnose::Outcome;
 use diagnose::ending::{Raised, last_read, raised_after_a_step, raised_error, wrote_no_snapshot};
+use diagnose::failure::{ProgramFailure, is_about_data};
 use diagnose::launchers::{find_child_failure, is_of_a_launcher};
-use std::time::Duration;
 use trace::Run;
 use trace::run::{Ended, Launch};
 
 use crate::error::Error;
 use crate::run_dir;
-use diagnose::failure::{ProgramFailure, is_about_data};
 
 /// Fails where the program did something that leaves nothing to check.
 pub(crate) fn check_facts(launch: &Launch, run: &Run, folder: &Path) -> Result<(), Error> {

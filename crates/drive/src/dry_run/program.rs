@@ -130,7 +130,7 @@ fn no_script(script: PathBuf) -> Error {
 }
 
 impl Program {
-    /// Takes `others` bytes of each GPU for other processes.
+    /// Takes `others` bytes of each phantom GPU for other processes. On real GPUs the other processes are there.
     pub fn set_others(&mut self, others: Bytes) -> Result<(), Error> {
         let Device::Phantom(device) = &mut self.spec.device else { return Ok(()) };
         let DeviceFacts { total, context, .. } = *device;

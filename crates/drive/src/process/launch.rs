@@ -102,7 +102,7 @@ struct ShownRun(LiveProcess);
 
 impl ShownRun {
     fn start(sentence: &str, folder: &Path) -> ShownRun {
-        tell(RunEvent::Started(sentence, folder));
+        tell(RunEvent::Started(sentence));
         ShownRun(LiveProcess::of(folder))
     }
 

@@ -1,10 +1,10 @@
 //! `--world-size N`: the ranks of a job to run, each alone in a process.
 
 use clap::Args;
+use drive::SetupError;
 use trace::run::Job;
 
 use crate::error::Error;
-use drive::SetupError;
 
 /// The number of GPUs of a machine, where the user does not say: that of most cluster nodes.
 const USUAL_LOCAL_WORLD_SIZE: u32 = 8;

@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use clap::Args;
 use diagnose::EmptyCacheAt;
+use drive::words::Words;
 use trace::{EventIndex, Release};
 
 use super::groups::{FormatOptions, GpuOptions, RunOptions};
-use drive::words::Words;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:

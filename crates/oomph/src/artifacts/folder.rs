@@ -4,12 +4,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use diagnose::{ExplainInput, InputContents};
+use drive::run_dir;
 
 use super::contents;
 use super::{input, source};
 use crate::error::{Error, InputError};
 use crate::output;
-use drive::run_dir;
 
 /// The depth of logs: `torchrun --log-dir` makes `JOB/attempt_0/RANK/stderr.log`.
 const DEPTH: usize = 4;

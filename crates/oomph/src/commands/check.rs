@@ -5,6 +5,12 @@ use std::time::{Duration, Instant};
 
 use diagnose::launchers::find_last_line;
 use diagnose::{CheckCase, Diagnosis, Outcome, RecordedRun, Runs};
+use drive::Program;
+use drive::dry_run::failure;
+use drive::dry_run::record::record_to_end;
+use drive::environment::describe_hidden_gpus;
+use drive::run_dir::{self, RunDir};
+use drive::words::{Words, quote};
 use report::render::html;
 use report::render::terminal::Detail;
 use report::{CheckReport, Remark, Verdict};
@@ -18,12 +24,6 @@ use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::gpu_choice::{self, GpuChoice};
 use crate::{lint_links, output, program};
-use drive::Program;
-use drive::dry_run::failure;
-use drive::dry_run::record::record_to_end;
-use drive::environment::describe_hidden_gpus;
-use drive::run_dir::{self, RunDir};
-use drive::words::{Words, quote};
 
 /// The most steps after the third, for a program that has more to show and takes little time.
 const MORE_STEPS: u32 = 47;

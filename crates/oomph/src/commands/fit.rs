@@ -7,7 +7,17 @@ mod runner;
 use std::path::Path;
 use std::time::Instant;
 
+use diagnose::failure::ProgramFailure;
 use diagnose::{Bench, Ending, FitRuns, FoundPlans, Search, find_largest_batch};
+use drive::Program;
+use drive::cleanup::interrupt;
+use drive::dry_run::jobs::default_jobs;
+use drive::dry_run::record::record;
+use drive::dry_run::run_cache::RunCache;
+use drive::dry_run::trial_runner::TrialRunner;
+use drive::environment::describe_hidden_gpus;
+use drive::run_dir::RunDir;
+use drive::words::Words;
 use report::fit::{FitReport, FitVerdict};
 use report::render::terminal::{self, Detail};
 use run::{Conditions, Limit};
@@ -18,16 +28,6 @@ use crate::effects::search_progress::SearchProgress;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::{gpu_choice, output, program};
-use diagnose::failure::ProgramFailure;
-use drive::Program;
-use drive::cleanup::interrupt;
-use drive::dry_run::jobs::default_jobs;
-use drive::dry_run::record::record;
-use drive::dry_run::run_cache::RunCache;
-use drive::dry_run::trial_runner::TrialRunner;
-use drive::environment::describe_hidden_gpus;
-use drive::run_dir::RunDir;
-use drive::words::Words;
 
 /// Searches and prints. `after_dashes`: the program was written after a `--`.
 pub(crate) fn run(arguments: &Fit, after_dashes: bool) -> Result<ExitStatus, Error> {

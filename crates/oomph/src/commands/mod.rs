@@ -12,12 +12,13 @@ pub(crate) mod tune;
 
 use std::process;
 
+use drive::cleanup::interrupt;
+
 use crate::args::Command;
 use crate::effects::publish;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::output;
-use drive::cleanup::interrupt;
 
 /// Runs a command. `after_dashes`: its program was written after a `--`.
 pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Error> {

@@ -2,15 +2,15 @@
 
 use std::os::unix::process::CommandExt;
 
+use drive::SetupError;
+use drive::process::launch;
+use drive::unpack;
 use run::environment::of_phantom;
 
 use crate::args::Phantom;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::gpu_choice;
-use drive::SetupError;
-use drive::process::launch;
-use drive::unpack;
 
 /// Becomes the command; returns only if the command cannot be started.
 pub(crate) fn run(arguments: &Phantom) -> Result<ExitStatus, Error> {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use diagnose::{Gpu, TuneCase};
+use drive::run_dir;
 use report::render::terminal::Detail;
 use report::tune::TuneReport;
 
@@ -16,7 +17,6 @@ use crate::environment::current_folder;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::{artifacts, gpu_choice, output};
-use drive::run_dir;
 
 /// Records a program or reads recordings, searches, and prints.
 pub(crate) fn run(arguments: &Tune) -> Result<ExitStatus, Error> {

@@ -19,7 +19,7 @@ impl RunListener for ShownRuns {
         let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
         match event {
             RunEvent::Remark(text) => output::say(text),
-            RunEvent::Started(sentence, _) => *running = Some(RunProgress::start(sentence)),
+            RunEvent::Started(sentence) => *running = Some(RunProgress::start(sentence)),
             RunEvent::GoesOn(process) => {
                 if let Some(progress) = &*running {
                     progress.update(process);

@@ -1,11 +1,11 @@
 //! The progress of a search. Ctrl-C ends the search with the best result so far.
 
 use diagnose::{Trial, Variant, Watch};
+use drive::cleanup::interrupt;
 use report::render::named;
 use trace::Bytes;
 
 use crate::effects::progress::Progress;
-use drive::cleanup::interrupt;
 
 /// Shows a search, and ends it at Ctrl-C, while this value lives.
 pub(crate) struct SearchProgress(Progress);

@@ -100,7 +100,11 @@ impl Islands {
         }
     }
 
+    /// Writes bytes over what is known. An empty island would take the place of an island at the same address.
     fn write(&mut self, address: usize, bytes: Vec<u8>) {
+        if bytes.is_empty() {
+            return;
+        }
         self.forget(address, bytes.len());
         self.clock += 1;
         self.insert(address, Island { bytes, written: self.clock, is_hidden: false });
@@ -214,7 +218,9 @@ impl Islands {
     /// Fills `target` as the host's read from `src` does: with a set answer, else with the known bytes. Returns the number of
     /// bytes that are known or answered.
     pub(super) fn read_to_host(&mut self, src: usize, target: &mut [u8]) -> usize {
-        if let ([byte], Some(verdict)) = (&mut *target, self.verdicts.remove(&src)) {
+        if let [byte] = target
+            && let Some(verdict) = self.verdicts.remove(&src)
+        {
             *byte = verdict;
             return 1;
         }

@@ -1,6 +1,7 @@
 //! The input of the search, as it is known before any run.
 
 use diagnose::{Allowed, FitCase};
+use drive::Program;
 use gpus::Profile;
 use report::Assumption;
 use report::fit::FitGpu;
@@ -9,7 +10,6 @@ use trace::Bytes;
 use crate::args::Fit;
 use crate::environment::current_folder;
 use crate::gpu_choice;
-use drive::Program;
 
 /// The memory sizes of `--any-gpu`, from buyers' guides.
 const VRAM_GIB: [u64; 9] = [8, 12, 16, 24, 32, 40, 48, 80, 141];

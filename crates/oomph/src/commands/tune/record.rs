@@ -3,6 +3,11 @@
 use std::time::Instant;
 
 use diagnose::{ExplainInput, Gpu, InputContents, TuneCase, Tuning};
+use drive::Program;
+use drive::dry_run::record::{record, record_to_end};
+use drive::environment::describe_hidden_gpus;
+use drive::run_dir::RunDir;
+use drive::words::Words;
 use report::Change;
 use run::Conditions;
 use run::rerun::{LimitSigns, RunFacts, needs_unlimited_run};
@@ -13,11 +18,6 @@ use crate::effects::search_progress::SearchProgress;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::{gpu_choice, program};
-use drive::Program;
-use drive::dry_run::record::{record, record_to_end};
-use drive::environment::describe_hidden_gpus;
-use drive::run_dir::RunDir;
-use drive::words::Words;
 
 /// Records, tunes, verifies and prints.
 pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<ExitStatus, Error> {

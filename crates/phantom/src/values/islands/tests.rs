@@ -134,6 +134,24 @@ fn small_copies_are_kept_and_large_ones_end_the_islands_below() {
 }
 
 #[test]
+fn writes_of_no_bytes_change_nothing() {
+    for call in [CopyIn(0, 0, 9), Fill(0, 0, 9), FillForeign(0, 0, 9), CopyOnDevice(0, SECOND, 0)] {
+        check(&[(CopyIn(0, 16, 7), &[]), (call, &[]), (Read(0, 16), &[(16, 7)])]);
+    }
+}
+
+#[test]
+fn an_answer_is_of_the_next_read_of_one_byte() {
+    check(&[
+        (CopyIn(0, 16, 7), &[]),
+        (AnswerAt(0, 3), &[]),
+        (Read(0, 16), &[(16, 7)]),
+        (Read(0, 1), &[(1, 3)]),
+        (Read(0, 16), &[(16, 7)]),
+    ]);
+}
+
+#[test]
 fn copied_islands_are_hidden_from_the_host_with_an_agent() {
     check(&[
         (CopyInHidden(0, 16, 7), &[]),
