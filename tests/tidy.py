@@ -30,6 +30,7 @@ ARROWS = {
     "trace": {"wire"},
     "phantom": {"wire", "world"},
     "world": set(),
+    "recorder": {"wire"},
     "gpus": {"trace", "wire"},
     "causes": set(),
     "remedies": set(),

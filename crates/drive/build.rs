@@ -1,8 +1,8 @@
-//! Builds the phantom library, gathers the agent's files, and compresses both for the binary to carry.
+//! Builds the libraries of the phantom and the recorder, gathers the agent's files, and compresses all of them for the binary to carry.
 //!
-//! Cargo cannot depend on a cdylib as an artefact, so this script builds the library, always in release mode, with a second
+//! Cargo cannot depend on a cdylib as an artefact, so this script builds the libraries, always in release mode, with a second
 //! Cargo and a target folder of its own (the first Cargo holds the lock on the usual folder). A linker named in the environment
-//! (`CARGO_TARGET_…_LINKER`, as `make wheel` sets for an older glibc) links the phantom as well.
+//! (`CARGO_TARGET_…_LINKER`, as `make wheel` sets for an older glibc) links them as well.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -20,10 +20,15 @@ fn main() {
     let workspace = crate_dir.join("../..");
     let out = PathBuf::from(variable("OUT_DIR"));
     watch(&workspace);
-    let mut files = BTreeMap::from([("lib/liboomph_phantom.so".to_owned(), build_phantom(&workspace, &out))]);
+    let built = build_libraries(&workspace, &out);
+    let mut files: BTreeMap<String, PathBuf> =
+        LIBRARIES.iter().map(|name| (format!("lib/{name}"), built.join(name))).collect();
     gather(&workspace.join("python"), &workspace.join("python/oomph"), &mut files);
     fs::write(out.join("carried.rs"), pack(&files, &out)).expect("OUT_DIR is writable");
 }
+
+/// The libraries, each of a package of its own.
+const LIBRARIES: [&str; 2] = ["liboomph_phantom.so", "liboomph_recorder.so"];
 
 fn variable(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("Cargo sets {name} for build scripts"))
@@ -33,6 +38,8 @@ fn watch(workspace: &Path) {
     for path in [
         "crates/phantom/src",
         "crates/phantom/Cargo.toml",
+        "crates/recorder/src",
+        "crates/recorder/Cargo.toml",
         "crates/wire/src",
         "python/oomph",
         "Cargo.lock",
@@ -42,11 +49,11 @@ fn watch(workspace: &Path) {
     }
 }
 
-fn build_phantom(workspace: &Path, out: &Path) -> PathBuf {
-    // Beside the folders of the profiles, which all carry the same library: `target/PROFILE/build/drive-HASH/out` is `out`.
+fn build_libraries(workspace: &Path, out: &Path) -> PathBuf {
+    // Beside the folders of the profiles, which all carry the same libraries: `target/PROFILE/build/drive-HASH/out` is `out`.
     let target = out.ancestors().nth(4).unwrap_or(out).join("phantom");
     let status = Command::new(variable("CARGO"))
-        .args(["build", "--release", "--package", "phantom", "--lib", "--manifest-path"])
+        .args(["build", "--release", "--package", "phantom", "--package", "recorder", "--lib", "--manifest-path"])
         .arg(workspace.join("Cargo.toml"))
         .arg("--target-dir")
         .arg(&target)
@@ -56,8 +63,8 @@ fn build_phantom(workspace: &Path, out: &Path) -> PathBuf {
         .env_remove("RUSTC_WORKSPACE_WRAPPER")
         .status()
         .expect("Cargo can be started again");
-    assert!(status.success(), "the phantom library did not build");
-    target.join("release/liboomph_phantom.so")
+    assert!(status.success(), "the libraries did not build");
+    target.join("release")
 }
 
 /// The agent's files, by the path that they have below the cache folder.

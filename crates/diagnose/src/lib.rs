@@ -16,6 +16,7 @@ pub mod failure;
 mod fit;
 mod judge;
 mod measure;
+mod real;
 mod rules;
 #[cfg(test)]
 mod testing;
@@ -31,4 +32,5 @@ pub use judge::outcome::Outcome;
 pub use judge::recorded::{RecordedRun, Runs};
 pub use judge::sharing::part_of_shared;
 pub use judge::{ending, launchers};
+pub use real::Real;
 pub use tune::{EmptyCacheAt, Gpu, TuneCase, TuneError, Tuning, Watch, tune};

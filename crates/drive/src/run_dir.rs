@@ -5,7 +5,7 @@ use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use trace::run::{Launch, Ledger};
-use trace::{Process, Run, run, snapshot};
+use trace::{Process, Run, Snapshot, run, snapshot};
 use wire::file;
 
 use crate::cleanup::temporary::Temporary;
@@ -55,8 +55,24 @@ impl RunDir {
     }
 }
 
+/// Makes the folder of a real run, which outlives oomph: `save`, which must be empty, or a new one among the temporary folders.
+pub fn make_lasting(save: Option<&Path>) -> Result<PathBuf, Error> {
+    if let Some(folder) = save {
+        return Ok(RunDir::make(Some(folder))?.path().to_owned());
+    }
+    let made = tempfile::Builder::new().prefix("oomph-run-").tempdir();
+    made.map(tempfile::TempDir::keep).map_err(|source| Error::RunFolder { folder: std::env::temp_dir(), source })
+}
+
+/// Removes the folder of a run that nobody asked to keep. What cannot be removed lies among the temporary files.
+pub fn remove(folder: &Path) {
+    if let Err(problem) = fs::remove_dir_all(folder) {
+        crate::events::remark(&format!("warning: {} could not be removed: {problem}", folder.display()));
+    }
+}
+
 /// Writes `run.json`, whole or not at all.
-pub(crate) fn write_launch(folder: &Path, launch: &Launch) -> Result<(), Error> {
+pub fn write_launch(folder: &Path, launch: &Launch) -> Result<(), Error> {
     let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
     let text = serde_json::to_string_pretty(launch).map_err(|error| failed(error.into()))? + "\n";
     let mut written = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
@@ -93,7 +109,17 @@ fn read_process(folder: &Path, stem: &str) -> Result<Process, Error> {
     let recorded = read_records(&folder.join(format!("{stem}{}", file::MARKS)))?;
     let ledger = read_ledger(&folder.join(file::journal(recorded.identity.pid)))?;
     let snapshot = read_snapshot(&folder.join(format!("{stem}{}", file::SNAPSHOT)))?;
+    let snapshot = with_recording(&folder.join(format!("{stem}{}", file::RECORDING)), &recorded, snapshot)?;
     Ok(Process { ledger, snapshot, ..recorded })
+}
+
+/// Joins the recording of a real run with PyTorch's dump, if there are both.
+fn with_recording(path: &Path, process: &Process, dump: Option<Snapshot>) -> Result<Option<Snapshot>, Error> {
+    let Some(bytes) = slurp(path)? else { return Ok(dump) };
+    let recording = trace::read_recording(&bytes)
+        .map_err(|error| Error::Damaged { path: path.to_owned(), problem: error.to_string() })?;
+    let dump = dump.zip(process.dump_at_end().map(|dump| dump.events));
+    Ok(Some(recording.into_snapshot(dump, &process.ooms)))
 }
 
 /// Reads the agent's records. An unreadable line is the last line of a killed process; the lines before count.
@@ -115,7 +141,7 @@ fn warn(path: &Path, problems: &[run::Problem]) {
     }
 }
 
-fn read_snapshot(path: &Path) -> Result<Option<trace::Snapshot>, Error> {
+fn read_snapshot(path: &Path) -> Result<Option<Snapshot>, Error> {
     let opened = match fs::File::open(path) {
         Ok(opened) => opened,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),

@@ -1,4 +1,4 @@
-//! Unpacks the phantom library and the agent, compressed in the binary, into a folder named by their hash.
+//! Unpacks the libraries of the phantom and the recorder, and the agent, compressed in the binary, into a folder named by their hash.
 //!
 //! The folder is filled under a scratch name and then renamed, so that it is complete or absent. Of two simultaneous
 //! processes, the second finds the folder of the first and deletes its own. A folder with lost files is replaced.

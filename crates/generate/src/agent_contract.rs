@@ -23,7 +23,12 @@ fn write_variables() -> String {
 }
 
 fn write_constants() -> String {
-    let names = [("RANK_PREFIX", file::RANK_PREFIX), ("MARKS", file::MARKS), ("SNAPSHOT", file::SNAPSHOT)];
+    let names = [
+        ("RANK_PREFIX", file::RANK_PREFIX),
+        ("MARKS", file::MARKS),
+        ("SNAPSHOT", file::SNAPSHOT),
+        ("RECORDING", file::RECORDING),
+    ];
     let names: String = names.iter().map(|(name, value)| format!("{name} = \"{value}\"\n")).collect();
     format!(
         "\n# Exit status of a forked child that could not start the program.\nCANNOT = {}\n\

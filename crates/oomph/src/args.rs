@@ -10,6 +10,7 @@ mod lint;
 mod lists;
 mod phantom;
 mod remedy;
+mod run;
 mod tune;
 
 use std::ffi::OsString;
@@ -25,6 +26,7 @@ pub(crate) use self::job::JobOptions;
 pub(crate) use self::lint::{ALL, FixMode, Lint, parse_rule};
 pub(crate) use self::lists::{Gpus, RemedyName, RuleName};
 pub(crate) use self::phantom::Phantom;
+pub(crate) use self::run::Run;
 pub(crate) use self::tune::Tune;
 
 /// Ends PyTorch's `CUDA out of memory`: says before a GPU is touched whether a program fits, and what fills the memory.
@@ -46,6 +48,9 @@ pub(crate) enum Command {
     /// What is the smallest change that makes it fit? Tries remedies on a phantom GPU, alone and together.
     #[command(after_help = fit::EXAMPLES)]
     Fit(Box<Fit>),
+    /// Runs a program for real, records its memory for next to nothing, and explains its end.
+    #[command(after_help = run::EXAMPLES)]
+    Run(Run),
     /// Which allocator settings suit this program? Replays a recorded one under many of them, exactly.
     #[command(after_help = tune::EXAMPLES)]
     Tune(Box<Tune>),

@@ -11,6 +11,8 @@ pub(crate) enum ExitStatus {
     Found,
     /// oomph could not do its work.
     Failed,
+    /// The status of a program that oomph only started.
+    Programs(u8),
 }
 
 impl ExitStatus {
@@ -20,6 +22,7 @@ impl ExitStatus {
             ExitStatus::Fits => 0,
             ExitStatus::Found => 1,
             ExitStatus::Failed => 2,
+            ExitStatus::Programs(status) => status,
         }
     }
 }

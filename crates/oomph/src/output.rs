@@ -18,6 +18,13 @@ pub(crate) fn show(report: &dyn Report, format: Format, detail: Detail) -> Resul
     answer(&render(report, format, look(detail))?)
 }
 
+/// Prints a report as a message, behind the output of a program.
+pub(crate) fn say_report(report: &dyn Report, detail: Detail) -> Result<(), Error> {
+    let look = look_of(&io::stderr(), detail);
+    tell(&render(report, Format::Terminal, look)?);
+    Ok(())
+}
+
 /// Prints the answer.
 pub(crate) fn answer(text: &str) -> Result<(), Error> {
     written(&mut anstream::stdout().lock(), text)
@@ -79,7 +86,11 @@ fn tell(text: &str) {
 
 /// Returns colours and blocks for a terminal, plain text for a file. `anstream` drops unwanted colours.
 fn look(detail: Detail) -> Look {
-    if io::IsTerminal::is_terminal(&io::stdout()) {
+    look_of(&io::stdout(), detail)
+}
+
+fn look_of(stream: &impl io::IsTerminal, detail: Detail) -> Look {
+    if stream.is_terminal() {
         Look { styles: Styles::colored(), bars: Bars::Unicode, detail }
     } else {
         Look { styles: Styles::plain(), bars: Bars::Ascii, detail }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use trace::Bytes;
 use trace::run::Job;
-use wire::variable::Scope;
+use wire::variable::{Component, Scope, Variable};
 use wire::{file, variable};
 
 use crate::conditions::{Conditions, Limit, Streams};
@@ -93,8 +93,25 @@ pub fn of_server(spec: &RunSpec, notes_files: bool, folders: &Folders) -> Enviro
 fn of_device(spec: &RunSpec, folders: &Folders) -> Environment {
     match &spec.device {
         Device::Phantom(device) => of_phantom(&device.variable, spec.devices(), folders.library),
-        Device::Real => of_no_run(),
+        Device::Real => of_machine(),
     }
+}
+
+/// Returns the environment of a real run, which is recorded in `folders.run`.
+pub fn of_real(folders: &Folders) -> Environment {
+    let mut real = of_machine();
+    real.in_front(PYTHONPATH, folders.inject);
+    real.set(variable::RUN, folders.run);
+    real
+}
+
+/// Removes the variables of a run, but for those that the phantom alone reads: under `oomph phantom` they are the machine.
+fn of_machine() -> Environment {
+    let mut machine = Environment::default();
+    let is_devices = |row: &&Variable| row.readers == [Component::Phantom];
+    let others = variable::ALL.iter().filter(|row| row.scope == Scope::Run && !is_devices(row));
+    others.for_each(|row| machine.unset(row.name));
+    machine
 }
 
 /// Removes the variables of a run.

@@ -106,6 +106,21 @@ pub struct DeviceFacts {
 }
 
 impl RunSpec {
+    /// A real run of a command line, to its own end.
+    pub fn real(command: Vec<OsString>) -> RunSpec {
+        RunSpec {
+            command,
+            is_script: false,
+            device: Device::Real,
+            devices: 0,
+            job: None,
+            stop_at: StopAt::End,
+            fraction: 0.0,
+            timeout: Duration::MAX,
+            verbose: false,
+        }
+    }
+
     /// Returns the number of GPUs per process: all GPUs of one machine of the job.
     pub fn devices(&self) -> u32 {
         self.job.as_ref().map_or(self.devices, |job| job.local_world_size)

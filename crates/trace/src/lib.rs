@@ -17,6 +17,7 @@ pub mod history;
 pub mod ids;
 mod interner;
 pub mod pickle;
+pub mod recording;
 pub mod release;
 pub mod run;
 pub mod snapshot;
@@ -32,6 +33,7 @@ pub use history::{
     Moment, Peak, Peaks, SegmentState, State, Step, Steps, Totals, TotalsAt, UsedBlock,
 };
 pub use ids::{Address, DeviceIndex, EventIndex, PoolId, Stream, Time};
+pub use recording::{Recording, RecordingError, read_recording};
 pub use release::Release;
 pub use run::{
     AheadReason, Category, Ended, Launch, LaunchError, PhantomRecord, Problem, ProblemKind, Process, Record, Run,

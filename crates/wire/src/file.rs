@@ -18,6 +18,8 @@ pub const SERVER_LOG: &str = "server.log";
 pub const MARKS: &str = ".marks.jsonl";
 /// Ending of PyTorch's snapshot: `rank0.snapshot.pickle`.
 pub const SNAPSHOT: &str = ".snapshot.pickle";
+/// Ending of the recording of a real run: `rank0.recording`.
+pub const RECORDING: &str = ".recording";
 /// Start of the names of the phantom's journals.
 pub const JOURNAL_PREFIX: &str = "phantom-";
 /// Start of the names of the agent's files.

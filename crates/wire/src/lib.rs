@@ -13,4 +13,5 @@ pub mod limit;
 pub mod owner;
 pub mod profile;
 pub mod record;
+pub mod recording;
 pub mod variable;

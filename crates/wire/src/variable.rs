@@ -75,6 +75,7 @@ variables! {
     PYTHON = "OOMPH_PYTHON", User, Binary: "the Python that runs scripts, as `--python`";
     CACHE_DIR = "OOMPH_CACHE_DIR", User, Binary: "the folder to unpack the phantom and the agent into; default: the user's cache folder";
     RUN_DIR = "OOMPH_RUN_DIR", Run, Phantom | Agent: "absolute path of the run directory; unset = record nothing";
+    RUN = "OOMPH_RUN", Run, Agent: "absolute path of the folder for the recordings of a real run; unset = no such run (Note [Real runs] in `python/oomph/agent/live`)";
     DEVICES = "OOMPH_DEVICES", Run, Phantom: "number of devices shown; default 1";
     DEVICE = "OOMPH_DEVICE", Run, Phantom: "the profile, `key=value` joined by `;` (Note [Device variable] in `crates/phantom/src/device.rs`)";
     UNLIMITED = "OOMPH_UNLIMITED", Run, Phantom: "`1`: no request is refused for want of memory, and the device shows 4 TiB";

@@ -16,6 +16,7 @@ the parts of the folder. A folder imports only folders above it in this table, a
 `position`      the program's position: step, phase, module, attached to every allocation
 `memory`        counters, PyTorch's memory history, censuses, out-of-memory errors at the
                 instant they happen, with the handlers and the state of the program
+`live`          a real run: recorded, and nothing replaced (`record` starts it)
 `remedies`      requested changes, such as another optimizer; nothing without `OOMPH_REMEDIES`
 ==============  =====================================================================
 
@@ -26,10 +27,15 @@ The agent decides nothing, keeps no tensor alive, never initialises CUDA, and ne
 failures are one line on standard error.
 """
 
-from . import remedies
+from . import live, remedies
 from .host import outside
 from .process import ending, files, importing, script
 from .ranks import absent_ranks
+
+
+def record() -> None:
+    """Records a real run (Note [Real runs] in `live`)."""
+    live.start()
 
 
 def serve() -> None:

@@ -123,6 +123,16 @@ def operation(*, functions: list[str], text: str, shapes: list[list[int]], resul
     return {"kind": "operation", "functions": functions, "text": text, "shapes": shapes, "result": result, "operands": operands, "input": input, "out_features": out_features}
 
 
+def gpu(*, device: int, name: str, total_bytes: int, free_bytes: int) -> dict:
+    """A GPU of a real run."""
+    return {"kind": "gpu", "device": device, "name": name, "total_bytes": total_bytes, "free_bytes": free_bytes}
+
+
+def dump(*, events: int, step: int) -> dict:
+    """PyTorch's own snapshot of a real run was written: segments and blocks, without a history."""
+    return {"kind": "dump", "events": events, "step": step}
+
+
 def unrecorded(*, reason: str) -> dict:
     """PyTorch records no history of the allocator in use, so there is no snapshot."""
     return {"kind": "unrecorded", "reason": reason}

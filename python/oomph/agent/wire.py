@@ -6,6 +6,8 @@ Written by `make generate` from the tables in crates/wire; not to be edited.
 # Environment variables.
 # absolute path of the run directory; unset = record nothing.
 RUN_DIR = "OOMPH_RUN_DIR"
+# absolute path of the folder for the recordings of a real run; unset = no such run (Note [Real runs] in `python/oomph/agent/live`).
+RUN = "OOMPH_RUN"
 # stop after this number of optimizer steps; `0` = run to the end.
 STEPS = "OOMPH_STEPS"
 # the most steps after those, while there is more to see and a step takes little time; unset = none.
@@ -49,3 +51,4 @@ KEPT_BYTES = 1048576
 RANK_PREFIX = "rank"
 MARKS = ".marks.jsonl"
 SNAPSHOT = ".snapshot.pickle"
+RECORDING = ".recording"

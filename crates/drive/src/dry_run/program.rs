@@ -78,7 +78,7 @@ pub fn prepare(request: ProgramRequest) -> Result<Program, Error> {
 }
 
 /// `python SCRIPT ARGS`, or the command line as it is.
-fn command(words: &Words, python: Option<&Path>) -> Result<Vec<OsString>, Error> {
+pub fn command(words: &Words, python: Option<&Path>) -> Result<Vec<OsString>, Error> {
     let words = match words {
         Words::CommandLine(words) => return Ok(words.clone()),
         Words::Script(words) => words,

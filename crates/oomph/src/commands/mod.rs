@@ -8,6 +8,7 @@ pub(crate) mod lint;
 pub(crate) mod phantom;
 pub(crate) mod remedy;
 pub(crate) mod rule;
+pub(crate) mod run;
 pub(crate) mod tune;
 
 use std::process;
@@ -22,8 +23,8 @@ use crate::output;
 
 /// Runs a command. `after_dashes`: its program was written after a `--`.
 pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Error> {
-    // The program replaces this process, and handles Ctrl-C itself.
-    if !matches!(command, Command::Phantom(_)) {
+    // The program replaces this process, or has the terminal, and handles Ctrl-C itself.
+    if !matches!(command, Command::Phantom(_) | Command::Run(_)) {
         interrupt::watch(finish)?;
     }
     match command {
@@ -35,6 +36,7 @@ pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Er
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Rule(arguments) => rule::run(&arguments),
         Command::Gpus(arguments) => gpus::run(&arguments),
+        Command::Run(arguments) => run::run(&arguments, after_dashes),
         Command::Phantom(arguments) => phantom::run(&arguments),
     }
 }

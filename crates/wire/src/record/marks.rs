@@ -327,6 +327,24 @@ macro_rules! agent_records {
                     /// The number of output features of a linear layer; else 0.
                     out_features: u64,
                 }
+                /// A GPU of a real run.
+                Gpu "gpu" => many gpus: GpuRecord {
+                    /// The device.
+                    device: u32,
+                    /// The name that the driver states.
+                    name: text,
+                    /// `total_memory`, as in `cudaMemGetInfo`.
+                    total_bytes: u64,
+                    /// The free memory by `cudaMemGetInfo`, before PyTorch reserved any.
+                    free_bytes: u64,
+                }
+                /// PyTorch's own snapshot of a real run was written: segments and blocks, without a history.
+                Dump "dump" => last dump: DumpRecord {
+                    /// The number of events in the recording by then.
+                    events: u64,
+                    /// The current optimizer step, counted from 1.
+                    step: u32,
+                }
                 /// PyTorch records no history of the allocator in use, so there is no snapshot.
                 Unrecorded "unrecorded" => last unrecorded: UnrecordedRecord {
                     /// PyTorch's message.

@@ -34,9 +34,11 @@ def _run_the_users_own():
     spec.loader.exec_module(module)
 
 
-_agent = _load_agent() if os.environ.get("OOMPH_RUN_DIR") or os.environ.get("OOMPH_SERVE") else None
+_agent = _load_agent() if any(os.environ.get(name) for name in ("OOMPH_RUN_DIR", "OOMPH_SERVE", "OOMPH_RUN")) else None
 if os.environ.get("OOMPH_SERVE"):
     _agent.serve()
 if os.environ.get("OOMPH_RUN_DIR"):
     _agent.start()
+elif os.environ.get("OOMPH_RUN"):
+    _agent.record()
 _run_the_users_own()

@@ -38,7 +38,7 @@ def read() -> Environment:
     """Reads the environment; the first process also sets `OOMPH_AGENT_PID`."""
     is_first = os.environ.setdefault(wire.AGENT_PID, str(os.getpid())) == str(os.getpid())
     return Environment(
-        run_dir=os.environ[wire.RUN_DIR],
+        run_dir=os.environ.get(wire.RUN) or os.environ[wire.RUN_DIR],
         # Lightning sets only the local rank in the processes that it starts.
         rank=_number("RANK", _number("LOCAL_RANK", 0)),
         local_rank=_number("LOCAL_RANK", 0),

@@ -1,0 +1,184 @@
+//! The end of a real run: was memory the reason, and what is to be said of it in a line.
+
+use report::words::relative;
+use trace::run::{DeviceStats, ErrorRecord, OomRecord};
+use trace::{Bytes, DeviceIndex, History, Launch, Process, Run};
+
+use crate::measure::own::is_own;
+
+/// The end of a real run.
+#[derive(Clone, Debug)]
+pub struct Real {
+    /// The messages of the errors for want of memory that ended processes, each with its rank.
+    pub messages: Vec<(Option<u32>, String)>,
+    end: End,
+    /// Whether a process ended for want of memory.
+    ran_out: bool,
+    caught: Caught,
+    use_of_memory: Option<UseOfMemory>,
+    step: u32,
+    is_recorded: bool,
+    problems: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+enum End {
+    Good,
+    Status(i32, Option<Raised>),
+    Signal(i32),
+}
+
+#[derive(Clone, Debug)]
+struct Raised {
+    type_name: String,
+    at: Option<(String, u32)>,
+}
+
+/// The errors that the program caught, and the line of the last request.
+#[derive(Clone, Debug, Default)]
+struct Caught {
+    times: usize,
+    at: Option<(String, u32)>,
+}
+
+/// The largest use of the fullest device.
+#[derive(Clone, Debug)]
+struct UseOfMemory {
+    rank: Option<u32>,
+    name: String,
+    free_before_bytes: Option<Bytes>,
+    allocated_peak_bytes: Bytes,
+    reserved_peak_bytes: Bytes,
+}
+
+impl Real {
+    /// Judges the records of a run that has ended.
+    pub fn of(run: &Run, launch: &Launch) -> Real {
+        let end = end_of(run, launch);
+        let fatal = |process: &&Process| !matches!(end, End::Good) && is_fatal(process);
+        let is_job = run.processes.len() > 1;
+        let rank = |process: &Process| is_job.then_some(process.identity.rank);
+        let messages = run.processes.iter().filter(fatal).filter_map(|process| Some((rank(process), message_of(process)?)));
+        let last_fatal = |process: &Process| usize::from(fatal(&process));
+        let caught = run.processes.iter().map(|process| process.ooms.len().saturating_sub(last_fatal(process))).sum();
+        let last = run.processes.iter().find_map(|process| process.ooms.last());
+        Real {
+            messages: messages.collect(),
+            ran_out: run.processes.iter().any(|process| fatal(&process)),
+            caught: Caught { times: caught, at: last.and_then(line_of) },
+            use_of_memory: run.processes.iter().flat_map(|process| uses(process, rank(process))).max_by_key(fullness),
+            step: run.processes.iter().map(Process::step_count).max().unwrap_or_default(),
+            is_recorded: !run.processes.is_empty(),
+            problems: run.processes.iter().filter_map(|process| Some(process.unrecorded.as_ref()?.reason.clone())).collect(),
+            end,
+        }
+    }
+
+    /// True if memory ended the program, so that an explanation follows.
+    pub fn is_explained(&self) -> bool {
+        self.ran_out
+    }
+
+    /// True if the program ended well, and nobody will ask for the recording.
+    pub fn is_good(&self) -> bool {
+        matches!(self.end, End::Good) && self.caught.times == 0
+    }
+
+    /// The lines behind the explanation, or in its place. `folder`: paths below it are shortened.
+    pub fn lines(&self, folder: &str) -> Vec<String> {
+        let mut lines = Vec::new();
+        if !self.is_recorded {
+            lines.push(format!("oomph: {}no process of the program used a GPU through PyTorch", self.how(folder)));
+            return lines;
+        }
+        if !self.ran_out {
+            let reason = if matches!(self.end, End::Good) { "" } else { "; no request for memory failed at the end" };
+            lines.push(format!("oomph: {}{}{reason}", self.how(folder), self.use_of_memory_in_words()));
+        }
+        if self.caught.times > 0 {
+            let times = if self.caught.times == 1 { "one out-of-memory error was".to_owned() } else { format!("{} out-of-memory errors were", self.caught.times) };
+            lines.push(format!("oomph: {times} caught{}", at(self.caught.at.as_ref(), folder)));
+        }
+        lines.extend(self.problems.iter().map(|problem| format!("oomph: allocations were not recorded: {problem}")));
+        lines
+    }
+
+    fn how(&self, folder: &str) -> String {
+        let steps = if self.step > 0 { format!(" after step {}", self.step) } else { String::new() };
+        match &self.end {
+            End::Good => String::new(),
+            End::Signal(9) => format!("killed{steps} by SIGKILL, as by the kernel for want of host memory, or by a scheduler; "),
+            End::Signal(number) => format!("ended{steps} by signal {number}; "),
+            End::Status(_, Some(raised)) => format!("ended{steps} with {}{}; ", raised.type_name, at(raised.at.as_ref(), folder)),
+            End::Status(status, None) => format!("ended{steps} with exit status {status}; "),
+        }
+    }
+
+    fn use_of_memory_in_words(&self) -> String {
+        let Some(known) = &self.use_of_memory else { return "no memory was allocated".to_owned() };
+        let rank = known.rank.map(|rank| format!("rank {rank}, ")).unwrap_or_default();
+        let peak = format!(
+            "at most {} allocated, {} reserved ({rank}{})",
+            known.allocated_peak_bytes, known.reserved_peak_bytes, known.name
+        );
+        let spare = known.free_before_bytes.map(|free| format!(", {} to spare", free - known.reserved_peak_bytes.min(free)));
+        peak + &spare.unwrap_or_default()
+    }
+}
+
+fn end_of(run: &Run, launch: &Launch) -> End {
+    let ended = launch.ended.clone().unwrap_or_default();
+    match (ended.exit_code, ended.signal) {
+        (Some(0), _) => End::Good,
+        (_, Some(signal)) => End::Signal(signal),
+        (status, None) => {
+            let error = run.processes.iter().find_map(|process| process.errors.last());
+            End::Status(status.unwrap_or_default(), error.map(raised))
+        }
+    }
+}
+
+fn raised(error: &ErrorRecord) -> Raised {
+    Raised { type_name: error.type_name.clone(), at: error.file.clone().zip(error.line) }
+}
+
+/// True if a process ended for want of memory: by the error itself, or without a step since the last one.
+fn is_fatal(process: &Process) -> bool {
+    process.errors.last().is_some_and(|error| error.oom) || process.dump_at_end().is_some()
+}
+
+fn message_of(process: &Process) -> Option<String> {
+    let error = process.errors.last().filter(|error| error.oom)?;
+    Some(format!("{}\n{}: {}", error.traceback, error.type_name, error.message))
+}
+
+fn line_of(oom: &OomRecord) -> Option<(String, u32)> {
+    let frame = oom.frames.iter().find(|(_, file, _)| is_own(file, ""))?;
+    Some((frame.1.clone(), frame.2))
+}
+
+fn at(place: Option<&(String, u32)>, folder: &str) -> String {
+    place.map_or_else(String::new, |(file, line)| format!(" ({}:{line})", relative(file, folder)))
+}
+
+/// The largest use of each device of a process.
+fn uses(process: &Process, rank: Option<u32>) -> Vec<UseOfMemory> {
+    let of = |device: DeviceIndex| {
+        let gpu = process.gpus.iter().find(|gpu| gpu.device == device.0);
+        let stated = |figure: fn(&DeviceStats) -> u64| process.stats_of(device).map(figure).max().unwrap_or_default();
+        let history = process.snapshot.as_ref().map(|snapshot| History::of(snapshot, device));
+        let walked = history.and_then(|history| Some(history.peaks().allocated?.bytes)).unwrap_or_default();
+        UseOfMemory {
+            rank,
+            name: gpu.map(|gpu| gpu.name.clone()).unwrap_or_default(),
+            free_before_bytes: gpu.map(|gpu| Bytes(gpu.free_bytes)),
+            allocated_peak_bytes: Bytes(stated(|stats| stats.allocated_peak_bytes)).max(walked),
+            reserved_peak_bytes: Bytes(stated(|stats| stats.reserved_peak_bytes)).max(walked),
+        }
+    };
+    process.devices().into_iter().map(of).collect()
+}
+
+fn fullness(known: &UseOfMemory) -> Bytes {
+    known.reserved_peak_bytes
+}

@@ -1,0 +1,67 @@
+//! A program in the foreground: it has the terminal, and every signal to oomph is the program's.
+
+use std::os::unix::process::ExitStatusExt;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signalfd::{SfdFlags, SignalFd, siginfo};
+use nix::unistd::Pid;
+use trace::run::Ended;
+
+use crate::error::{Error, SetupError};
+
+/// The signals that are passed on. The others end or stop both processes, or come from the kernel.
+const PASSED: [Signal; 6] =
+    [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1, Signal::SIGUSR2];
+
+/// Runs the program to its own end. It stays in the process group of oomph, so the keyboard reaches both; oomph waits.
+pub fn attend(command: &mut Command) -> Result<Ended, Error> {
+    let signals: SigSet = PASSED.into_iter().collect();
+    // A signal waits in the descriptor instead of ending oomph. The standard library gives the program an empty mask.
+    signals.thread_block().map_err(std::io::Error::from)?;
+    let started = Instant::now();
+    let child = command.spawn();
+    let mut child = child.map_err(|source| {
+        Error::from(SetupError::NoProgram { program: command.get_program().to_string_lossy().into_owned(), source })
+    })?;
+    let has_ended = Arc::new(AtomicBool::new(false));
+    let descriptor = SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC).map_err(std::io::Error::from)?;
+    let pid = Pid::from_raw(child.id().cast_signed());
+    pass_on(descriptor, pid, Arc::clone(&has_ended));
+    let status = child.wait()?;
+    has_ended.store(true, Ordering::SeqCst);
+    let seconds = started.elapsed().as_secs_f64();
+    Ok(Ended {
+        exit_code: status.code(),
+        signal: status.signal(),
+        seconds,
+        timed_out: false,
+        in_background: false,
+    })
+}
+
+/// Starts a thread that passes signals on while the program runs.
+fn pass_on(descriptor: SignalFd, program: Pid, has_ended: Arc<AtomicBool>) {
+    thread::spawn(move || {
+        while let Ok(Some(info)) = descriptor.read_signal() {
+            let signal = i32::try_from(info.ssi_signo).ok().and_then(|number| Signal::try_from(number).ok());
+            if let Some(signal) = signal
+                && !is_from_keyboard(&info)
+                && !has_ended.load(Ordering::SeqCst)
+            {
+                // The program may just have ended.
+                let _ = kill(program, signal);
+            }
+        }
+    });
+}
+
+/// The kernel has sent such a signal to the program as well.
+fn is_from_keyboard(info: &siginfo) -> bool {
+    const SI_KERNEL: i32 = 0x80;
+    info.ssi_code == SI_KERNEL
+}

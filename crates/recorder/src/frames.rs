@@ -1,0 +1,175 @@
+//! The Python stack of the running thread, read from the interpreter's structures without its lock.
+//!
+//! # Note [Frames]
+//! PyTorch releases the interpreter's lock before it runs an operator, and calls the recorder under the allocator's lock: taking the
+//! interpreter's lock there could wait for ever. The frames of the running thread can be read without it: they belong to functions
+//! that wait for the very call, so nobody changes or frees them. The offsets of the fields are those of one version of Python; the agent knows
+//! them, and compares what [`probe`] reads with the frames that Python shows, before anything is recorded.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use wire::recording::DEEPEST;
+
+use crate::code::CodeLayout;
+
+/// The offsets of Python's structures, in bytes.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Layout {
+    /// From a thread's state to the pointer to what holds the running frame.
+    pub thread_holder: u32,
+    /// From there to the running frame.
+    pub holder_frame: u32,
+    /// From a frame to its code object.
+    pub frame_code: u32,
+    /// From a frame to that of the caller.
+    pub frame_previous: u32,
+    /// From a frame to the last instruction.
+    pub frame_instruction: u32,
+    /// From a frame to the byte that tells who owns it.
+    pub frame_owner: u32,
+    /// The owner of frames that are none of a Python function.
+    pub foreign_owner: u32,
+    /// The offsets of code objects and texts.
+    pub code: CodeLayout,
+}
+
+/// A function on the stack: its code object, and the last instruction.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub(crate) code: usize,
+    pub(crate) instruction: usize,
+}
+
+type GetThreadState = unsafe extern "C" fn() -> *mut c_void;
+
+/// `PyGILState_GetThisThreadState`, once it was looked up.
+static GET_THREAD_STATE: AtomicPtr<c_void> = AtomicPtr::new(std::ptr::null_mut());
+
+/// Looks Python's function up; false in a process without Python.
+pub(crate) fn find_python() -> bool {
+    // SAFETY: the name is a C string; the result is only stored.
+    let found = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"PyGILState_GetThisThreadState".as_ptr()) };
+    GET_THREAD_STATE.store(found, Ordering::Release);
+    !found.is_null()
+}
+
+/// The state of this thread; `None` if the thread has run no Python.
+fn thread_state() -> Option<usize> {
+    let found = GET_THREAD_STATE.load(Ordering::Acquire);
+    if found.is_null() {
+        return None;
+    }
+    // SAFETY: the address is that of this function, which needs no lock and takes no argument.
+    let state = unsafe { std::mem::transmute::<*mut c_void, GetThreadState>(found)() };
+    (!state.is_null()).then_some(state as usize)
+}
+
+/// Reads a word of memory.
+trait Memory {
+    fn word(&self, address: usize) -> Option<usize>;
+    fn byte(&self, address: usize) -> Option<u8>;
+}
+
+/// Memory that is known to be there.
+struct Known;
+
+impl Memory for Known {
+    #[inline]
+    fn word(&self, address: usize) -> Option<usize> {
+        // SAFETY: see Note [Frames]: the agent has compared the layout with this interpreter, and the structures of the running thread stay as they are.
+        Some(unsafe { std::ptr::read_unaligned(address as *const usize) })
+    }
+
+    #[inline]
+    fn byte(&self, address: usize) -> Option<u8> {
+        // SAFETY: as above.
+        Some(unsafe { std::ptr::read(address as *const u8) })
+    }
+}
+
+/// Memory that may not be there: the kernel reads it.
+struct Unsure;
+
+impl Unsure {
+    fn read(into: &mut [u8], address: usize) -> Option<()> {
+        let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
+        let remote = libc::iovec { iov_base: address as *mut c_void, iov_len: into.len() };
+        // SAFETY: the kernel writes at most `into.len()` bytes to `into`, and refuses an address that is not mapped.
+        let count = unsafe { libc::process_vm_readv(libc::getpid(), &raw const local, 1, &raw const remote, 1, 0) };
+        (count == into.len() as isize).then_some(())
+    }
+}
+
+impl Memory for Unsure {
+    fn word(&self, address: usize) -> Option<usize> {
+        let mut bytes = [0; size_of::<usize>()];
+        Unsure::read(&mut bytes, address)?;
+        Some(usize::from_ne_bytes(bytes))
+    }
+
+    fn byte(&self, address: usize) -> Option<u8> {
+        let mut bytes = [0];
+        Unsure::read(&mut bytes, address)?;
+        Some(bytes[0])
+    }
+}
+
+/// Calls `visit` with each function of the thread, innermost first, until it returns false.
+#[inline]
+fn walk(memory: &impl Memory, layout: &Layout, mut visit: impl FnMut(Position) -> bool) -> Option<()> {
+    let holder = memory.word(thread_state()? + layout.thread_holder as usize)?;
+    let mut frame = memory.word(holder.checked_add(layout.holder_frame as usize)?)?;
+    while frame != 0 {
+        let owner = memory.byte(frame.checked_add(layout.frame_owner as usize)?)?;
+        if u32::from(owner) != layout.foreign_owner {
+            let code = memory.word(frame + layout.frame_code as usize)?;
+            let instruction = memory.word(frame + layout.frame_instruction as usize)?;
+            if !visit(Position { code, instruction }) {
+                return Some(());
+            }
+        }
+        frame = memory.word(frame + layout.frame_previous as usize)?;
+    }
+    Some(())
+}
+
+/// A hash of the stack of this thread, of which the innermost functions count; `None` if the thread runs no Python.
+#[inline]
+pub(crate) fn hash(layout: &Layout) -> Option<u64> {
+    let (mut hash, mut depth) = (0xcbf2_9ce4_8422_2325, 0);
+    walk(&Known, layout, |position| {
+        let mixed = (hash ^ position.instruction as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        hash = mixed ^ (mixed >> 29);
+        depth += 1;
+        depth < DEEPEST
+    })?;
+    (depth > 0).then_some(hash)
+}
+
+/// The functions on the stack of this thread, innermost first.
+pub(crate) fn list(layout: &Layout) -> Vec<Position> {
+    let mut stack = Vec::new();
+    let _ = walk(&Known, layout, |position| {
+        stack.push(position);
+        stack.len() < DEEPEST
+    });
+    stack
+}
+
+/// Writes the code objects of this thread's functions to `codes`, without trust in `layout`; returns their number.
+pub(crate) fn probe(layout: &Layout, codes: &mut [usize]) -> usize {
+    if !find_python() {
+        return 0;
+    }
+    let mut count = 0;
+    let walked = walk(&Unsure, layout, |position| {
+        if let Some(slot) = codes.get_mut(count) {
+            *slot = position.code;
+            count += 1;
+        }
+        count < codes.len()
+    });
+    walked.map_or(0, |()| count)
+}

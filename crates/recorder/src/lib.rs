@@ -1,0 +1,80 @@
+//! The recorder of a real run: every allocation and every free of PyTorch's allocator, with the Python stack, for some 100 ns.
+//!
+//! The agent loads the library into a process that has imported torch. PyTorch reports each allocation to its profiler through one
+//! exported function (`c10::reportMemoryUsageToProfiler`, c10/core/Allocator.h, 2.0 and later), also while nothing is profiled;
+//! [`hook`] puts a function of this crate in front of it. [`frames`] finds the Python stack without the interpreter's lock,
+//! [`stacks`] numbers stacks, [`blocks`] knows the allocated blocks, and [`file`] holds all of it in a mapped file, which stays
+//! whole however the process ends. The layout of the file is Note `[Recording]` in `crates/wire/src/recording.rs`.
+//!
+//! PyTorch's own history stays as the program set it: the recorder does not use it.
+
+mod blocks;
+mod code;
+mod file;
+mod frames;
+mod hook;
+mod recording;
+mod stacks;
+
+use std::ffi::{CStr, OsStr, c_char, c_int};
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use frames::Layout;
+use recording::RECORDING;
+
+/// The result of a call: everything went well.
+const DONE: c_int = 0;
+/// The file could not be made: its folder is full, read-only, or gone.
+const NO_FILE: c_int = 1;
+/// This PyTorch has no such function, or keeps it elsewhere.
+const NO_HOOK: c_int = 2;
+
+/// Starts recording into a new file of `events` slots at `path`; `layout` describes the structures of this Python.
+/// Returns 0, 1 for a file that could not be made, or 2 for a PyTorch without the function.
+///
+/// # Safety
+/// `path` is a C string, and `layout` is one that the agent has compared with this interpreter.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oomph_recorder_start(path: *const c_char, events: u64, layout: *const Layout) -> c_int {
+    // SAFETY: by the contract of this function, both point to whole values for the length of the call.
+    let (path, layout) = unsafe { (CStr::from_ptr(path), *layout) };
+    let Ok(file) = file::Recording::create(Path::new(OsStr::from_bytes(path.to_bytes())), events) else {
+        return NO_FILE;
+    };
+    if !RECORDING.start(file, layout) {
+        return NO_HOOK;
+    }
+    DONE
+}
+
+/// Sets the optimizer step of the events that follow.
+#[unsafe(no_mangle)]
+pub extern "C" fn oomph_recorder_step(step: u32) {
+    RECORDING.set_step(step);
+}
+
+/// The number of events so far.
+#[unsafe(no_mangle)]
+pub extern "C" fn oomph_recorder_count() -> u64 {
+    RECORDING.count()
+}
+
+/// Stops recording for good: in a forked child, whose parent goes on with the file.
+#[unsafe(no_mangle)]
+pub extern "C" fn oomph_recorder_stop() {
+    RECORDING.stop();
+}
+
+/// Writes the addresses of the code objects of this thread's Python functions to `codes`, innermost first, at most `capacity`;
+/// returns their number. The agent compares them with the frames that Python shows: where they differ, `layout` is not
+/// that of this Python. Nothing is read that the process has not mapped.
+///
+/// # Safety
+/// `codes` points to `capacity` words, `layout` to a whole value.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn oomph_recorder_probe(layout: *const Layout, codes: *mut usize, capacity: usize) -> usize {
+    // SAFETY: by the contract of this function.
+    let (layout, codes) = unsafe { (*layout, std::slice::from_raw_parts_mut(codes, capacity)) };
+    frames::probe(&layout, codes)
+}

@@ -1,0 +1,130 @@
+//! The recording of this process: what happens at each allocation and each free.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use wire::recording::{KIND_ERROR, KIND_MEMORY, header};
+
+use crate::file::{Block, Event, Recording};
+use crate::frames::{self, Layout};
+use crate::stacks::Stacks;
+use crate::{blocks, hook};
+
+/// The only recording of the process.
+pub(crate) static RECORDING: Recorder = Recorder {
+    is_on: AtomicBool::new(false),
+    step: AtomicU32::new(1),
+    count: AtomicU64::new(0),
+    state: Mutex::new(None),
+};
+
+/// The recorder of the process.
+pub(crate) struct Recorder {
+    is_on: AtomicBool,
+    step: AtomicU32,
+    count: AtomicU64,
+    state: Mutex<Option<State>>,
+}
+
+struct State {
+    file: Recording,
+    layout: Layout,
+    stacks: Stacks,
+    blocks: usize,
+    lost_blocks: u64,
+    started_millis: u64,
+}
+
+impl Recorder {
+    /// Starts with a new file; false if PyTorch's function is not where it should be.
+    pub(crate) fn start(&self, file: Recording, layout: Layout) -> bool {
+        if !frames::find_python() {
+            return false;
+        }
+        let state =
+            State { file, layout, stacks: Stacks::default(), blocks: 0, lost_blocks: 0, started_millis: now_millis() };
+        *self.state.lock().unwrap_or_else(PoisonError::into_inner) = Some(state);
+        let is_hooked = hook::install();
+        self.is_on.store(is_hooked, Ordering::Release);
+        is_hooked
+    }
+
+    pub(crate) fn set_step(&self, step: u32) {
+        self.step.store(step, Ordering::Relaxed);
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.count.load(Ordering::Relaxed)
+    }
+
+    /// Stops for good. The lock may be held for ever by a thread that this process does not have.
+    pub(crate) fn stop(&self) {
+        self.is_on.store(false, Ordering::Release);
+    }
+
+    /// Notes a block that was allocated, or freed if `change` is negative.
+    #[inline]
+    pub(crate) fn note_memory(&self, address: *mut c_void, change: i64, reserved: u64, device: u8) {
+        if address.is_null() || change == 0 || !self.is_on.load(Ordering::Relaxed) {
+            return;
+        }
+        let event = Event { address: address as u64, change, reserved, kind: KIND_MEMORY, device, ..Event::default() };
+        self.with_state(|state, step| state.note(event, step));
+    }
+
+    /// Notes a request that could not be served.
+    pub(crate) fn note_error(&self, requested: i64, reserved: u64, device: u8) {
+        if self.is_on.load(Ordering::Relaxed) {
+            let event = Event { change: requested, reserved, kind: KIND_ERROR, device, ..Event::default() };
+            self.with_state(|state, step| state.note(event, step));
+        }
+    }
+
+    #[inline]
+    fn with_state(&self, note: impl FnOnce(&mut State, u32)) {
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(state) = state.as_mut() {
+            note(state, self.step.load(Ordering::Relaxed));
+            self.count.store(state.file.written(), Ordering::Relaxed);
+        }
+    }
+}
+
+impl State {
+    #[inline]
+    fn note(&mut self, mut event: Event, step: u32) {
+        event.step = step;
+        event.millis = now_millis().saturating_sub(self.started_millis) as u32;
+        if event.change > 0 {
+            event.stack = self.stacks.number(&self.layout, &mut self.file);
+        }
+        if event.kind == KIND_MEMORY {
+            self.note_block(&event);
+        }
+        self.file.append(&event);
+    }
+
+    #[inline]
+    fn note_block(&mut self, event: &Event) {
+        let Event { address, change, stack, step, device, .. } = *event;
+        if change < 0 {
+            blocks::remove(self.file.blocks(), &mut self.blocks, address, device);
+            return;
+        }
+        let block = Block { address, size: change as u64, stack, step, device, ..Block::default() };
+        if !blocks::insert(self.file.blocks(), &mut self.blocks, block) {
+            self.lost_blocks += 1;
+            self.file.set_lost(header::LOST_BLOCKS, self.lost_blocks);
+        }
+    }
+}
+
+/// A time of the kernel's last tick, which costs a fifth of an exact one.
+#[inline]
+fn now_millis() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: the kernel writes to `now`.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC_COARSE, &raw mut now) };
+    now.tv_sec as u64 * 1000 + now.tv_nsec as u64 / 1_000_000
+}

@@ -1,0 +1,252 @@
+//! The recording of a process of a real run: its layout is Note `[Recording]` in `crates/wire/src/recording.rs`.
+//!
+//! # Note [Recorded snapshots]
+//! A recording becomes a [`Snapshot`], so that everything that reads PyTorch's own history reads a real run as well. Two things are
+//! missing in it. The first is where segments lie: a dump of PyTorch's at the same instant states them, else they are the
+//! ranges of all addresses that were used. The second is the free memory of the device at an error, which the agent notes.
+
+mod bytes;
+mod segments;
+
+use std::collections::HashMap;
+
+use thiserror::Error;
+use wire::recording::{BLOCK_BYTES, EVENT_BYTES, KIND_ERROR, KIND_MEMORY, MAGIC, PLACE, STACK, VERSION, header};
+
+use self::bytes::Fields;
+use self::segments::cover;
+use crate::bytes::Bytes;
+use crate::event::{Action, Event};
+use crate::ids::{Address, DeviceIndex, Time};
+use crate::run::OomRecord;
+use crate::snapshot::{Segment, Snapshot};
+use crate::stack::{Frame, FrameId, StackId, StackTable};
+
+/// A problem of a recording.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum RecordingError {
+    /// The file starts otherwise.
+    #[error("not a recording of oomph's")]
+    Magic,
+    /// The file is of another version of oomph.
+    #[error("version {found} of the recording; this oomph reads version {VERSION}")]
+    Version {
+        /// The version in the file.
+        found: u32,
+    },
+    /// The file is shorter than its header states.
+    #[error("the file has {found} bytes, and its header states {expected}")]
+    Length {
+        /// The length of the file.
+        found: usize,
+        /// The length by the header.
+        expected: usize,
+    },
+}
+
+/// What a process allocated, up to the end of the recording.
+#[derive(Clone, Debug)]
+pub struct Recording {
+    events: Vec<RecordedEvent>,
+    blocks: Vec<RecordedBlock>,
+    stacks: StackTable,
+    /// The number of the first event that the ring still has.
+    first: u64,
+    started_micros: u64,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct RecordedEvent {
+    address: u64,
+    change: i64,
+    stack: StackId,
+    millis: u32,
+    kind: u8,
+    device: u8,
+}
+
+/// An allocated block.
+#[derive(Clone, Copy, Debug)]
+struct RecordedBlock {
+    address: u64,
+    size: u64,
+    stack: StackId,
+    device: u8,
+}
+
+/// Reads a recording. The process may still be writing, or may have been killed at any instant.
+pub fn read_recording(file: &[u8]) -> Result<Recording, RecordingError> {
+    let fields = Fields(file);
+    if file.get(..MAGIC.len()) != Some(&MAGIC[..]) {
+        return Err(RecordingError::Magic);
+    }
+    let found = fields.u32(header::VERSION);
+    if found != VERSION {
+        return Err(RecordingError::Version { found });
+    }
+    let part = |field| usize::try_from(fields.u64(field)).unwrap_or(usize::MAX);
+    let [events, blocks, texts] = [header::EVENT_CAPACITY, header::BLOCK_CAPACITY, header::TEXT_CAPACITY].map(part);
+    let starts_of_blocks = header::BYTES.saturating_add(events.saturating_mul(EVENT_BYTES));
+    let start_of_texts = starts_of_blocks.saturating_add(blocks.saturating_mul(BLOCK_BYTES));
+    let expected = start_of_texts.saturating_add(texts);
+    if file.len() < expected || events == 0 {
+        return Err(RecordingError::Length { found: file.len(), expected });
+    }
+    let used = part(header::TEXTS_USED).min(texts);
+    let (stacks, numbers) = read_texts(&file[start_of_texts..start_of_texts + used]);
+    let stack_of = |number: u32| numbers.get(number as usize).copied().unwrap_or(StackId::EMPTY);
+    let count = fields.u64(header::EVENTS);
+    let first = count.saturating_sub(events as u64);
+    let slots = (first..count).map(|number| header::BYTES + (number % events as u64) as usize * EVENT_BYTES);
+    let slots_of_blocks = (0..blocks).map(|index| starts_of_blocks + index * BLOCK_BYTES);
+    Ok(Recording {
+        events: slots.map(|at| read_event(fields, at, &stack_of)).collect(),
+        blocks: slots_of_blocks.filter_map(|at| read_block(fields, at, &stack_of)).collect(),
+        stacks,
+        first,
+        started_micros: fields.u64(header::STARTED_MICROS),
+    })
+}
+
+fn read_event(fields: Fields, at: usize, stack_of: &impl Fn(u32) -> StackId) -> RecordedEvent {
+    RecordedEvent {
+        address: fields.u64(at),
+        change: fields.u64(at + 8).cast_signed(),
+        stack: stack_of(fields.u32(at + 24)),
+        millis: fields.u32(at + 32),
+        kind: fields.u8(at + 36),
+        device: fields.u8(at + 37),
+    }
+}
+
+/// Reads a slot; `None` if it is empty.
+fn read_block(fields: Fields, at: usize, stack_of: &impl Fn(u32) -> StackId) -> Option<RecordedBlock> {
+    let (address, size) = (fields.u64(at), fields.u64(at + 8));
+    let block = RecordedBlock { address, size, stack: stack_of(fields.u32(at + 16)), device: fields.u8(at + 24) };
+    (address != 0).then_some(block)
+}
+
+/// Reads the places and stacks, up to the first entry that is none: the stacks, and the stack of each number.
+fn read_texts(mut texts: &[u8]) -> (StackTable, Vec<StackId>) {
+    let (mut table, mut places, mut numbers) = (StackTable::default(), Vec::new(), vec![StackId::EMPTY]);
+    while let Some((&tag, rest)) = texts.split_first() {
+        let read = match tag {
+            PLACE => read_place(rest).map(|(frame, rest)| {
+                places.push(table.intern_frame(frame));
+                rest
+            }),
+            STACK => read_stack(rest, &places).map(|(stack, rest)| {
+                numbers.push(table.intern_stack(&stack));
+                rest
+            }),
+            _ => None,
+        };
+        let Some(rest) = read else { break };
+        texts = rest;
+    }
+    (table, numbers)
+}
+
+fn read_place(body: &[u8]) -> Option<(Frame, &[u8])> {
+    let (head, rest) = body.split_at_checked(8)?;
+    let fields = Fields(head);
+    let (file, rest) = rest.split_at_checked(usize::from(fields.u16(4)))?;
+    let (function, rest) = rest.split_at_checked(usize::from(fields.u16(6)))?;
+    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
+    Some((Frame { function: text(function), file: text(file), line: fields.u32(0) }, rest))
+}
+
+fn read_stack<'a>(body: &'a [u8], places: &[FrameId]) -> Option<(Vec<FrameId>, &'a [u8])> {
+    let (head, rest) = body.split_at_checked(2)?;
+    let (numbers, rest) = rest.split_at_checked(4 * usize::from(Fields(head).u16(0)))?;
+    let place = |at: usize| places.get((Fields(numbers).u32(at) as usize).checked_sub(1)?).copied();
+    Some(((0..numbers.len()).step_by(4).filter_map(place).collect(), rest))
+}
+
+impl Recording {
+    /// The number of events since the start, also of those that the ring has overwritten.
+    pub fn event_count(&self) -> u64 {
+        self.first + self.events.len() as u64
+    }
+
+    /// Turns the recording into a snapshot (Note [Recorded snapshots]). `dump`: PyTorch's own at event number `at`, behind which nothing
+    /// is taken over. `ooms`: the agent's records, oldest first.
+    pub fn into_snapshot(mut self, dump: Option<(Snapshot, u64)>, ooms: &[OomRecord]) -> Snapshot {
+        let end = dump.as_ref().map_or(self.event_count(), |(_, at)| *at);
+        self.events.truncate(usize::try_from(end.saturating_sub(self.first)).unwrap_or(usize::MAX));
+        let traces = self.traces(ooms);
+        let dumped = dump.map(|(snapshot, _)| snapshot);
+        let segments = match &dumped {
+            Some(dump) if !dump.segments.is_empty() => self.with_stacks(dump.segments.clone()),
+            _ => cover(&self.ranges(), &self.blocks_by_address()),
+        };
+        let settings = dumped.map(|dump| dump.settings).unwrap_or_default();
+        Snapshot { segments, traces, stacks: self.stacks, settings, ..Snapshot::default() }
+    }
+
+    fn traces(&self, ooms: &[OomRecord]) -> Vec<Vec<Event>> {
+        let count = self.events.iter().map(|event| usize::from(event.device) + 1).max().unwrap_or_default();
+        let mut traces = vec![Vec::new(); count];
+        let mut free: HashMap<u8, std::vec::IntoIter<u64>> = HashMap::new();
+        for event in &self.events {
+            let free = free.entry(event.device).or_insert_with(|| free_of(ooms, event.device).into_iter());
+            if let Some(trace) = traces.get_mut(usize::from(event.device)) {
+                trace.extend(self.translate(event, || free.next().unwrap_or_default()).into_iter().flatten());
+            }
+        }
+        traces
+    }
+
+    /// The events of PyTorch's history for one of the recorder's: a free is requested and completed at once.
+    fn translate(&self, event: &RecordedEvent, free: impl FnOnce() -> u64) -> [Option<Event>; 2] {
+        let size = Bytes(event.change.unsigned_abs());
+        let time = Time::from_micros(self.started_micros.saturating_add(u64::from(event.millis) * 1000));
+        let of = |action, address| Some(Event { stack: event.stack, time, ..Event::new(action, Address(address), size) });
+        match (event.kind, event.change) {
+            (KIND_MEMORY, 0..) => [of(Action::Alloc, event.address), None],
+            (KIND_MEMORY, _) => [Action::FreeRequested, Action::FreeCompleted].map(|action| of(action, event.address)),
+            (KIND_ERROR, _) => [of(Action::Oom, free()), None],
+            _ => [None, None],
+        }
+    }
+
+    /// Adds the stacks of blocks to the segments of a dump, which has none.
+    fn with_stacks(&self, mut segments: Vec<Segment>) -> Vec<Segment> {
+        let known: HashMap<(u32, u64), &RecordedBlock> =
+            self.blocks.iter().map(|block| ((u32::from(block.device), block.address), block)).collect();
+        for segment in &mut segments {
+            let device = segment.device.0;
+            for block in &mut segment.blocks {
+                let found = known.get(&(device, block.address.0)).filter(|found| found.size == block.size.0);
+                block.stack = found.map_or(StackId::EMPTY, |found| found.stack);
+            }
+        }
+        segments
+    }
+
+    /// All ranges of addresses that were used, by device.
+    fn ranges(&self) -> Vec<(DeviceIndex, u64, u64)> {
+        let of = |device: u8, address: u64, size: u64| (DeviceIndex(device.into()), address, address.saturating_add(size));
+        let memory = self.events.iter().filter(|event| event.kind == KIND_MEMORY);
+        let events = memory.map(|event| of(event.device, event.address, event.change.unsigned_abs()));
+        events.chain(self.blocks.iter().map(|block| of(block.device, block.address, block.size))).collect()
+    }
+
+    fn blocks_by_address(&self) -> Vec<(DeviceIndex, segments::Held)> {
+        let mut blocks: Vec<_> = self.blocks.iter().map(RecordedBlock::held).collect();
+        blocks.sort_unstable_by_key(|(device, held)| (*device, held.address));
+        blocks
+    }
+}
+
+impl RecordedBlock {
+    fn held(&self) -> (DeviceIndex, segments::Held) {
+        let held = segments::Held { address: self.address, size: self.size, stack: self.stack };
+        (DeviceIndex(self.device.into()), held)
+    }
+}
+
+/// The free memory of a device at each of its errors.
+fn free_of(ooms: &[OomRecord], device: u8) -> Vec<u64> {
+    ooms.iter().filter(|oom| oom.device == u32::from(device)).map(|oom| oom.free_bytes).collect()
+}

@@ -1,0 +1,156 @@
+"""The agent of one process of a real run. See Note [Real runs]."""
+
+import atexit
+import contextlib
+import os
+import pickle
+import sys
+import time
+
+import torch
+from torch.optim import optimizer as optim
+
+from .. import records, wire
+from ..memory.oom import OutOfMemory
+from ..memory.stats import Stats
+from ..position.marks import Marks
+from ..process import environment
+from ..process.failure import guarded, say
+from ..process.finish import describe
+from ..process.part import Process
+from ..record_file import RecordFile
+from .objects import Found, Waiting
+from .recorder import Recorder
+
+# The least time between two records of steps, after the first steps, in seconds. A record takes some 0.1 ms.
+_PAUSE = 0.25
+_FIRST_STEPS = 3
+
+
+class Session:
+    """The state of the agent."""
+
+    def __init__(self, env: environment.Environment) -> None:
+        self._env = env
+        self._process = Process(env)
+        self._record_file = RecordFile(env.run_dir, env.rank)
+        self._recorder = Recorder()
+        self._stats = Stats()
+        self._marks = Marks()
+        self._counts: dict[int, int] = {}
+        self._steps = 0
+        self._written = 0.0
+        self._found = Found(self._marks)
+        self._oom = OutOfMemory(self._marks, self._record_file, self._stats, Waiting(), self._found, self._note_oom)
+
+    def install(self) -> None:
+        """Waits for CUDA, for steps and for the end."""
+        self._stats.install()
+        optim.register_optimizer_step_post_hook(self._step_done)
+        atexit.register(self._at_exit)
+        os.register_at_fork(after_in_child=self._forked)
+        torch.cuda._lazy_call(self._cuda_started)
+
+    @guarded
+    def _cuda_started(self) -> None:
+        if self._record_file.is_open:
+            return
+        self._record_file.write(self._process.describe())
+        self._stats.attach()
+        problem = self._recorder.start(os.path.join(self._env.run_dir, self._record_file.stem + wire.RECORDING))
+        if problem is not None:
+            self._record_file.write(records.unrecorded(reason=problem))
+            say(f"allocations are not recorded: {problem}")
+        self._write_gpus()
+        self._oom.attach()
+
+    @guarded
+    def _write_gpus(self) -> None:
+        for device in range(torch.cuda.device_count()):
+            known = torch.cuda.get_device_properties(device)
+            # Asking for the free memory would make a context on a device that the program may never use.
+            free = torch.cuda.mem_get_info(device)[0] if device == torch.cuda.current_device() else known.total_memory
+            self._record_file.write(records.gpu(device=device, name=known.name, total_bytes=known.total_memory, free_bytes=free))
+
+    @guarded
+    def _forked(self) -> None:
+        """A forked child cannot use the parent's CUDA: the recording is the parent's."""
+        self._recorder.stop()
+        self._record_file.abandon()
+        atexit.unregister(self._at_exit)
+
+    def _step_done(self, optimizer: torch.optim.Optimizer, _args, _kwargs) -> None:
+        if not torch.compiler.is_compiling():
+            self._count(optimizer)
+
+    @guarded
+    def _count(self, optimizer: torch.optim.Optimizer) -> None:
+        done = self._counts[id(optimizer)] = self._counts.get(id(optimizer), 0) + 1
+        if done <= self._steps:
+            return
+        self._steps = done
+        self._marks.step_done(done)
+        self._recorder.set_step(done + 1)
+        now = time.monotonic()
+        if self._record_file.is_open and (done <= _FIRST_STEPS or now - self._written >= _PAUSE):
+            self._written = now
+            record = records.step(
+                step=done, devices=self._stats.of_all(), monotonic_ns=time.monotonic_ns(), work=None, at=None, zeroed_at=None
+            )
+            self._record_file.write(record)
+
+    def _note_oom(self) -> None:
+        """The state of the program at an out-of-memory error."""
+        self._take_census()
+        self._write_dump()
+
+    @guarded
+    def _take_census(self) -> None:
+        tensors = self._found.census.take()
+        self._record_file.write(records.census(number=self._marks.next_census(), step=self._marks.step, when="oom", tensors=tensors))
+
+    @guarded
+    def _write_dump(self) -> None:
+        """Writes PyTorch's segments and blocks, whole or not at all."""
+        events = self._recorder.count()
+        path = os.path.join(self._env.run_dir, self._record_file.stem + wire.SNAPSHOT)
+        try:
+            with open(f"{path}.tmp", "wb") as file:
+                pickle.dump(_segments(), file)
+            os.replace(f"{path}.tmp", path)
+        except OSError as error:
+            say(f"cannot write {path}: {error.strerror}")
+            with contextlib.suppress(OSError):
+                os.unlink(f"{path}.tmp")
+            return
+        self._record_file.write(records.dump(events=events, step=self._marks.step))
+
+    @guarded
+    def _at_exit(self) -> None:
+        if not self._record_file.is_open:
+            return
+        error = getattr(sys, "last_value", None)
+        if error is not None:
+            self._record_file.write(describe(error))
+        for row in self._oom.surroundings:
+            self._record_file.write(row)
+        reason = "exit" if error is None else "interrupt" if isinstance(error, KeyboardInterrupt) else "exception"
+        record = records.end(
+            reason=reason, steps=self._steps, devices=self._stats.of_all(), snapshot=None, monotonic_ns=time.monotonic_ns()
+        )
+        self._record_file.write(record)
+
+
+def _segments() -> dict:
+    """The segments and settings, without the program's own history, which PyTorch would take seconds to turn into texts."""
+    try:
+        snapshot = torch._C._cuda_memorySnapshot((0, 0, False))
+    except (TypeError, RuntimeError, IndexError):
+        # Before 2.11 there is no such choice.
+        snapshot = torch._C._cuda_memorySnapshot(None)
+    return {"segments": snapshot["segments"], "device_traces": [], "allocator_settings": snapshot.get("allocator_settings", {})}
+
+
+def start() -> None:
+    """Starts the agent in this process; torch has just been imported."""
+    Session(environment.read()).install()
