@@ -1,16 +1,17 @@
 //! The end of a real run: was memory the reason, and what is to be said of it in a line.
 
 use report::words::relative;
-use trace::run::{DeviceStats, ErrorRecord, OomRecord};
-use trace::{Bytes, DeviceIndex, History, Launch, Process, Run};
+use trace::run::{DeviceStats, ErrorRecord, GpuRecord, OomRecord};
+use trace::text::{Artifact, StatedBytes};
+use trace::{Action, Bytes, DeviceIndex, History, Launch, Process, Run};
 
+use crate::check::CheckCase;
+use crate::judge::recorded::{RecordedRun, Runs};
 use crate::measure::own::is_own;
 
 /// The end of a real run.
 #[derive(Clone, Debug)]
 pub struct Real {
-    /// The messages of the errors for want of memory that ended processes, each with its rank.
-    pub messages: Vec<(Option<u32>, String)>,
     end: End,
     /// Whether a process ended for want of memory.
     ran_out: bool,
@@ -58,12 +59,10 @@ impl Real {
         let fatal = |process: &&Process| !matches!(end, End::Good) && is_fatal(process);
         let is_job = run.processes.len() > 1;
         let rank = |process: &Process| is_job.then_some(process.identity.rank);
-        let messages = run.processes.iter().filter(fatal).filter_map(|process| Some((rank(process), message_of(process)?)));
         let last_fatal = |process: &Process| usize::from(fatal(&process));
         let caught = run.processes.iter().map(|process| process.ooms.len().saturating_sub(last_fatal(process))).sum();
         let last = run.processes.iter().find_map(|process| process.ooms.last());
         Real {
-            messages: messages.collect(),
             ran_out: run.processes.iter().any(|process| fatal(&process)),
             caught: Caught { times: caught, at: last.and_then(line_of) },
             use_of_memory: run.processes.iter().flat_map(|process| uses(process, rank(process))).max_by_key(fullness),
@@ -82,6 +81,27 @@ impl Real {
     /// True if the program ended well, and nobody will ask for the recording.
     pub fn is_good(&self) -> bool {
         matches!(self.end, End::Good) && self.caught.times == 0
+    }
+
+    /// The case of `check` that explains the end: the run as it was recorded, on the GPU that the program saw. `next`: the next command.
+    pub fn case(run: Run, launch: &Launch, folder: &str, next: Option<String>) -> CheckCase {
+        let seconds = launch.ended.as_ref().map_or(0.0, |ended| ended.seconds);
+        let launch = with_gpu(&run, launch.clone());
+        CheckCase {
+            runs: Runs::of(RecordedRun { launch, run }),
+            gpu_assumed: false,
+            assumptions: Vec::new(),
+            hint: None,
+            next,
+            folder: folder.to_owned(),
+            seconds,
+        }
+    }
+
+    /// The name of the GPU that ran out of memory, and its memory.
+    pub fn gpu(run: &Run) -> Option<(&str, Bytes)> {
+        let (gpu, _, _) = find_gpu(run)?;
+        Some((&gpu.name, Bytes(gpu.total_bytes)))
     }
 
     /// The lines behind the explanation, or in its place. `folder`: paths below it are shortened.
@@ -126,6 +146,44 @@ impl Real {
     }
 }
 
+/// The GPU of the first error that was fatal, with its process and its last error.
+fn find_gpu(run: &Run) -> Option<(&GpuRecord, &Process, &OomRecord)> {
+    let process = run.processes.iter().find(|process| is_fatal(process))?;
+    let oom = process.ooms.last()?;
+    let gpu = process.gpus.iter().find(|gpu| gpu.device == oom.device)?;
+    Some((gpu, process, oom))
+}
+
+/// Adds the figures of the GPU: its total, the memory of a context, and that of other processes at the error.
+fn with_gpu(run: &Run, launch: Launch) -> Launch {
+    let Some((gpu, process, oom)) = find_gpu(run) else { return launch };
+    let reserved = oom.stats.reserved_bytes;
+    let outside = gpu.total_bytes.saturating_sub(oom.free_bytes).saturating_sub(reserved);
+    // The message states the memory of the process; without it, nothing tells the context from other processes.
+    let own = process.errors.last().and_then(|error| own_bytes(&error.message));
+    let context = own.map_or(outside, |own| match reserved + outside {
+        all if Bytes(all) >= own.lowest && Bytes(all) <= own.highest => outside,
+        _ => own.nearest.0.saturating_sub(reserved).min(outside),
+    });
+    Launch {
+        gpu_name: gpu.name.clone(),
+        device_total_bytes: gpu.total_bytes,
+        device_context_bytes: context,
+        device_others_bytes: outside - context,
+        devices: u32::try_from(process.gpus.len()).unwrap_or(u32::MAX),
+        ..launch
+    }
+}
+
+/// The memory that this process uses, by PyTorch's message.
+fn own_bytes(message: &str) -> Option<StatedBytes> {
+    let artifacts = trace::text::read(message.as_bytes());
+    artifacts.iter().find_map(|artifact| match artifact {
+        Artifact::Oom(oom) => oom.process_bytes,
+        _ => None,
+    })
+}
+
 fn end_of(run: &Run, launch: &Launch) -> End {
     let ended = launch.ended.clone().unwrap_or_default();
     match (ended.exit_code, ended.signal) {
@@ -144,12 +202,13 @@ fn raised(error: &ErrorRecord) -> Raised {
 
 /// True if a process ended for want of memory: by the error itself, or without a step since the last one.
 fn is_fatal(process: &Process) -> bool {
-    process.errors.last().is_some_and(|error| error.oom) || process.dump_at_end().is_some()
+    process.errors.last().is_some_and(|error| error.oom) || ends_with_oom(process)
 }
 
-fn message_of(process: &Process) -> Option<String> {
-    let error = process.errors.last().filter(|error| error.oom)?;
-    Some(format!("{}\n{}: {}", error.traceback, error.type_name, error.message))
+/// True if the history, which was cut at the dump, ends with the error.
+fn ends_with_oom(process: &Process) -> bool {
+    let traces = process.snapshot.iter().flat_map(|snapshot| &snapshot.traces);
+    process.last_dump().is_some() && traces.filter_map(|trace| trace.last()).any(|event| event.action == Action::Oom)
 }
 
 fn line_of(oom: &OomRecord) -> Option<(String, u32)> {

@@ -118,7 +118,8 @@ fn with_recording(path: &Path, process: &Process, dump: Option<Snapshot>) -> Res
     let Some(bytes) = slurp(path)? else { return Ok(dump) };
     let recording = trace::read_recording(&bytes)
         .map_err(|error| Error::Damaged { path: path.to_owned(), problem: error.to_string() })?;
-    let dump = dump.zip(process.dump_at_end().map(|dump| dump.events));
+    let at = process.last_dump().map(|dump| dump.events).filter(|at| recording.ends_with(*at));
+    let dump = dump.zip(at);
     Ok(Some(recording.into_snapshot(dump, &process.ooms)))
 }
 

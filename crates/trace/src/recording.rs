@@ -6,6 +6,7 @@
 //! ranges of all addresses that were used. The second is the free memory of the device at an error, which the agent notes.
 
 mod bytes;
+mod phases;
 mod segments;
 
 use std::collections::HashMap;
@@ -14,7 +15,8 @@ use thiserror::Error;
 use wire::recording::{BLOCK_BYTES, EVENT_BYTES, KIND_ERROR, KIND_MEMORY, MAGIC, PLACE, STACK, VERSION, header};
 
 use self::bytes::Fields;
-use self::segments::cover;
+use self::phases::Phases;
+use self::segments::{Change, Held, Ranges};
 use crate::bytes::Bytes;
 use crate::event::{Action, Event};
 use crate::ids::{Address, DeviceIndex, Time};
@@ -59,7 +61,9 @@ pub struct Recording {
 struct RecordedEvent {
     address: u64,
     change: i64,
+    reserved: u64,
     stack: StackId,
+    step: u32,
     millis: u32,
     kind: u8,
     device: u8,
@@ -112,7 +116,9 @@ fn read_event(fields: Fields, at: usize, stack_of: &impl Fn(u32) -> StackId) -> 
     RecordedEvent {
         address: fields.u64(at),
         change: fields.u64(at + 8).cast_signed(),
+        reserved: fields.u64(at + 16),
         stack: stack_of(fields.u32(at + 24)),
+        step: fields.u32(at + 28),
         millis: fields.u32(at + 32),
         kind: fields.u8(at + 36),
         device: fields.u8(at + 37),
@@ -169,32 +175,67 @@ impl Recording {
         self.first + self.events.len() as u64
     }
 
+    /// True if the program did little after event number `at`: a process that ends by an error still allocates a few times, and one that
+    /// lives with it allocates on.
+    pub fn ends_with(&self, at: u64) -> bool {
+        const FEW: usize = 1000;
+        let after = usize::try_from(at.saturating_sub(self.first)).unwrap_or(usize::MAX);
+        let after = self.events.get(after..).unwrap_or_default();
+        after.iter().filter(|event| event.allocating().is_some()).count() <= FEW.min(self.events.len() / 4)
+    }
+
     /// Turns the recording into a snapshot (Note [Recorded snapshots]). `dump`: PyTorch's own at event number `at`, behind which nothing
     /// is taken over. `ooms`: the agent's records, oldest first.
     pub fn into_snapshot(mut self, dump: Option<(Snapshot, u64)>, ooms: &[OomRecord]) -> Snapshot {
         let end = dump.as_ref().map_or(self.event_count(), |(_, at)| *at);
         self.events.truncate(usize::try_from(end.saturating_sub(self.first)).unwrap_or(usize::MAX));
-        let traces = self.traces(ooms);
         let dumped = dump.map(|(snapshot, _)| snapshot);
-        let segments = match &dumped {
-            Some(dump) if !dump.segments.is_empty() => self.with_stacks(dump.segments.clone()),
-            _ => cover(&self.ranges(), &self.blocks_by_address()),
-        };
+        let count = self.events.iter().map(|event| usize::from(event.device) + 1).max().unwrap_or_default();
+        let (mut phases, mut segments) = (Phases::new(), Vec::new());
+        let mut traces: Vec<Vec<Event>> = (0..count).map(|_| Vec::new()).collect();
+        let marks: Vec<u32> = self.events.iter().map(|event| phases.mark(&self.stacks, event.step, event.allocating())).collect();
+        for (device, trace) in (0..).zip(&mut traces) {
+            let of_dump = |dump: &Snapshot| dump.segments.iter().filter(|it| it.device.0 == u32::from(device)).cloned().collect();
+            let (changes, held) = self.segments(device, dumped.as_ref().map(of_dump).unwrap_or_default());
+            *trace = self.trace(device, &marks, &changes, free_of(ooms, device));
+            segments.extend(held);
+        }
         let settings = dumped.map(|dump| dump.settings).unwrap_or_default();
-        Snapshot { segments, traces, stacks: self.stacks, settings, ..Snapshot::default() }
+        let marks = phases.into_marks();
+        Snapshot { segments, traces, marks, stacks: self.stacks, settings, ..Snapshot::default() }
     }
 
-    fn traces(&self, ooms: &[OomRecord]) -> Vec<Vec<Event>> {
-        let count = self.events.iter().map(|event| usize::from(event.device) + 1).max().unwrap_or_default();
-        let mut traces = vec![Vec::new(); count];
-        let mut free: HashMap<u8, std::vec::IntoIter<u64>> = HashMap::new();
-        for event in &self.events {
-            let free = free.entry(event.device).or_insert_with(|| free_of(ooms, event.device).into_iter());
-            if let Some(trace) = traces.get_mut(usize::from(event.device)) {
-                trace.extend(self.translate(event, || free.next().unwrap_or_default()).into_iter().flatten());
+    /// The segments of a device, and their changes during the history.
+    fn segments(&self, device: u8, dump: Vec<Segment>) -> (Vec<Change>, Vec<Segment>) {
+        let mut ranges = Ranges::default();
+        for (at, event) in self.events.iter().enumerate() {
+            if event.device == device && event.kind == KIND_MEMORY {
+                ranges.note(at, event.address, event.change, event.reserved);
             }
         }
-        traces
+        let mut held: Vec<Held> = self.blocks.iter().filter(|block| block.device == device).map(RecordedBlock::held).collect();
+        held.sort_unstable_by_key(|block| block.address);
+        let dump = self.with_stacks(dump);
+        ranges.finish(DeviceIndex(device.into()), dump, &held)
+    }
+
+    /// The history of a device: `marks` of all events, and the changes of its segments.
+    fn trace(&self, device: u8, marks: &[u32], changes: &[Change], free: Vec<u64>) -> Vec<Event> {
+        let (mut free, mut changes) = (free.into_iter(), changes.iter().peekable());
+        let mut trace = Vec::new();
+        for (at, (event, mark)) in self.events.iter().zip(marks).enumerate() {
+            if event.device != device {
+                continue;
+            }
+            while let Some(change) = changes.next_if(|change| change.before <= at) {
+                let action = if change.is_reserved { Action::SegmentAlloc } else { Action::SegmentFree };
+                let made = Event::new(action, Address(change.address), Bytes(change.size));
+                trace.push(Event { mark: Some(*mark), ..made });
+            }
+            let all = self.translate(event, || free.next().unwrap_or_default());
+            trace.extend(all.into_iter().flatten().map(|made| Event { mark: Some(*mark), ..made }));
+        }
+        trace
     }
 
     /// The events of PyTorch's history for one of the recorder's: a free is requested and completed at once.
@@ -223,26 +264,18 @@ impl Recording {
         }
         segments
     }
+}
 
-    /// All ranges of addresses that were used, by device.
-    fn ranges(&self) -> Vec<(DeviceIndex, u64, u64)> {
-        let of = |device: u8, address: u64, size: u64| (DeviceIndex(device.into()), address, address.saturating_add(size));
-        let memory = self.events.iter().filter(|event| event.kind == KIND_MEMORY);
-        let events = memory.map(|event| of(event.device, event.address, event.change.unsigned_abs()));
-        events.chain(self.blocks.iter().map(|block| of(block.device, block.address, block.size))).collect()
-    }
-
-    fn blocks_by_address(&self) -> Vec<(DeviceIndex, segments::Held)> {
-        let mut blocks: Vec<_> = self.blocks.iter().map(RecordedBlock::held).collect();
-        blocks.sort_unstable_by_key(|(device, held)| (*device, held.address));
-        blocks
+impl RecordedEvent {
+    /// The stack of an allocation, or of a request that failed; `None` of a free.
+    fn allocating(&self) -> Option<StackId> {
+        (self.change > 0).then_some(self.stack)
     }
 }
 
 impl RecordedBlock {
-    fn held(&self) -> (DeviceIndex, segments::Held) {
-        let held = segments::Held { address: self.address, size: self.size, stack: self.stack };
-        (DeviceIndex(self.device.into()), held)
+    fn held(&self) -> Held {
+        Held { address: self.address, size: self.size, stack: self.stack }
     }
 }
 

@@ -1,13 +1,14 @@
 //! A program in the foreground: it has the terminal, and every signal to oomph is the program's.
 
+use std::io::ErrorKind;
 use std::os::unix::process::ExitStatusExt;
-use std::process::Command;
+use std::process::{Child, Command};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use nix::sys::signal::{SigSet, Signal, kill};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd, siginfo};
 use nix::unistd::Pid;
 use trace::run::Ended;
@@ -21,10 +22,10 @@ const PASSED: [Signal; 6] =
 /// Runs the program to its own end. It stays in the process group of oomph, so the keyboard reaches both; oomph waits.
 pub fn attend(command: &mut Command) -> Result<Ended, Error> {
     let signals: SigSet = PASSED.into_iter().collect();
-    // A signal waits in the descriptor instead of ending oomph. The standard library gives the program an empty mask.
-    signals.thread_block().map_err(std::io::Error::from)?;
+    // A signal waits in the descriptor instead of ending oomph.
+    let before = signals.thread_swap_mask(SigmaskHow::SIG_BLOCK).map_err(std::io::Error::from)?;
     let started = Instant::now();
-    let child = command.spawn();
+    let child = spawn(command, before);
     let mut child = child.map_err(|source| {
         Error::from(SetupError::NoProgram { program: command.get_program().to_string_lossy().into_owned(), source })
     })?;
@@ -42,6 +43,16 @@ pub fn attend(command: &mut Command) -> Result<Ended, Error> {
         timed_out: false,
         in_background: false,
     })
+}
+
+/// Starts the program from a thread with the mask of `signals`: a program inherits the mask of the thread that starts it.
+fn spawn(command: &mut Command, signals: SigSet) -> std::io::Result<Child> {
+    let starting = || {
+        signals.thread_set_mask()?;
+        command.spawn()
+    };
+    let joined = thread::scope(|scope| scope.spawn(starting).join());
+    joined.unwrap_or_else(|_| Err(ErrorKind::Other.into()))
 }
 
 /// Starts a thread that passes signals on while the program runs.

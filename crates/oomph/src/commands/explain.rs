@@ -1,12 +1,15 @@
 //! `oomph explain`: reads the files of a crash and explains why memory ran out.
 
 use std::io::IsTerminal;
+use std::path::Path;
 
 use diagnose::ExplainCase;
+use drive::run_dir;
 use report::Severity;
 use report::explain::{ExplainReport, InputKind};
-use report::render::html;
 use report::render::terminal::Detail;
+use report::render::{Format, html};
+use trace::Launch;
 
 use crate::args::{Explain, help_of};
 use crate::effects::publish;
@@ -20,6 +23,10 @@ pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
     if arguments.files.is_empty() && std::io::stdin().is_terminal() {
         output::help(&mut help_of("explain"));
         return Ok(ExitStatus::Failed);
+    }
+    if let Some((folder, launched)) = find_real_run(arguments)? {
+        let is_good = super::run::explain(folder, &launched, arguments.verbose)?;
+        return Ok(if is_good { ExitStatus::Fits } else { ExitStatus::Found });
     }
     let case = ExplainCase {
         inputs: artifacts::read(&arguments.files)?,
@@ -35,6 +42,17 @@ pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
     let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
     output::show(&report, arguments.output.format.chosen(), detail)?;
     Ok(status(&report))
+}
+
+/// The only input, if it is a real run and the answer is for people.
+fn find_real_run(arguments: &Explain) -> Result<Option<(&Path, Launch)>, Error> {
+    let [folder] = arguments.files.as_slice() else { return Ok(None) };
+    let is_for_people = arguments.output.html.is_none() && arguments.output.format.chosen() == Format::Terminal;
+    if !is_for_people || !run_dir::is_run(folder) {
+        return Ok(None);
+    }
+    let launched = run_dir::read_launch(folder)?;
+    Ok(launched.is_real().then_some((folder, launched)))
 }
 
 /// An out-of-memory error, or a finding above `info`, counts as found. Texts without an error and without a table are not what `explain` reads.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use diagnose::{ExplainCase, ExplainInput, InputContents, Real};
-use drive::Words;
+use diagnose::Real;
+use drive::words::{Words, quote};
 use drive::dry_run::program;
 use drive::process::{attended, launch};
 use drive::{run_dir, unpack};
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Err
     let ended = attended::attend(&mut command)?;
     launched.ended = Some(ended.clone());
     // The program has ended: a problem of the recording is a remark, and the status stays the program's.
-    if let Err(error) = finish(arguments, &folder, launched) {
+    if let Err(error) = finish(arguments, &folder, &launched) {
         output::failure(&error);
     }
     Ok(ExitStatus::Programs(status_of(&ended)))
@@ -50,24 +50,11 @@ fn status_of(ended: &Ended) -> u8 {
     u8::try_from(code).unwrap_or(u8::MAX)
 }
 
-/// Prints what is to be said about the end, and keeps the recording if it may be wanted.
-fn finish(arguments: &Run, folder: &Path, launched: Launch) -> Result<(), Error> {
-    run_dir::write_launch(folder, &launched)?;
-    let recorded = run_dir::read(folder)?;
-    let real = Real::of(&recorded, &launched);
-    if real.is_explained() {
-        let case = ExplainCase {
-            inputs: inputs(folder, &real, recorded, launched),
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            folder: current_folder(),
-        };
-        let explanation = diagnose::explain(&case);
-        let links = lint_links::find(explanation.findings(), &case.folder, None);
-        let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
-        output::say_report(&explanation.report(links), detail)?;
-    }
-    real.lines(&current_folder()).iter().for_each(|line| output::say(line));
-    if arguments.save.is_none() && real.is_good() {
+/// Says how the program ended, and keeps the recording if it may be wanted.
+fn finish(arguments: &Run, folder: &Path, launched: &Launch) -> Result<(), Error> {
+    run_dir::write_launch(folder, launched)?;
+    let is_good = explain(folder, launched, arguments.verbose)?;
+    if arguments.save.is_none() && is_good {
         run_dir::remove(folder);
     } else {
         output::say(&format!("oomph: recorded in {0}; `oomph explain {0}` says this again", folder.display()));
@@ -75,15 +62,27 @@ fn finish(arguments: &Run, folder: &Path, launched: Launch) -> Result<(), Error>
     Ok(())
 }
 
-/// The recording, and the message of each process's last error.
-fn inputs(folder: &Path, real: &Real, run: trace::Run, launched: Launch) -> Vec<ExplainInput> {
-    let path = folder.to_string_lossy().into_owned();
-    let texts = real.messages.iter().map(|(rank, text)| ExplainInput {
-        path: path.clone(),
-        rank: *rank,
-        contents: InputContents::Text(trace::text::read(text.as_bytes())),
-    });
-    let texts: Vec<ExplainInput> = texts.collect();
-    let run = ExplainInput { path: path.clone(), rank: None, contents: InputContents::Run(run, Some(launched)) };
-    [run].into_iter().chain(texts).collect()
+/// Explains the end of a recorded real run on standard error. Returns true if there was nothing to explain.
+pub(super) fn explain(folder: &Path, launched: &Launch, is_verbose: bool) -> Result<bool, Error> {
+    let recorded = run_dir::read(folder)?;
+    let (end, folder) = (Real::of(&recorded, launched), current_folder());
+    if end.is_explained() {
+        let next = suggest_fit(&recorded, launched);
+        let case = Real::case(recorded, launched, &folder, next);
+        let diagnosis = diagnose::check(&case);
+        let links = lint_links::find(diagnosis.findings(), &folder, None);
+        let detail = if is_verbose { Detail::Full } else { Detail::Brief };
+        output::say_report(&diagnosis.report(links), detail)?;
+    }
+    end.lines(&folder).iter().for_each(|line| output::say(line));
+    Ok(end.is_good())
+}
+
+/// The command that searches for the smallest change with which the program fits this GPU.
+fn suggest_fit(recorded: &trace::Run, launched: &Launch) -> Option<String> {
+    let (name, total) = Real::gpu(recorded)?;
+    let profile = gpus::find(name).ok()?;
+    let memory = if profile.total_bytes == total { String::new() } else { format!(" --vram {}", gpus::write_size(total)) };
+    let words: Vec<String> = launched.command.iter().map(|word| quote(word)).collect();
+    Some(format!("oomph fit --gpu {}{memory} -- {}", quote(&profile.name), words.join(" ")))
 }

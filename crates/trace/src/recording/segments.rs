@@ -1,4 +1,11 @@
-//! Segments for a recording without a dump: the ranges of all addresses that were used.
+//! The segments of a recording, which notes blocks alone.
+//!
+//! # Note [Segments of a recording]
+//! A segment is made for its first block. So a segment of PyTorch's dump was reserved right before the first event inside it. Where the reserved
+//! bytes fall from one event to the next, PyTorch has released segments without blocks: the ranges that are empty then, and they
+//! are reserved again at their next use. What was used and is not in the dump is a segment for each range of addresses that touch.
+
+use std::collections::BTreeMap;
 
 use crate::bytes::Bytes;
 use crate::ids::{Address, DeviceIndex, Stream};
@@ -13,31 +20,108 @@ pub(super) struct Held {
     pub(super) stack: StackId,
 }
 
-/// Joins ranges of addresses into segments, and fills them with the allocated blocks, by device and address, and with free ones.
-pub(super) fn cover(ranges: &[(DeviceIndex, u64, u64)], blocks: &[(DeviceIndex, Held)]) -> Vec<Segment> {
-    let mut held = blocks.iter().peekable();
-    let mut segments = Vec::new();
-    for (device, start, end) in join(ranges) {
-        let mut inside = Vec::new();
-        while let Some((_, block)) =
-            held.next_if(|(other, block)| (*other, block.address) < (device, end))
-        {
-            inside.push(*block);
-        }
-        segments.push(segment(device, start, end, &inside));
-    }
-    segments
+/// A change of a device's segments before an event, by the event's position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Change {
+    pub(super) before: usize,
+    pub(super) address: u64,
+    pub(super) size: u64,
+    pub(super) is_reserved: bool,
 }
 
-/// Joins ranges that overlap or touch.
-fn join(ranges: &[(DeviceIndex, u64, u64)]) -> Vec<(DeviceIndex, u64, u64)> {
-    let mut sorted = ranges.to_vec();
-    sorted.sort_unstable();
-    let mut joined: Vec<(DeviceIndex, u64, u64)> = Vec::new();
-    for (device, start, end) in sorted {
+/// A range of addresses in use since an event.
+#[derive(Clone, Copy, Debug)]
+struct Range {
+    end: u64,
+    first: usize,
+    blocks: usize,
+}
+
+/// The ranges of one device.
+#[derive(Debug, Default)]
+pub(super) struct Ranges {
+    open: BTreeMap<u64, Range>,
+    changes: Vec<Change>,
+    reserved: u64,
+}
+
+impl Ranges {
+    /// Notes an event of a block, at its position.
+    pub(super) fn note(&mut self, at: usize, address: u64, change: i64, reserved: u64) {
+        if reserved < self.reserved {
+            self.release(at);
+        }
+        self.reserved = reserved;
+        let size = change.unsigned_abs();
+        if change < 0 {
+            let holder = self.open.range_mut(..=address).next_back().map(|(_, range)| range);
+            if let Some(range) = holder.filter(|range| range.end > address) {
+                range.blocks = range.blocks.saturating_sub(1);
+            }
+        } else {
+            self.add(at, address, address.saturating_add(size));
+        }
+    }
+
+    fn add(&mut self, at: usize, mut start: u64, mut end: u64) {
+        let mut joined = Range { end, first: at, blocks: 1 };
+        while let Some((&other, range)) = self.open.range(..end).next_back() {
+            if range.end <= start {
+                break;
+            }
+            (start, end) = (start.min(other), end.max(range.end));
+            joined.first = joined.first.min(range.first);
+            joined.blocks += range.blocks;
+            self.open.remove(&other);
+        }
+        self.open.insert(start, Range { end, ..joined });
+    }
+
+    /// Ends all ranges without blocks, before the event at `at`.
+    fn release(&mut self, at: usize) {
+        let empty: Vec<(u64, Range)> = self.open.iter().filter(|(_, range)| range.blocks == 0).map(|(start, range)| (*start, *range)).collect();
+        self.open.retain(|_, range| range.blocks > 0);
+        for (address, range) in touching(&empty) {
+            let size = range.end - address;
+            self.changes.push(Change { before: range.first, address, size, is_reserved: true });
+            self.changes.push(Change { before: at, address, size, is_reserved: false });
+        }
+    }
+
+    /// Ends the history of a device: the changes by position, and the segments. `dump`: PyTorch's segments; `held`: the
+    /// blocks without a dump, by address.
+    pub(super) fn finish(mut self, device: DeviceIndex, dump: Vec<Segment>, held: &[Held]) -> (Vec<Change>, Vec<Segment>) {
+        let mut segments = dump;
+        let open: Vec<(u64, Range)> = std::mem::take(&mut self.open).into_iter().collect();
+        for segment in &segments {
+            let (start, end) = (segment.address.0, segment.address.0.saturating_add(segment.total_size.0));
+            let inside = open.iter().filter(|(address, range)| *address < end && range.end > start);
+            if let Some(first) = inside.map(|(_, range)| range.first).min() {
+                self.changes.push(Change { before: first, address: start, size: segment.total_size.0, is_reserved: true });
+            }
+        }
+        if segments.is_empty() {
+            for (address, range) in touching(&open) {
+                self.changes.push(Change { before: range.first, address, size: range.end - address, is_reserved: true });
+                let inside = held.iter().filter(|block| block.address >= address && block.address < range.end);
+                segments.push(segment(device, address, range.end, &inside.copied().collect::<Vec<_>>()));
+            }
+        }
+        self.changes.sort_by_key(|change| (change.before, change.is_reserved, change.address));
+        (self.changes, segments)
+    }
+}
+
+/// Joins ranges that touch; both are by address.
+fn touching(ranges: &[(u64, Range)]) -> Vec<(u64, Range)> {
+    let mut joined: Vec<(u64, Range)> = Vec::new();
+    for (start, range) in ranges {
         match joined.last_mut() {
-            Some(last) if last.0 == device && start <= last.2 => last.2 = last.2.max(end),
-            _ => joined.push((device, start, end)),
+            Some((_, last)) if last.end == *start => {
+                last.end = range.end;
+                last.first = last.first.min(range.first);
+            }
+            _ => joined.push((*start, *range)),
         }
     }
     joined
@@ -52,12 +136,11 @@ fn segment(device: DeviceIndex, start: u64, end: u64, held: &[Held]) -> Segment 
         at = block.address.saturating_add(block.size);
     }
     blocks.extend(free(at, end));
-    let allocated = held.iter().map(|block| Bytes(block.size)).sum();
     Segment {
         device,
         address: Address(start),
         total_size: Bytes(end - start),
-        allocated_size: allocated,
+        allocated_size: held.iter().map(|block| Bytes(block.size)).sum(),
         stream: Stream::default(),
         kind: SegmentKind::Large,
         is_expandable: false,

@@ -23,7 +23,7 @@ pub struct Launch {
     pub device_others_bytes: u64,
     /// The memory of a CUDA context.
     pub device_context_bytes: u64,
-    /// The number of visible GPUs.
+    /// The number of visible GPUs; 0 for a real run, whose processes state theirs.
     pub devices: u32,
     /// Set if requests never ran out of memory.
     pub unlimited: bool,
@@ -42,6 +42,11 @@ pub struct Launch {
 impl Launch {
     /// The version of the format in this version of oomph.
     pub const FORMAT: u32 = 1;
+
+    /// True for a run on the GPUs of the machine, which the processes describe.
+    pub fn is_real(&self) -> bool {
+        self.devices == 0
+    }
 
     /// Returns the device's memory less what other processes use.
     pub fn available_bytes(&self) -> Bytes {

@@ -1,6 +1,6 @@
 //! Questions to the records of a process.
 
-use super::record::{DeviceStats, DumpRecord, EndReason, OomRecord, Process, ProcessRecord, Record, StepRecord};
+use super::record::{DeviceStats, DumpRecord, OomRecord, Process, ProcessRecord, Record, StepRecord};
 use crate::ids::DeviceIndex;
 
 impl Process {
@@ -16,10 +16,9 @@ impl Process {
         self.steps.iter().filter(move |step| step.step >= under_way)
     }
 
-    /// The dump of a real run whose out-of-memory error the program did not outlive: no step followed, and the program did not end by itself.
-    pub fn dump_at_end(&self) -> Option<&DumpRecord> {
-        let is_survived = self.end.as_ref().is_some_and(|end| end.reason == EndReason::Exit);
-        self.dump.as_ref().filter(|dump| !is_survived && self.step_count() < dump.step)
+    /// The dump at the last out-of-memory error of a real run, if no optimizer step followed.
+    pub fn last_dump(&self) -> Option<&DumpRecord> {
+        self.dump.as_ref().filter(|dump| self.step_count() < dump.step)
     }
 
     /// The number of optimizer steps.

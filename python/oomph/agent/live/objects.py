@@ -12,6 +12,7 @@ from ..memory.census import Census
 from ..memory.living import Living
 from ..position.marks import Marks
 from ..position.modules import Modules
+from ..process import frames
 
 _ENGINE = "_engine_run_backward"
 
@@ -52,8 +53,32 @@ class Waiting:
 
 
 def _is_waiting(frame: FrameType | None) -> bool:
-    while frame is not None:
-        if frame.f_code.co_name == _ENGINE:
-            return True
-        frame = frame.f_back
-    return False
+    return any(it.f_code.co_name == _ENGINE for it in frames.list_running(frame))
+
+
+def find_phase(frame: FrameType | None) -> str | None:
+    """The phase that the functions of a thread tell, as crates/trace/src/recording/phases.rs does; `None` if they tell none."""
+    if not frames.stack(frame):
+        return "backward"
+    for it in frames.list_running(frame):
+        name, file = it.f_code.co_name, it.f_code.co_filename
+        if name == _ENGINE:
+            return "backward"
+        if name == "_call_impl" and file.endswith("/torch/nn/modules/module.py"):
+            return "forward"
+        if name == "wrapper" and file.endswith("/torch/optim/optimizer.py"):
+            return "optimizer"
+    return None
+
+
+class Places(Marks):
+    """The position, of which the phase is read from the stack when somebody asks."""
+
+    @property
+    def phase(self) -> str:
+        """The phase of the running thread."""
+        return find_phase(sys._getframe(1)) or self._between
+
+    @phase.setter
+    def phase(self, phase: str) -> None:
+        self._between = phase

@@ -13,13 +13,12 @@ from torch.optim import optimizer as optim
 from .. import records, wire
 from ..memory.oom import OutOfMemory
 from ..memory.stats import Stats
-from ..position.marks import Marks
 from ..process import environment
 from ..process.failure import guarded, say
 from ..process.finish import describe
 from ..process.part import Process
 from ..record_file import RecordFile
-from .objects import Found, Waiting
+from .objects import Found, Places, Waiting
 from .recorder import Recorder
 
 # The least time between two records of steps, after the first steps, in seconds. A record takes some 0.1 ms.
@@ -36,7 +35,7 @@ class Session:
         self._record_file = RecordFile(env.run_dir, env.rank)
         self._recorder = Recorder()
         self._stats = Stats()
-        self._marks = Marks()
+        self._marks = Places()
         self._counts: dict[int, int] = {}
         self._steps = 0
         self._written = 0.0

@@ -1,0 +1,75 @@
+//! The step and phase of each event of a recording: the step by the agent, the phase by the stack.
+//!
+//! The agent of a real run hooks no module, so a phase is told from the functions on the stack: a call of a module, an optimizer's step, autograd's
+//! own threads, which run no Python. Between them the phases follow each other as `python/oomph/agent/position/marks.py` sets them.
+
+use std::collections::HashMap;
+
+use crate::event::{Mark, Phase};
+use crate::stack::{Frame, StackId, StackTable};
+
+/// What a stack says by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sign {
+    Module,
+    Optimizer,
+    Backward,
+    None,
+}
+
+/// The marks of a recording, in the order of its events.
+#[derive(Debug)]
+pub(super) struct Phases {
+    signs: HashMap<StackId, Sign>,
+    step: u32,
+    phase: Phase,
+    marks: Vec<Mark>,
+}
+
+impl Phases {
+    pub(super) fn new() -> Phases {
+        Phases { signs: HashMap::new(), step: 0, phase: Phase::Setup, marks: Vec::new() }
+    }
+
+    /// The number of the mark in force at an event, which allocates with `stack`; `None`: it frees.
+    pub(super) fn mark(&mut self, stacks: &StackTable, step: u32, stack: Option<StackId>) -> u32 {
+        let is_new_step = step != self.step && self.step > 0;
+        let before = if is_new_step { Phase::Data } else { self.phase };
+        let sign = stack.map(|stack| *self.signs.entry(stack).or_insert_with(|| sign_of(stacks, stack)));
+        let phase = match (sign, before) {
+            (None, phase) => phase,
+            (Some(Sign::Optimizer), _) => Phase::Optimizer,
+            (Some(Sign::Backward), _) => Phase::Backward,
+            (Some(Sign::Module), _) => Phase::Forward,
+            (Some(Sign::None), Phase::Backward | Phase::Optimizer) => Phase::Other,
+            (Some(Sign::None), phase) => phase,
+        };
+        if self.marks.is_empty() || step != self.step || phase != self.phase {
+            self.marks.push(Mark { step, phase, ..Mark::default() });
+        }
+        (self.step, self.phase) = (step, phase);
+        u32::try_from(self.marks.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    pub(super) fn into_marks(self) -> Vec<Mark> {
+        self.marks
+    }
+}
+
+fn sign_of(stacks: &StackTable, stack: StackId) -> Sign {
+    let mut frames = stacks.frames(stack).peekable();
+    if frames.peek().is_none() {
+        return Sign::Backward;
+    }
+    frames.map(sign_of_frame).find(|sign| *sign != Sign::None).unwrap_or(Sign::None)
+}
+
+fn sign_of_frame(frame: &Frame) -> Sign {
+    let ends = |path: &str| frame.file.ends_with(path);
+    match frame.function.rsplit('.').next().unwrap_or_default() {
+        "_call_impl" | "_wrapped_call_impl" if ends("/torch/nn/modules/module.py") => Sign::Module,
+        "_engine_run_backward" if ends("/torch/autograd/graph.py") => Sign::Backward,
+        "wrapper" if ends("/torch/optim/optimizer.py") => Sign::Optimizer,
+        _ => Sign::None,
+    }
+}
