@@ -1,6 +1,6 @@
 //! The end of a real run: was memory the reason, and what is to be said of it in a line.
 
-use report::words::relative;
+use report::words::{count, relative};
 use trace::run::{DeviceStats, ErrorRecord, GpuRecord, OomRecord};
 use trace::text::{Artifact, StatedBytes};
 use trace::{Action, Bytes, DeviceIndex, History, Launch, Process, Run};
@@ -116,7 +116,7 @@ impl Real {
             lines.push(format!("oomph: {}{}{reason}", self.how(folder), self.use_of_memory_in_words()));
         }
         if self.caught.times > 0 {
-            let times = if self.caught.times == 1 { "one out-of-memory error was".to_owned() } else { format!("{} out-of-memory errors were", self.caught.times) };
+            let times = count(self.caught.times, "out-of-memory error was", "out-of-memory errors were");
             lines.push(format!("oomph: {times} caught{}", at(self.caught.at.as_ref(), folder)));
         }
         lines.extend(self.problems.iter().map(|problem| format!("oomph: allocations were not recorded: {problem}")));
@@ -126,9 +126,9 @@ impl Real {
     fn how(&self, folder: &str) -> String {
         let steps = if self.step > 0 { format!(" after step {}", self.step) } else { String::new() };
         match &self.end {
+            End::Good if self.step > 0 => format!("{}; ", count(self.step, "step", "steps")),
             End::Good => String::new(),
-            End::Signal(9) => format!("killed{steps} by SIGKILL, as by the kernel for want of host memory, or by a scheduler; "),
-            End::Signal(number) => format!("ended{steps} by signal {number}; "),
+            End::Signal(number) => format!("ended{steps} by {}; ", name_of_signal(*number)),
             End::Status(_, Some(raised)) => format!("ended{steps} with {}{}; ", raised.type_name, at(raised.at.as_ref(), folder)),
             End::Status(status, None) => format!("ended{steps} with exit status {status}; "),
         }
@@ -182,6 +182,21 @@ fn own_bytes(message: &str) -> Option<StatedBytes> {
         Artifact::Oom(oom) => oom.process_bytes,
         _ => None,
     })
+}
+
+/// The name of a signal (signal(7)), and what usually sends it.
+fn name_of_signal(number: i32) -> String {
+    let (name, why) = match number {
+        1 => ("SIGHUP", ": the terminal was closed"),
+        2 => ("SIGINT", ": it was interrupted, as by Ctrl-C"),
+        6 => ("SIGABRT", ": a library has given up"),
+        7 => ("SIGBUS", ": a mapped file was cut, or shared memory is full"),
+        9 => ("SIGKILL", ", as by the kernel for want of host memory, or by a scheduler"),
+        11 => ("SIGSEGV", ": a library has read or written a wrong address"),
+        15 => ("SIGTERM", ", as by a scheduler or a launcher"),
+        _ => ("", ""),
+    };
+    if name.is_empty() { format!("signal {number}") } else { format!("{name} (signal {number}){why}") }
 }
 
 fn end_of(run: &Run, launch: &Launch) -> End {

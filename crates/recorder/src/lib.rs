@@ -60,10 +60,16 @@ pub extern "C" fn oomph_recorder_count() -> u64 {
     RECORDING.count()
 }
 
-/// Stops recording for good: in a forked child, whose parent goes on with the file.
+/// Stops recording: in a forked child, whose parent goes on with the file.
 #[unsafe(no_mangle)]
 pub extern "C" fn oomph_recorder_stop() {
     RECORDING.stop();
+}
+
+/// Goes on recording after a stop, for a benchmark. What was allocated in between is unknown.
+#[unsafe(no_mangle)]
+pub extern "C" fn oomph_recorder_resume() {
+    RECORDING.resume();
 }
 
 /// Writes the addresses of the code objects of this thread's Python functions to `codes`, innermost first, at most `capacity`;

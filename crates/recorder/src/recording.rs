@@ -34,6 +34,7 @@ struct State {
     blocks: usize,
     lost_blocks: u64,
     started_millis: u64,
+    millis: u32,
 }
 
 impl Recorder {
@@ -42,8 +43,8 @@ impl Recorder {
         if !frames::find_python() {
             return false;
         }
-        let state =
-            State { file, layout, stacks: Stacks::default(), blocks: 0, lost_blocks: 0, started_millis: now_millis() };
+        let (stacks, started_millis) = (Stacks::default(), now_millis());
+        let state = State { file, layout, stacks, blocks: 0, lost_blocks: 0, started_millis, millis: 0 };
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = Some(state);
         let is_hooked = hook::install();
         self.is_on.store(is_hooked, Ordering::Release);
@@ -58,9 +59,15 @@ impl Recorder {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Stops for good. The lock may be held for ever by a thread that this process does not have.
+    /// Stops, without the lock: a thread that a forked child does not have may hold it for ever.
     pub(crate) fn stop(&self) {
         self.is_on.store(false, Ordering::Release);
+    }
+
+    /// Goes on, if it was started.
+    pub(crate) fn resume(&self) {
+        let is_started = self.state.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        self.is_on.store(is_started, Ordering::Release);
     }
 
     /// Notes a block that was allocated, or freed if `change` is negative.
@@ -95,10 +102,12 @@ impl State {
     #[inline]
     fn note(&mut self, mut event: Event, step: u32) {
         event.step = step;
-        event.millis = now_millis().saturating_sub(self.started_millis) as u32;
         if event.change > 0 {
+            // A free has the time of the allocation before it: the clock is a tenth of the cost.
+            self.millis = now_millis().saturating_sub(self.started_millis) as u32;
             event.stack = self.stacks.number(&self.layout, &mut self.file);
         }
+        event.millis = self.millis;
         if event.kind == KIND_MEMORY {
             self.note_block(&event);
         }

@@ -1,7 +1,6 @@
 # vram = 4GiB
 # ends = ok
 # status = 0
-# steps = 20
 """Trains a tiny model on the CPU: PyTorch without CUDA, and nothing to explain."""
 
 import torch

@@ -1,0 +1,114 @@
+"""Programs that die on a GPU under `oomph run`: the exit status, and what stands on standard error afterwards.
+
+    python tests/deaths/check.py --oomph target/release/oomph [WORD ...]
+
+A phantom GPU stands for the real one: PyTorch, its allocator and the recorder are the real ones. The first lines of every program state the
+expectation (README.md), worked out by hand from its source, before `oomph run` was written. The code was written with `work`; `blind` was run afterwards.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from functools import partial
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+HERE = Path(__file__).resolve().parent
+sys.path.insert(1, str(HERE.parent))
+
+import suite
+
+PATIENCE = 120
+# A program of each kind, for `make test`.
+USUAL = {"losses_kept", "adam_first_step", "exit_three", "killed", "own_snapshot", "loader_workers", "history_off", "backward", "trains_to_the_end", "no_torch"}
+UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+
+
+def main() -> int:
+    """Exit status 1 if a death is not explained as its first lines say."""
+    arguments = suite.parser(__doc__).parse_args()
+    programs = sorted([*HERE.glob("work/*.py"), *HERE.glob("blind/*.py")])
+    oomph = arguments.oomph.absolute()
+    cases = [suite.Case(f"{path.parent.name}/{path.stem}", partial(judge, oomph, path), is_extra=path.stem not in USUAL) for path in programs]
+    return suite.run("deaths", cases, arguments)
+
+
+def judge(oomph: Path, path: Path) -> str:
+    """Runs the program and compares; returns the first sentence of the explanation."""
+    expected = suite.read_expectations(path)
+    with tempfile.TemporaryDirectory(prefix="oomph-deaths-") as folder:
+        saved = Path(folder) / "run"
+        command = [oomph, "phantom", "--gpu", "rtx-3060", "--vram", expected["vram"], "--", oomph, "run", "--save", saved, "--", sys.executable, path]
+        # A shell that runs in the background ignores SIGINT, and so would the program.
+        done = subprocess.run(
+            list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE, cwd=path.parent, preexec_fn=_heed_interrupts
+        )
+        late = seconds_since_the_end(saved)
+    said = explanation(done.stderr)
+    problems = list(differences(expected, said, done.returncode, path.name))
+    assert not problems, "\n".join([*problems, said, *done.stderr.splitlines()[-12:]])
+    return f"{said[:100]} ({late})"
+
+
+def _heed_interrupts() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def seconds_since_the_end(saved: Path) -> str:
+    """The time from the last record of the program to now; the program still had to end by then."""
+    ends = [json.loads(line) for path in saved.glob("*.marks.jsonl") for line in path.read_text().splitlines() if '"kind":"end"' in line]
+    return f"{(time.monotonic_ns() - max(end['monotonic_ns'] for end in ends)) / 1e9:.1f} s after its last record" if ends else "no last record"
+
+
+def explanation(stderr: str) -> str:
+    """What oomph says after the program's own output, in one line."""
+    lines = stderr.splitlines()
+    starts = [number for number, line in enumerate(lines) if line.startswith(("does not fit", "oomph: "))]
+    return " ".join(" ".join(lines[starts[0] :]).split()) if starts else ""
+
+
+def differences(expected: dict, said: str, status: int, name: str):
+    """Whatever is not as the program's first lines say."""
+    if status != int(expected["status"]):
+        yield f"exit status {status}, expected {expected['status']}"
+    if not said:
+        yield "nothing is said"
+    if expected["ends"] == "oom" and not said.startswith("does not fit"):
+        yield "the first sentence is not about memory"
+    if expected["ends"] in ("ok",) and said.startswith("does not fit"):
+        yield "a good end is called an error"
+    request = re.search(r"ran out (\S+ [KMG]?i?B) requested.*?\((?:\S*/)?(\S+?):(\d+)\)", said)
+    if expected["ends"] == "oom":
+        yield from compare_request(expected, request, name)
+    if "cause" in expected and not any(words.strip().removeprefix("line ") in said.lower() for words in expected["cause"].split("|")):
+        yield f"none of `{expected['cause']}` is said"
+    if "culprit" in expected and expected["ends"] == "oom" and f"{name}:{expected['culprit']}" not in said:
+        yield f"line {expected['culprit']}, which holds most, is not named"
+    is_counted = re.search(rf"\b{expected.get('caught')} out-of-memory errors? w", said)
+    if "caught" in expected and expected["ends"] == "ok" and not is_counted:
+        yield f"{expected['caught']} caught errors are not counted"
+    steps = int(expected.get("steps", 0))
+    if steps and not re.search(rf"\b(ran|after step|oomph:) {steps}\b", said):
+        yield f"{steps} steps are not said"
+
+
+def compare_request(expected: dict, request: re.Match | None, name: str):
+    """The line and the size of the request that failed."""
+    if request is None:
+        yield "no request is named"
+        return
+    number, unit = request[1].split()
+    size, wanted = float(number) * UNITS[unit], int(expected["requested_bytes"])
+    if abs(size - wanted) > 0.005 * UNITS[unit] + 512:
+        yield f"{request[1]} requested, expected {wanted} bytes"
+    if (request[2], int(request[3])) != (name, int(expected["line"])):
+        yield f"line {request[2]}:{request[3]}, expected {name}:{expected['line']}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())
