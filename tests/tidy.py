@@ -30,7 +30,7 @@ ARROWS = {
     "trace": {"wire"},
     "phantom": {"wire", "world"},
     "world": set(),
-    "recorder": {"wire"},
+    "recorder": {"wire", "trace"},
     "gpus": {"trace", "wire"},
     "causes": set(),
     "remedies": set(),

@@ -1,4 +1,4 @@
-//! The end of a real run: was memory the reason, and what is to be said of it in a line.
+//! The end of a real run: the reason, and the lines for the user.
 
 use report::words::{count, relative};
 use trace::run::{DeviceStats, ErrorRecord, GpuRecord, OomRecord};
@@ -35,7 +35,7 @@ struct Raised {
     at: Option<(String, u32)>,
 }
 
-/// The errors that the program caught, and the line of the last request.
+/// The caught errors, and the line of the last request.
 #[derive(Clone, Debug, Default)]
 struct Caught {
     times: usize,
@@ -53,7 +53,7 @@ struct UseOfMemory {
 }
 
 impl Real {
-    /// Judges the records of a run that has ended.
+    /// Judges the records of an ended run.
     pub fn of(run: &Run, launch: &Launch) -> Real {
         let end = end_of(run, launch);
         let fatal = |process: &&Process| !matches!(end, End::Good) && is_fatal(process);
@@ -68,7 +68,11 @@ impl Real {
             use_of_memory: run.processes.iter().flat_map(|process| uses(process, rank(process))).max_by_key(fullness),
             step: run.processes.iter().map(Process::step_count).max().unwrap_or_default(),
             is_recorded: !run.processes.is_empty(),
-            problems: run.processes.iter().filter_map(|process| Some(process.unrecorded.as_ref()?.reason.clone())).collect(),
+            problems: run
+                .processes
+                .iter()
+                .filter_map(|process| Some(process.unrecorded.as_ref()?.reason.clone()))
+                .collect(),
             end,
         }
     }
@@ -83,8 +87,8 @@ impl Real {
         matches!(self.end, End::Good) && self.caught.times == 0
     }
 
-    /// The case of `check` that explains the end: the run as it was recorded, on the GPU that the program saw. `next`: the next command.
-    pub fn case(run: Run, launch: &Launch, folder: &str, next: Option<String>) -> CheckCase {
+    /// The case for `check`: the recorded run on the GPU of the machine. `next`: the next command.
+    pub fn make_case(run: Run, launch: &Launch, folder: &str, next: Option<String>) -> CheckCase {
         let seconds = launch.ended.as_ref().map_or(0.0, |ended| ended.seconds);
         let launch = with_gpu(&run, launch.clone());
         CheckCase {
@@ -98,14 +102,14 @@ impl Real {
         }
     }
 
-    /// The name of the GPU that ran out of memory, and its memory.
+    /// The full GPU: name and memory.
     pub fn gpu(run: &Run) -> Option<(&str, Bytes)> {
         let (gpu, _, _) = find_gpu(run)?;
         Some((&gpu.name, Bytes(gpu.total_bytes)))
     }
 
-    /// The lines behind the explanation, or in its place. `folder`: paths below it are shortened.
-    pub fn lines(&self, folder: &str) -> Vec<String> {
+    /// The lines behind the explanation, or in place of an explanation. `folder` shortens paths.
+    pub fn describe(&self, folder: &str) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.is_recorded {
             lines.push(format!("oomph: {}no process of the program used a GPU through PyTorch", self.how(folder)));
@@ -129,7 +133,9 @@ impl Real {
             End::Good if self.step > 0 => format!("{}; ", count(self.step, "step", "steps")),
             End::Good => String::new(),
             End::Signal(number) => format!("ended{steps} by {}; ", name_of_signal(*number)),
-            End::Status(_, Some(raised)) => format!("ended{steps} with {}{}; ", raised.type_name, at(raised.at.as_ref(), folder)),
+            End::Status(_, Some(raised)) => {
+                format!("ended{steps} with {}{}; ", raised.type_name, at(raised.at.as_ref(), folder))
+            }
             End::Status(status, None) => format!("ended{steps} with exit status {status}; "),
         }
     }
@@ -141,12 +147,13 @@ impl Real {
             "at most {} allocated, {} reserved ({rank}{})",
             known.allocated_peak_bytes, known.reserved_peak_bytes, known.name
         );
-        let spare = known.free_before_bytes.map(|free| format!(", {} to spare", free - known.reserved_peak_bytes.min(free)));
+        let spare =
+            known.free_before_bytes.map(|free| format!(", {} to spare", free - known.reserved_peak_bytes.min(free)));
         peak + &spare.unwrap_or_default()
     }
 }
 
-/// The GPU of the first error that was fatal, with its process and its last error.
+/// The GPU of the first fatal error, with the process and the error.
 fn find_gpu(run: &Run) -> Option<(&GpuRecord, &Process, &OomRecord)> {
     let process = run.processes.iter().find(|process| is_fatal(process))?;
     let oom = process.ooms.last()?;
@@ -154,12 +161,12 @@ fn find_gpu(run: &Run) -> Option<(&GpuRecord, &Process, &OomRecord)> {
     Some((gpu, process, oom))
 }
 
-/// Adds the figures of the GPU: its total, the memory of a context, and that of other processes at the error.
+/// Adds the figures of the GPU: total memory, memory of a context, memory of further processes at the error.
 fn with_gpu(run: &Run, launch: Launch) -> Launch {
     let Some((gpu, process, oom)) = find_gpu(run) else { return launch };
     let reserved = oom.stats.reserved_bytes;
     let outside = gpu.total_bytes.saturating_sub(oom.free_bytes).saturating_sub(reserved);
-    // The message states the memory of the process; without it, nothing tells the context from other processes.
+    // The message states the memory of the process. Without the message, all memory outside PyTorch counts as the context.
     let own = process.errors.last().and_then(|error| own_bytes(&error.message));
     let context = own.map_or(outside, |own| match reserved + outside {
         all if Bytes(all) >= own.lowest && Bytes(all) <= own.highest => outside,
@@ -175,7 +182,7 @@ fn with_gpu(run: &Run, launch: Launch) -> Launch {
     }
 }
 
-/// The memory that this process uses, by PyTorch's message.
+/// The memory of the process by PyTorch's message.
 fn own_bytes(message: &str) -> Option<StatedBytes> {
     let artifacts = trace::text::read(message.as_bytes());
     artifacts.iter().find_map(|artifact| match artifact {
@@ -184,7 +191,7 @@ fn own_bytes(message: &str) -> Option<StatedBytes> {
     })
 }
 
-/// The name of a signal (signal(7)), and what usually sends it.
+/// The name of a signal (signal(7)), and the usual sender.
 fn name_of_signal(number: i32) -> String {
     let (name, why) = match number {
         1 => ("SIGHUP", ": the terminal was closed"),
@@ -220,7 +227,7 @@ fn is_fatal(process: &Process) -> bool {
     process.errors.last().is_some_and(|error| error.oom) || ends_with_oom(process)
 }
 
-/// True if the history, which was cut at the dump, ends with the error.
+/// True if the history, cut at the dump, ends with the error.
 fn ends_with_oom(process: &Process) -> bool {
     let traces = process.snapshot.iter().flat_map(|snapshot| &snapshot.traces);
     process.last_dump().is_some() && traces.filter_map(|trace| trace.last()).any(|event| event.action == Action::Oom)
@@ -255,4 +262,88 @@ fn uses(process: &Process, rank: Option<u32>) -> Vec<UseOfMemory> {
 
 fn fullness(known: &UseOfMemory) -> Bytes {
     known.reserved_peak_bytes
+}
+
+#[cfg(test)]
+mod tests {
+    use trace::run::{DeviceStats, EndRecord, Ended};
+
+    use super::*;
+
+    fn process() -> Process {
+        let stats =
+            DeviceStats { allocated_peak_bytes: 2 << 30, reserved_peak_bytes: 3 << 30, ..DeviceStats::default() };
+        let gpu = GpuRecord {
+            name: "NVIDIA T4".to_owned(),
+            total_bytes: 15 << 30,
+            free_bytes: 14 << 30,
+            ..GpuRecord::default()
+        };
+        let end = EndRecord { steps: 4, devices: vec![stats], ..EndRecord::default() };
+        Process { gpus: vec![gpu], end: Some(end), ..Process::default() }
+    }
+
+    fn with_error(type_name: &str, oom: bool) -> Process {
+        let (file, line) = (Some("/work/train.py".to_owned()), Some(9));
+        let error = ErrorRecord { type_name: type_name.to_owned(), oom, file, line, ..ErrorRecord::default() };
+        Process { errors: vec![error], ..process() }
+    }
+
+    fn caught() -> Process {
+        let oom = OomRecord {
+            frames: vec![("f".to_owned(), "/work/train.py".to_owned(), 3)],
+            step: 2,
+            ..OomRecord::default()
+        };
+        Process { ooms: vec![oom], ..process() }
+    }
+
+    #[test]
+    fn every_end_has_its_line() {
+        let status = |code| Ended { exit_code: Some(code), ..Ended::default() };
+        let signal = |number| Ended { signal: Some(number), ..Ended::default() };
+        let memory = "at most 2.00 GiB allocated, 3.00 GiB reserved (NVIDIA T4), 11.00 GiB to spare";
+        let none = "; no request for memory failed at the end";
+        let cases = [
+            (vec![process()], status(0), vec![format!("oomph: 4 steps; {memory}")], (false, true)),
+            (
+                vec![caught()],
+                status(0),
+                vec![
+                    format!("oomph: 4 steps; {memory}"),
+                    "oomph: 1 out-of-memory error was caught (train.py:3)".to_owned(),
+                ],
+                (false, false),
+            ),
+            (
+                vec![with_error("ValueError", false)],
+                status(1),
+                vec![format!("oomph: ended after step 4 with ValueError (train.py:9); {memory}{none}")],
+                (false, false),
+            ),
+            (vec![with_error("torch.OutOfMemoryError", true)], status(1), vec![], (true, false)),
+            (
+                vec![process()],
+                signal(11),
+                vec![format!(
+                    "oomph: ended after step 4 by SIGSEGV (signal 11): a library has read or written a wrong address; {memory}{none}"
+                )],
+                (false, false),
+            ),
+            (
+                vec![],
+                status(5),
+                vec![
+                    "oomph: ended with exit status 5; no process of the program used a GPU through PyTorch".to_owned(),
+                ],
+                (false, false),
+            ),
+        ];
+        for (processes, ended, lines, expected) in cases {
+            let launch = Launch { ended: Some(ended.clone()), ..crate::testing::launch() };
+            let end = Real::of(&Run { processes }, &launch);
+            assert_eq!(end.describe("/work"), lines, "{ended:?}");
+            assert_eq!((end.is_explained(), end.is_good()), expected, "{ended:?}");
+        }
+    }
 }

@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use trace::run::{Launch, Ledger};
+use trace::run::{Launch, Ledger, StepRecord};
 use trace::{Process, Run, Snapshot, run, snapshot};
 use wire::file;
 
@@ -106,18 +106,22 @@ pub fn read(folder: &Path) -> Result<Run, Error> {
 }
 
 fn read_process(folder: &Path, stem: &str) -> Result<Process, Error> {
-    let recorded = read_records(&folder.join(format!("{stem}{}", file::MARKS)))?;
+    let mut recorded = read_records(&folder.join(format!("{stem}{}", file::MARKS)))?;
     let ledger = read_ledger(&folder.join(file::journal(recorded.identity.pid)))?;
     let snapshot = read_snapshot(&folder.join(format!("{stem}{}", file::SNAPSHOT)))?;
-    let snapshot = with_recording(&folder.join(format!("{stem}{}", file::RECORDING)), &recorded, snapshot)?;
+    let snapshot = with_recording(&folder.join(format!("{stem}{}", file::RECORDING)), &mut recorded, snapshot)?;
     Ok(Process { ledger, snapshot, ..recorded })
 }
 
 /// Joins the recording of a real run with PyTorch's dump, if there are both.
-fn with_recording(path: &Path, process: &Process, dump: Option<Snapshot>) -> Result<Option<Snapshot>, Error> {
+fn with_recording(path: &Path, process: &mut Process, dump: Option<Snapshot>) -> Result<Option<Snapshot>, Error> {
     let Some(bytes) = slurp(path)? else { return Ok(dump) };
     let recording = trace::read_recording(&bytes)
         .map_err(|error| Error::Damaged { path: path.to_owned(), problem: error.to_string() })?;
+    if recording.steps_done() > process.step_count() {
+        // The agent records a few steps a second, and a killed process none at its end.
+        process.steps.push(StepRecord { step: recording.steps_done(), ..StepRecord::default() });
+    }
     let at = process.last_dump().map(|dump| dump.events).filter(|at| recording.ends_with(*at));
     let dump = dump.zip(at);
     Ok(Some(recording.into_snapshot(dump, &process.ooms)))

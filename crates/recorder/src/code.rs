@@ -22,7 +22,7 @@ pub struct CodeLayout {
     pub text_state: u32,
     /// From a text in ASCII to its characters.
     pub ascii_characters: u32,
-    /// From any other text to its characters.
+    /// From a text outside ASCII to the characters.
     pub other_characters: u32,
     /// From a `bytes` object to its length.
     pub bytes_length: u32,
@@ -32,7 +32,7 @@ pub struct CodeLayout {
 
 /// A line of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Place {
+pub(crate) struct CodePlace {
     pub(crate) file: String,
     pub(crate) function: String,
     pub(crate) line: u32,
@@ -45,7 +45,7 @@ const LONGEST: usize = 4096;
 ///
 /// # Safety
 /// `code` is a code object that a running function keeps alive, and `layout` is that of this Python.
-pub(crate) unsafe fn read_place(layout: &CodeLayout, code: usize, instruction: usize) -> Place {
+pub(crate) unsafe fn read_place(layout: &CodeLayout, code: usize, instruction: usize) -> CodePlace {
     // SAFETY: by the contract of this function all of these are fields of live objects.
     unsafe {
         let lines = word(code + layout.lines as usize);
@@ -53,7 +53,7 @@ pub(crate) unsafe fn read_place(layout: &CodeLayout, code: usize, instruction: u
         let table = std::slice::from_raw_parts((lines + layout.bytes_content as usize) as *const u8, length);
         let first = std::ptr::read_unaligned((code + layout.first_line as usize) as *const i32);
         let offset = instruction.saturating_sub(code + layout.instructions as usize);
-        Place {
+        CodePlace {
             file: read_text(layout, word(code + layout.file as usize)),
             function: read_text(layout, word(code + layout.name as usize)),
             line: find_line(table, first, offset).unwrap_or_default(),
@@ -144,8 +144,8 @@ mod tests {
     fn lines_follow_the_table() {
         // `co_linetable` and `co_lines()` of CPython 3.11.7 for a function of five lines, the last two a list over two lines.
         let table = [
-            128, 0, 216, 8, 9, 128, 65, 240, 4, 1, 12, 13, 240, 0, 1, 12, 13, 216, 10, 11, 240, 3, 1, 12, 13, 241, 0, 1, 12,
-            13, 244, 0, 1, 12, 13, 240, 0, 1, 5, 13,
+            128, 0, 216, 8, 9, 128, 65, 240, 4, 1, 12, 13, 240, 0, 1, 12, 13, 216, 10, 11, 240, 3, 1, 12, 13, 241, 0,
+            1, 12, 13, 244, 0, 1, 12, 13, 240, 0, 1, 5, 13,
         ];
         let lines: Vec<Option<u32>> = (0..15).map(|index| find_line(&table, 1, 2 * index)).collect();
         let expected = [1, 2, 2, 4, 4, 5, 4, 4, 4, 4, 4, 4, 4, 4, 4];

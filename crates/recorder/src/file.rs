@@ -14,7 +14,7 @@ const BLOCKS: usize = 1 << 17;
 const TEXTS: usize = 16 << 20;
 
 /// A mapped file, for as long as the process lives.
-pub(crate) struct Recording {
+pub(crate) struct RecordingFile {
     start: *mut u8,
     events: usize,
     written: u64,
@@ -22,13 +22,13 @@ pub(crate) struct Recording {
 }
 
 // SAFETY: the mapping belongs to this value alone, and is valid in every thread.
-unsafe impl Send for Recording {}
+unsafe impl Send for RecordingFile {}
 
-impl Recording {
+impl RecordingFile {
     /// Makes the file, with all its blocks of the disk: a full disk is found here, and not by a signal in the middle of the program.
-    pub(crate) fn create(path: &Path, events: u64) -> io::Result<Recording> {
+    pub(crate) fn create(path: &Path, events: u64) -> io::Result<RecordingFile> {
         let events = usize::try_from(events).map_err(io::Error::other)?.max(1);
-        let length = header::BYTES + events * EVENT_BYTES + BLOCKS * BLOCK_BYTES + TEXTS;
+        let length = header::BYTES.saturating_add(events.saturating_mul(EVENT_BYTES)) + BLOCKS * BLOCK_BYTES + TEXTS;
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
         // SAFETY: the descriptor is open.
         let failed = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length as libc::off_t) };
@@ -45,7 +45,7 @@ impl Recording {
             let _ = std::fs::remove_file(path);
             return Err(io::Error::last_os_error());
         }
-        let mut recording = Recording { start: start.cast(), events, written: 0, texts_used: 0 };
+        let mut recording = RecordingFile { start: start.cast(), events, written: 0, texts_used: 0 };
         let micros = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |passed| passed.as_micros() as u64);
         recording.put(header::VERSION, VERSION);
         recording.put(header::PID, std::process::id());
@@ -62,9 +62,9 @@ impl Recording {
         self.written
     }
 
-    /// Appends an event; the oldest gives way.
+    /// Appends an event in place of the oldest.
     #[inline]
-    pub(crate) fn append(&mut self, event: &Event) {
+    pub(crate) fn append(&mut self, event: &RecordedEvent) {
         let at = header::BYTES + self.written as usize % self.events * EVENT_BYTES;
         self.put(at, *event);
         self.fetch(at + 4 * EVENT_BYTES);
@@ -98,6 +98,11 @@ impl Recording {
         true
     }
 
+    /// Sets the current step.
+    pub(crate) fn set_step(&mut self, step: u32) {
+        self.put(header::STEP, step);
+    }
+
     /// Sets a counter of the header.
     pub(crate) fn set_lost(&mut self, field: usize, count: u64) {
         self.put(field, count);
@@ -105,7 +110,7 @@ impl Recording {
 
     /// The slots for blocks.
     #[inline]
-    pub(crate) fn blocks(&mut self) -> &mut [Block] {
+    pub(crate) fn blocks(&mut self) -> &mut [RecordedBlock] {
         let at = header::BYTES + self.events * EVENT_BYTES;
         // SAFETY: `BLOCKS` slots lie there, aligned as `u64` because all parts before are multiples of 8; zeros are valid slots.
         unsafe { std::slice::from_raw_parts_mut(self.start.add(at).cast(), BLOCKS) }
@@ -118,7 +123,7 @@ impl Recording {
         unsafe { std::ptr::write_unaligned(self.start.add(at).cast(), value) };
     }
 
-    /// Writes a counter after everything that it counts.
+    /// Writes a counter, after the counted entries.
     #[inline]
     fn publish(&mut self, at: usize, count: u64) {
         std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::Release);
@@ -129,7 +134,7 @@ impl Recording {
 /// An event, as in the file.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Event {
+pub(crate) struct RecordedEvent {
     pub(crate) address: u64,
     pub(crate) change: i64,
     pub(crate) reserved: u64,
@@ -144,7 +149,7 @@ pub(crate) struct Event {
 /// A block, as in the file.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Block {
+pub(crate) struct RecordedBlock {
     pub(crate) address: u64,
     pub(crate) size: u64,
     pub(crate) stack: u32,
@@ -153,4 +158,74 @@ pub(crate) struct Block {
     pub(crate) unused: [u8; 7],
 }
 
-const _: () = assert!(size_of::<Event>() == EVENT_BYTES && size_of::<Block>() == BLOCK_BYTES);
+const _: () = assert!(size_of::<RecordedEvent>() == EVENT_BYTES && size_of::<RecordedBlock>() == BLOCK_BYTES);
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test")]
+mod tests {
+    use trace::Action;
+    use wire::recording::{KIND_MEMORY, PLACE, STACK};
+
+    use super::*;
+
+    /// A place, and the stack of that place alone.
+    fn texts() -> Vec<u8> {
+        let mut texts = vec![PLACE, 7, 0, 0, 0, 8, 0, 1, 0];
+        texts.extend(b"train.pyf");
+        texts.extend([STACK, 1, 0, 1, 0, 0, 0]);
+        texts
+    }
+
+    #[test]
+    fn the_reader_finds_what_was_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rank0.recording");
+        let mut file = RecordingFile::create(&path, 4).unwrap();
+        assert!(file.append_text(&texts()));
+        let memory = |address, change| RecordedEvent {
+            address,
+            change,
+            stack: 1,
+            kind: KIND_MEMORY,
+            step: 1,
+            ..RecordedEvent::default()
+        };
+        for number in 1..=6 {
+            file.append(&memory(number * 512, 512));
+        }
+        file.append(&memory(6 * 512, -512));
+        let mut count = 0;
+        assert!(crate::blocks::insert(
+            file.blocks(),
+            &mut count,
+            RecordedBlock { address: 512, size: 512, stack: 1, ..RecordedBlock::default() }
+        ));
+        let recording = trace::read_recording(&std::fs::read(&path).unwrap()).unwrap();
+        assert_eq!(recording.event_count(), 7);
+        let snapshot = recording.into_snapshot(None, &[]);
+        let allocs = snapshot.traces[0].iter().filter(|event| event.action == Action::Alloc);
+        assert_eq!(
+            allocs.map(|event| event.address.0 / 512).collect::<Vec<_>>(),
+            [4, 5, 6],
+            "the ring holds four events"
+        );
+        let frame = snapshot.stacks.list_frames().next().unwrap();
+        assert_eq!((frame.file.as_str(), frame.function.as_str(), frame.line), ("train.py", "f", 7));
+        let held: Vec<_> = snapshot
+            .segments
+            .iter()
+            .flat_map(|segment| &segment.blocks)
+            .filter(|block| block.stack != trace::StackId::EMPTY)
+            .collect();
+        assert_eq!(held.len(), 1, "{held:?}");
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_made_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(RecordingFile::create(&folder.path().join("missing/rank0.recording"), 4).is_err());
+        let path = folder.path().join("rank0.recording");
+        assert!(RecordingFile::create(&path, u64::MAX / 128).is_err(), "no disk is so large");
+        assert!(!path.exists());
+    }
+}

@@ -1,10 +1,10 @@
 //! The Python stack of the running thread, read from the interpreter's structures without its lock.
 //!
 //! # Note [Frames]
-//! PyTorch releases the interpreter's lock before it runs an operator, and calls the recorder under the allocator's lock: taking the
-//! interpreter's lock there could wait for ever. The frames of the running thread can be read without it: they belong to functions
-//! that wait for the very call, so nobody changes or frees them. The offsets of the fields are those of one version of Python; the agent knows
-//! them, and compares what [`probe`] reads with the frames that Python shows, before anything is recorded.
+//! PyTorch releases the interpreter's lock before an operator runs, and calls the recorder under the allocator's lock: a wait for the
+//! interpreter's lock could last for ever there. The frames of the running thread can be read without the lock: the functions of these frames
+//! wait for this very call, so nobody changes or frees a frame. Offsets of fields differ between versions of Python. The agent compares the
+//! result of [`probe`] with the frames that Python shows, before anything is recorded.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -17,27 +17,27 @@ use crate::code::CodeLayout;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
-    /// From a thread's state to the pointer to what holds the running frame.
+    /// From a thread's state to the pointer to the holder of the running frame.
     pub thread_holder: u32,
     /// From there to the running frame.
     pub holder_frame: u32,
     /// From a frame to its code object.
     pub frame_code: u32,
-    /// From a frame to that of the caller.
+    /// From a frame to the frame of the caller.
     pub frame_previous: u32,
     /// From a frame to the last instruction.
     pub frame_instruction: u32,
-    /// From a frame to the byte that tells who owns it.
+    /// From a frame to the byte with the kind of owner.
     pub frame_owner: u32,
-    /// The owner of frames that are none of a Python function.
+    /// The owner of frames without a Python function.
     pub foreign_owner: u32,
     /// The offsets of code objects and texts.
     pub code: CodeLayout,
 }
 
-/// A function on the stack: its code object, and the last instruction.
+/// A function on the stack: code object, and last instruction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Position {
+pub(crate) struct RunningCall {
     pub(crate) code: usize,
     pub(crate) instruction: usize,
 }
@@ -67,15 +67,15 @@ fn thread_state() -> Option<usize> {
 }
 
 /// Reads a word of memory.
-trait Memory {
+trait RawMemory {
     fn word(&self, address: usize) -> Option<usize>;
     fn byte(&self, address: usize) -> Option<u8>;
 }
 
-/// Memory that is known to be there.
-struct Known;
+/// Reads structures of this thread.
+struct OwnMemory;
 
-impl Memory for Known {
+impl RawMemory for OwnMemory {
     #[inline]
     fn word(&self, address: usize) -> Option<usize> {
         // SAFETY: see Note [Frames]: the agent has compared the layout with this interpreter, and the structures of the running thread stay as they are.
@@ -89,10 +89,10 @@ impl Memory for Known {
     }
 }
 
-/// Memory that may not be there: the kernel reads it.
-struct Unsure;
+/// Reads any address through the kernel, which refuses an address without memory.
+struct AnyMemory;
 
-impl Unsure {
+impl AnyMemory {
     fn read(into: &mut [u8], address: usize) -> Option<()> {
         let local = libc::iovec { iov_base: into.as_mut_ptr().cast(), iov_len: into.len() };
         let remote = libc::iovec { iov_base: address as *mut c_void, iov_len: into.len() };
@@ -102,23 +102,23 @@ impl Unsure {
     }
 }
 
-impl Memory for Unsure {
+impl RawMemory for AnyMemory {
     fn word(&self, address: usize) -> Option<usize> {
         let mut bytes = [0; size_of::<usize>()];
-        Unsure::read(&mut bytes, address)?;
+        AnyMemory::read(&mut bytes, address)?;
         Some(usize::from_ne_bytes(bytes))
     }
 
     fn byte(&self, address: usize) -> Option<u8> {
         let mut bytes = [0];
-        Unsure::read(&mut bytes, address)?;
+        AnyMemory::read(&mut bytes, address)?;
         Some(bytes[0])
     }
 }
 
 /// Calls `visit` with each function of the thread, innermost first, until it returns false.
 #[inline]
-fn walk(memory: &impl Memory, layout: &Layout, mut visit: impl FnMut(Position) -> bool) -> Option<()> {
+fn walk(memory: &impl RawMemory, layout: &Layout, mut visit: impl FnMut(RunningCall) -> bool) -> Option<()> {
     let holder = memory.word(thread_state()? + layout.thread_holder as usize)?;
     let mut frame = memory.word(holder.checked_add(layout.holder_frame as usize)?)?;
     while frame != 0 {
@@ -126,7 +126,7 @@ fn walk(memory: &impl Memory, layout: &Layout, mut visit: impl FnMut(Position) -
         if u32::from(owner) != layout.foreign_owner {
             let code = memory.word(frame + layout.frame_code as usize)?;
             let instruction = memory.word(frame + layout.frame_instruction as usize)?;
-            if !visit(Position { code, instruction }) {
+            if !visit(RunningCall { code, instruction }) {
                 return Some(());
             }
         }
@@ -139,7 +139,7 @@ fn walk(memory: &impl Memory, layout: &Layout, mut visit: impl FnMut(Position) -
 #[inline]
 pub(crate) fn hash(layout: &Layout) -> Option<u64> {
     let (mut hash, mut depth) = (0xcbf2_9ce4_8422_2325, 0);
-    walk(&Known, layout, |position| {
+    walk(&OwnMemory, layout, |position| {
         let mixed = (hash ^ position.instruction as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         hash = mixed ^ (mixed >> 29);
         depth += 1;
@@ -149,9 +149,9 @@ pub(crate) fn hash(layout: &Layout) -> Option<u64> {
 }
 
 /// The functions on the stack of this thread, innermost first.
-pub(crate) fn list(layout: &Layout) -> Vec<Position> {
+pub(crate) fn list(layout: &Layout) -> Vec<RunningCall> {
     let mut stack = Vec::new();
-    let _ = walk(&Known, layout, |position| {
+    let _ = walk(&OwnMemory, layout, |position| {
         stack.push(position);
         stack.len() < DEEPEST
     });
@@ -164,7 +164,7 @@ pub(crate) fn probe(layout: &Layout, codes: &mut [usize]) -> usize {
         return 0;
     }
     let mut count = 0;
-    let walked = walk(&Unsure, layout, |position| {
+    let walked = walk(&AnyMemory, layout, |position| {
         if let Some(slot) = codes.get_mut(count) {
             *slot = position.code;
             count += 1;

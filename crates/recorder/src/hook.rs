@@ -1,25 +1,23 @@
-//! Puts functions of this crate in front of two that PyTorch's allocator calls.
+//! Puts functions of this crate in front of two functions of PyTorch's allocator.
 //!
 //! # Note [Hook]
 //! `libc10_cuda.so` calls `c10::reportMemoryUsageToProfiler` and `c10::reportOutOfMemoryToProfiler`, which `libc10.so` exports, through
-//! its table of functions (the entries of `DT_JMPREL`). The loader has filled the entries, or does so at the first call; this file overwrites
-//! them with functions of the same signature, which call the original. The rest of the process still calls the original.
+//! a table of functions (the entries of `DT_JMPREL`). The loader fills the entries at the start, or at the first call. This file overwrites
+//! both entries with functions of the same signature, which call the originals. The rest of the process still calls the originals.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::recording::RECORDING;
-
-/// `c10::Device`: its kind, and its index (c10/core/Device.h, 2.0 and later).
+/// `c10::Device`: kind and index (c10/core/Device.h, 2.0 and later).
 #[repr(C)]
 #[derive(Clone, Copy)]
-struct Device {
+struct TorchDevice {
     kind: i8,
     index: i8,
 }
 
-type ReportMemory = unsafe extern "C" fn(*mut c_void, i64, usize, usize, Device);
-type ReportError = unsafe extern "C" fn(i64, usize, usize, Device);
+type ReportMemory = unsafe extern "C" fn(*mut c_void, i64, usize, usize, TorchDevice);
+type ReportError = unsafe extern "C" fn(i64, usize, usize, TorchDevice);
 
 const MEMORY: &CStr = c"_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE";
 const ERROR: &CStr = c"_ZN3c1027reportOutOfMemoryToProfilerElmmNS_6DeviceE";
@@ -35,28 +33,43 @@ const SLOTS: [u32; 2] = [1026, 1025];
 static REPORT_MEMORY: AtomicUsize = AtomicUsize::new(0);
 static REPORT_ERROR: AtomicUsize = AtomicUsize::new(0);
 
-unsafe extern "C" fn report_memory(address: *mut c_void, change: i64, allocated: usize, reserved: usize, device: Device) {
-    RECORDING.note_memory(address, change, reserved as u64, device.index as u8);
+/// Hears of every allocation, every free and every failed request.
+pub(crate) trait Listener {
+    /// A block of `change` bytes was allocated, or freed if `change` is negative.
+    fn note_memory(address: *mut c_void, change: i64, reserved: u64, device: u8);
+    /// A request failed.
+    fn note_error(requested: i64, reserved: u64, device: u8);
+}
+
+unsafe extern "C" fn report_memory<L: Listener>(
+    address: *mut c_void,
+    change: i64,
+    allocated: usize,
+    reserved: usize,
+    device: TorchDevice,
+) {
+    L::note_memory(address, change, reserved as u64, device.index as u8);
     let original = REPORT_MEMORY.load(Ordering::Relaxed);
-    // SAFETY: `install` stored the address of this function before it put this one in front; the arguments are the caller's.
+    // SAFETY: `install` stored the address of the original first; the arguments are the caller's.
     unsafe { std::mem::transmute::<usize, ReportMemory>(original)(address, change, allocated, reserved, device) }
 }
 
-unsafe extern "C" fn report_error(requested: i64, allocated: usize, reserved: usize, device: Device) {
-    RECORDING.note_error(requested, reserved as u64, device.index as u8);
+unsafe extern "C" fn report_error<L: Listener>(requested: i64, allocated: usize, reserved: usize, device: TorchDevice) {
+    L::note_error(requested, reserved as u64, device.index as u8);
     let original = REPORT_ERROR.load(Ordering::Relaxed);
     // SAFETY: as above.
     unsafe { std::mem::transmute::<usize, ReportError>(original)(requested, allocated, reserved, device) }
 }
 
 /// Puts both functions in front; false if this PyTorch calls no such function.
-pub(crate) fn install() -> bool {
+pub(crate) fn install<L: Listener>() -> bool {
     let Some([memory, error]) = find_originals() else {
         return false;
     };
     REPORT_MEMORY.store(memory, Ordering::Release);
     REPORT_ERROR.store(error, Ordering::Release);
-    let replacements = [(MEMORY, report_memory as *const () as usize), (ERROR, report_error as *const () as usize)];
+    let replacements =
+        [(MEMORY, report_memory::<L> as *const () as usize), (ERROR, report_error::<L> as *const () as usize)];
     let Some(caller) = find_library(CALLER) else {
         return false;
     };
@@ -89,13 +102,13 @@ struct Library {
 
 /// Finds a loaded library by the end of its path.
 fn find_library(ending: &[u8]) -> Option<Library> {
-    struct Search<'a> {
+    struct LibrarySearch<'a> {
         ending: &'a [u8],
         found: Option<Library>,
     }
     unsafe extern "C" fn visit(info: *mut libc::dl_phdr_info, _size: usize, search: *mut c_void) -> c_int {
         // SAFETY: the loader passes a valid description, and the pointer that `find_library` handed over.
-        let (info, search) = unsafe { (&*info, &mut *search.cast::<Search>()) };
+        let (info, search) = unsafe { (&*info, &mut *search.cast::<LibrarySearch>()) };
         // SAFETY: a name is a C string.
         if info.dlpi_name.is_null() || !unsafe { CStr::from_ptr(info.dlpi_name) }.to_bytes().ends_with(search.ending) {
             return 0;
@@ -114,7 +127,7 @@ fn find_library(ending: &[u8]) -> Option<Library> {
         search.found = Some(library);
         1
     }
-    let mut search = Search { ending, found: None };
+    let mut search = LibrarySearch { ending, found: None };
     // SAFETY: the function is called during this call only, with a pointer to `search`.
     unsafe { libc::dl_iterate_phdr(Some(visit), (&raw mut search).cast()) };
     search.found.filter(|library| library.dynamic != 0)

@@ -1,12 +1,12 @@
 //! The recorder of a real run: every allocation and every free of PyTorch's allocator, with the Python stack, for some 100 ns.
 //!
-//! The agent loads the library into a process that has imported torch. PyTorch reports each allocation to its profiler through one
+//! The agent loads the library into a process that has imported torch. PyTorch reports each allocation to the profiler through one
 //! exported function (`c10::reportMemoryUsageToProfiler`, c10/core/Allocator.h, 2.0 and later), also while nothing is profiled;
-//! [`hook`] puts a function of this crate in front of it. [`frames`] finds the Python stack without the interpreter's lock,
-//! [`stacks`] numbers stacks, [`blocks`] knows the allocated blocks, and [`file`] holds all of it in a mapped file, which stays
+//! `hook` puts a function of this crate in front. `frames` finds the Python stack without the interpreter's lock,
+//! `stacks` numbers stacks, `blocks` knows the allocated blocks, and `file` holds all in a mapped file, which stays
 //! whole however the process ends. The layout of the file is Note `[Recording]` in `crates/wire/src/recording.rs`.
 //!
-//! PyTorch's own history stays as the program set it: the recorder does not use it.
+//! The recorder does not use PyTorch's own history.
 
 mod blocks;
 mod code;
@@ -25,21 +25,21 @@ use recording::RECORDING;
 
 /// The result of a call: everything went well.
 const DONE: c_int = 0;
-/// The file could not be made: its folder is full, read-only, or gone.
+/// The file could not be made: the folder is full, read-only, or gone.
 const NO_FILE: c_int = 1;
-/// This PyTorch has no such function, or keeps it elsewhere.
+/// This PyTorch calls no such function.
 const NO_HOOK: c_int = 2;
 
 /// Starts recording into a new file of `events` slots at `path`; `layout` describes the structures of this Python.
 /// Returns 0, 1 for a file that could not be made, or 2 for a PyTorch without the function.
 ///
 /// # Safety
-/// `path` is a C string, and `layout` is one that the agent has compared with this interpreter.
+/// `path` is a C string, and the agent has compared `layout` with this interpreter.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn oomph_recorder_start(path: *const c_char, events: u64, layout: *const Layout) -> c_int {
     // SAFETY: by the contract of this function, both point to whole values for the length of the call.
     let (path, layout) = unsafe { (CStr::from_ptr(path), *layout) };
-    let Ok(file) = file::Recording::create(Path::new(OsStr::from_bytes(path.to_bytes())), events) else {
+    let Ok(file) = file::RecordingFile::create(Path::new(OsStr::from_bytes(path.to_bytes())), events) else {
         return NO_FILE;
     };
     if !RECORDING.start(file, layout) {
@@ -48,7 +48,7 @@ pub unsafe extern "C" fn oomph_recorder_start(path: *const c_char, events: u64, 
     DONE
 }
 
-/// Sets the optimizer step of the events that follow.
+/// Sets the optimizer step of later events.
 #[unsafe(no_mangle)]
 pub extern "C" fn oomph_recorder_step(step: u32) {
     RECORDING.set_step(step);
@@ -73,8 +73,8 @@ pub extern "C" fn oomph_recorder_resume() {
 }
 
 /// Writes the addresses of the code objects of this thread's Python functions to `codes`, innermost first, at most `capacity`;
-/// returns their number. The agent compares them with the frames that Python shows: where they differ, `layout` is not
-/// that of this Python. Nothing is read that the process has not mapped.
+/// returns their number. A difference from the frames that Python shows means another `layout` than this
+/// Python's. Addresses without memory are not touched.
 ///
 /// # Safety
 /// `codes` points to `capacity` words, `layout` to a whole value.

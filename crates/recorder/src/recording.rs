@@ -1,4 +1,4 @@
-//! The recording of this process: what happens at each allocation and each free.
+//! The recording of this process: the work at each allocation and each free.
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -6,10 +6,11 @@ use std::sync::{Mutex, PoisonError};
 
 use wire::recording::{KIND_ERROR, KIND_MEMORY, header};
 
-use crate::file::{Block, Event, Recording};
+use crate::blocks;
+use crate::file::{RecordedBlock, RecordedEvent, RecordingFile};
 use crate::frames::{self, Layout};
+use crate::hook::{self, Listener};
 use crate::stacks::Stacks;
-use crate::{blocks, hook};
 
 /// The only recording of the process.
 pub(crate) static RECORDING: Recorder = Recorder {
@@ -24,11 +25,11 @@ pub(crate) struct Recorder {
     is_on: AtomicBool,
     step: AtomicU32,
     count: AtomicU64,
-    state: Mutex<Option<State>>,
+    state: Mutex<Option<Active>>,
 }
 
-struct State {
-    file: Recording,
+struct Active {
+    file: RecordingFile,
     layout: Layout,
     stacks: Stacks,
     blocks: usize,
@@ -38,58 +39,43 @@ struct State {
 }
 
 impl Recorder {
-    /// Starts with a new file; false if PyTorch's function is not where it should be.
-    pub(crate) fn start(&self, file: Recording, layout: Layout) -> bool {
+    /// Starts with a new file; false without PyTorch's function.
+    pub(crate) fn start(&self, file: RecordingFile, layout: Layout) -> bool {
         if !frames::find_python() {
             return false;
         }
         let (stacks, started_millis) = (Stacks::default(), now_millis());
-        let state = State { file, layout, stacks, blocks: 0, lost_blocks: 0, started_millis, millis: 0 };
+        let state = Active { file, layout, stacks, blocks: 0, lost_blocks: 0, started_millis, millis: 0 };
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = Some(state);
-        let is_hooked = hook::install();
+        let is_hooked = hook::install::<Recorder>();
         self.is_on.store(is_hooked, Ordering::Release);
         is_hooked
     }
 
     pub(crate) fn set_step(&self, step: u32) {
         self.step.store(step, Ordering::Relaxed);
+        if let Some(state) = self.state.lock().unwrap_or_else(PoisonError::into_inner).as_mut() {
+            state.file.set_step(step);
+        }
     }
 
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
     }
 
-    /// Stops, without the lock: a thread that a forked child does not have may hold it for ever.
+    /// Stops, without the lock: a thread of the parent alone may hold the lock of a forked child for ever.
     pub(crate) fn stop(&self) {
         self.is_on.store(false, Ordering::Release);
     }
 
-    /// Goes on, if it was started.
+    /// Goes on after a stop.
     pub(crate) fn resume(&self) {
         let is_started = self.state.lock().unwrap_or_else(PoisonError::into_inner).is_some();
         self.is_on.store(is_started, Ordering::Release);
     }
 
-    /// Notes a block that was allocated, or freed if `change` is negative.
     #[inline]
-    pub(crate) fn note_memory(&self, address: *mut c_void, change: i64, reserved: u64, device: u8) {
-        if address.is_null() || change == 0 || !self.is_on.load(Ordering::Relaxed) {
-            return;
-        }
-        let event = Event { address: address as u64, change, reserved, kind: KIND_MEMORY, device, ..Event::default() };
-        self.with_state(|state, step| state.note(event, step));
-    }
-
-    /// Notes a request that could not be served.
-    pub(crate) fn note_error(&self, requested: i64, reserved: u64, device: u8) {
-        if self.is_on.load(Ordering::Relaxed) {
-            let event = Event { change: requested, reserved, kind: KIND_ERROR, device, ..Event::default() };
-            self.with_state(|state, step| state.note(event, step));
-        }
-    }
-
-    #[inline]
-    fn with_state(&self, note: impl FnOnce(&mut State, u32)) {
+    fn with_state(&self, note: impl FnOnce(&mut Active, u32)) {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(state) = state.as_mut() {
             note(state, self.step.load(Ordering::Relaxed));
@@ -98,9 +84,35 @@ impl Recorder {
     }
 }
 
-impl State {
+impl Listener for Recorder {
     #[inline]
-    fn note(&mut self, mut event: Event, step: u32) {
+    fn note_memory(address: *mut c_void, change: i64, reserved: u64, device: u8) {
+        if address.is_null() || change == 0 || !RECORDING.is_on.load(Ordering::Relaxed) {
+            return;
+        }
+        let event = RecordedEvent {
+            address: address as u64,
+            change,
+            reserved,
+            kind: KIND_MEMORY,
+            device,
+            ..RecordedEvent::default()
+        };
+        RECORDING.with_state(|state, step| state.note(event, step));
+    }
+
+    fn note_error(requested: i64, reserved: u64, device: u8) {
+        if RECORDING.is_on.load(Ordering::Relaxed) {
+            let event =
+                RecordedEvent { change: requested, reserved, kind: KIND_ERROR, device, ..RecordedEvent::default() };
+            RECORDING.with_state(|state, step| state.note(event, step));
+        }
+    }
+}
+
+impl Active {
+    #[inline]
+    fn note(&mut self, mut event: RecordedEvent, step: u32) {
         event.step = step;
         if event.change > 0 {
             // A free has the time of the allocation before it: the clock is a tenth of the cost.
@@ -115,13 +127,13 @@ impl State {
     }
 
     #[inline]
-    fn note_block(&mut self, event: &Event) {
-        let Event { address, change, stack, step, device, .. } = *event;
+    fn note_block(&mut self, event: &RecordedEvent) {
+        let RecordedEvent { address, change, stack, step, device, .. } = *event;
         if change < 0 {
             blocks::remove(self.file.blocks(), &mut self.blocks, address, device);
             return;
         }
-        let block = Block { address, size: change as u64, stack, step, device, ..Block::default() };
+        let block = RecordedBlock { address, size: change as u64, stack, step, device, ..RecordedBlock::default() };
         if !blocks::insert(self.file.blocks(), &mut self.blocks, block) {
             self.lost_blocks += 1;
             self.file.set_lost(header::LOST_BLOCKS, self.lost_blocks);

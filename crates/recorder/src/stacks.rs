@@ -5,9 +5,9 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use wire::recording::{PLACE, STACK, header};
 
-use crate::code::{Place, read_place};
-use crate::file::Recording;
-use crate::frames::{self, Layout, Position};
+use crate::code::{CodePlace, read_place};
+use crate::file::RecordingFile;
+use crate::frames::{self, Layout, RunningCall};
 
 /// Hands the hash of a stack through: it is one already.
 #[derive(Default)]
@@ -19,7 +19,9 @@ impl Hasher for Through {
     }
 
     fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&byte| self.write_u64(u64::from(byte)));
+        for byte in bytes {
+            self.write_u64(u64::from(*byte));
+        }
     }
 
     fn write_u64(&mut self, word: u64) {
@@ -36,7 +38,7 @@ type By<K> = HashMap<K, u32, BuildHasherDefault<Through>>;
 /// All stacks and places so far.
 #[derive(Default)]
 pub(crate) struct Stacks {
-    stacks: By<u64>,
+    numbers: By<u64>,
     places: By<(usize, usize)>,
     written: u32,
     lost: u64,
@@ -45,28 +47,28 @@ pub(crate) struct Stacks {
 impl Stacks {
     /// The number of the stack of this thread; 0 without Python, and where there was no room for its texts.
     #[inline]
-    pub(crate) fn number(&mut self, layout: &Layout, file: &mut Recording) -> u32 {
+    pub(crate) fn number(&mut self, layout: &Layout, file: &mut RecordingFile) -> u32 {
         let Some(hash) = frames::hash(layout) else {
             return 0;
         };
-        match self.stacks.get(&hash) {
+        match self.numbers.get(&hash) {
             Some(&number) => number,
             None => self.add(hash, layout, file),
         }
     }
 
     #[cold]
-    fn add(&mut self, hash: u64, layout: &Layout, file: &mut Recording) -> u32 {
+    fn add(&mut self, hash: u64, layout: &Layout, file: &mut RecordingFile) -> u32 {
         let number = self.write(layout, file).unwrap_or_default();
         if number == 0 {
             self.lost += 1;
             file.set_lost(header::LOST_STACKS, self.lost);
         }
-        self.stacks.insert(hash, number);
+        self.numbers.insert(hash, number);
         number
     }
 
-    fn write(&mut self, layout: &Layout, file: &mut Recording) -> Option<u32> {
+    fn write(&mut self, layout: &Layout, file: &mut RecordingFile) -> Option<u32> {
         let positions = frames::list(layout);
         let mut entry = vec![STACK];
         entry.extend(u16::try_from(positions.len()).ok()?.to_le_bytes());
@@ -80,7 +82,7 @@ impl Stacks {
         Some(self.written)
     }
 
-    fn place(&mut self, layout: &Layout, position: Position, file: &mut Recording) -> Option<u32> {
+    fn place(&mut self, layout: &Layout, position: RunningCall, file: &mut RecordingFile) -> Option<u32> {
         let key = (position.code, position.instruction);
         if let Some(&number) = self.places.get(&key) {
             return Some(number);
@@ -96,7 +98,7 @@ impl Stacks {
     }
 }
 
-fn entry_of(place: &Place) -> Vec<u8> {
+fn entry_of(place: &CodePlace) -> Vec<u8> {
     let length = |text: &str| (text.len() as u16).to_le_bytes();
     let mut entry = vec![PLACE];
     entry.extend(place.line.to_le_bytes());

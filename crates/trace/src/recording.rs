@@ -1,22 +1,25 @@
 //! The recording of a process of a real run: its layout is Note `[Recording]` in `crates/wire/src/recording.rs`.
 //!
 //! # Note [Recorded snapshots]
-//! A recording becomes a [`Snapshot`], so that everything that reads PyTorch's own history reads a real run as well. Two things are
-//! missing in it. The first is where segments lie: a dump of PyTorch's at the same instant states them, else they are the
-//! ranges of all addresses that were used. The second is the free memory of the device at an error, which the agent notes.
+//! A recording becomes a [`Snapshot`], so the readers of PyTorch's own history read a real run as well. Two things are missing in a
+//! recording. Segments are the first: a dump of PyTorch's at the same instant states all segments, else the ranges of all used addresses
+//! count as segments. The second is the free memory of the device at an error, which the agent notes.
 
 mod bytes;
 mod phases;
-mod segments;
+mod reservations;
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test")]
+mod tests;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use thiserror::Error;
 use wire::recording::{BLOCK_BYTES, EVENT_BYTES, KIND_ERROR, KIND_MEMORY, MAGIC, PLACE, STACK, VERSION, header};
 
 use self::bytes::Fields;
 use self::phases::Phases;
-use self::segments::{Change, Held, Ranges};
+use self::reservations::{HeldBlock, Ranges, Reservation};
 use crate::bytes::Bytes;
 use crate::event::{Action, Event};
 use crate::ids::{Address, DeviceIndex, Time};
@@ -46,15 +49,16 @@ pub enum RecordingError {
     },
 }
 
-/// What a process allocated, up to the end of the recording.
+/// The allocations of a process, up to the end of the recording.
 #[derive(Clone, Debug)]
 pub struct Recording {
     events: Vec<RecordedEvent>,
     blocks: Vec<RecordedBlock>,
     stacks: StackTable,
-    /// The number of the first event that the ring still has.
+    /// The number of the first event in the ring.
     first: u64,
     started_micros: u64,
+    step: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -101,7 +105,8 @@ pub fn read_recording(file: &[u8]) -> Result<Recording, RecordingError> {
     let stack_of = |number: u32| numbers.get(number as usize).copied().unwrap_or(StackId::EMPTY);
     let count = fields.u64(header::EVENTS);
     let first = count.saturating_sub(events as u64);
-    let slots = (first..count).map(|number| header::BYTES + (number % events as u64) as usize * EVENT_BYTES);
+    let slot = |number: u64| usize::try_from(number % events as u64).unwrap_or_default();
+    let slots = (first..count).map(|number| header::BYTES + slot(number) * EVENT_BYTES);
     let slots_of_blocks = (0..blocks).map(|index| starts_of_blocks + index * BLOCK_BYTES);
     Ok(Recording {
         events: slots.map(|at| read_event(fields, at, &stack_of)).collect(),
@@ -109,6 +114,7 @@ pub fn read_recording(file: &[u8]) -> Result<Recording, RecordingError> {
         stacks,
         first,
         started_micros: fields.u64(header::STARTED_MICROS),
+        step: fields.u32(header::STEP),
     })
 }
 
@@ -132,7 +138,7 @@ fn read_block(fields: Fields, at: usize, stack_of: &impl Fn(u32) -> StackId) -> 
     (address != 0).then_some(block)
 }
 
-/// Reads the places and stacks, up to the first entry that is none: the stacks, and the stack of each number.
+/// Reads the places and stacks, up to the first damaged entry: the stacks, and the stack of each number.
 fn read_texts(mut texts: &[u8]) -> (StackTable, Vec<StackId>) {
     let (mut table, mut places, mut numbers) = (StackTable::default(), Vec::new(), vec![StackId::EMPTY]);
     while let Some((&tag, rest)) = texts.split_first() {
@@ -170,13 +176,18 @@ fn read_stack<'a>(body: &'a [u8], places: &[FrameId]) -> Option<(Vec<FrameId>, &
 }
 
 impl Recording {
-    /// The number of events since the start, also of those that the ring has overwritten.
+    /// The number of events since the start, overwritten events included.
     pub fn event_count(&self) -> u64 {
         self.first + self.events.len() as u64
     }
 
-    /// True if the program did little after event number `at`: a process that ends by an error still allocates a few times, and one that
-    /// lives with it allocates on.
+    /// The number of completed optimizer steps.
+    pub fn steps_done(&self) -> u32 {
+        self.step.saturating_sub(1)
+    }
+
+    /// True if the program did little after event number `at`: a process still allocates a few times while an error ends the program, and
+    /// goes on allocating after a caught error.
     pub fn ends_with(&self, at: u64) -> bool {
         const FEW: usize = 1000;
         let after = usize::try_from(at.saturating_sub(self.first)).unwrap_or(usize::MAX);
@@ -184,7 +195,7 @@ impl Recording {
         after.iter().filter(|event| event.allocating().is_some()).count() <= FEW.min(self.events.len() / 4)
     }
 
-    /// Turns the recording into a snapshot (Note [Recorded snapshots]). `dump`: PyTorch's own at event number `at`, behind which nothing
+    /// Turns the recording into a snapshot (Note `[Recorded snapshots]`). `dump`: PyTorch's own at event number `at`, behind which nothing
     /// is taken over. `ooms`: the agent's records, oldest first.
     pub fn into_snapshot(mut self, dump: Option<(Snapshot, u64)>, ooms: &[OomRecord]) -> Snapshot {
         let end = dump.as_ref().map_or(self.event_count(), |(_, at)| *at);
@@ -193,10 +204,12 @@ impl Recording {
         let count = self.events.iter().map(|event| usize::from(event.device) + 1).max().unwrap_or_default();
         let (mut phases, mut segments) = (Phases::new(), Vec::new());
         let mut traces: Vec<Vec<Event>> = (0..count).map(|_| Vec::new()).collect();
-        let marks: Vec<u32> = self.events.iter().map(|event| phases.mark(&self.stacks, event.step, event.allocating())).collect();
+        let marks: Vec<u32> =
+            self.events.iter().map(|event| phases.mark(&self.stacks, event.step, event.allocating())).collect();
         for (device, trace) in (0..).zip(&mut traces) {
-            let of_dump = |dump: &Snapshot| dump.segments.iter().filter(|it| it.device.0 == u32::from(device)).cloned().collect();
-            let (changes, held) = self.segments(device, dumped.as_ref().map(of_dump).unwrap_or_default());
+            let of_dump =
+                |dump: &Snapshot| dump.segments.iter().filter(|it| it.device.0 == u32::from(device)).cloned().collect();
+            let (changes, held) = self.list_segments(device, dumped.as_ref().map(of_dump).unwrap_or_default());
             *trace = self.trace(device, &marks, &changes, free_of(ooms, device));
             segments.extend(held);
         }
@@ -206,21 +219,26 @@ impl Recording {
     }
 
     /// The segments of a device, and their changes during the history.
-    fn segments(&self, device: u8, dump: Vec<Segment>) -> (Vec<Change>, Vec<Segment>) {
+    fn list_segments(&self, device: u8, dump: Vec<Segment>) -> (Vec<Reservation>, Vec<Segment>) {
+        let mut held: Vec<HeldBlock> =
+            self.blocks.iter().filter(|block| block.device == device).map(RecordedBlock::held).collect();
+        held.sort_unstable_by_key(|block| block.address);
         let mut ranges = Ranges::default();
+        let of_device = self.events.iter().filter(|event| event.device == device);
+        let seen: HashSet<u64> =
+            of_device.filter(|event| event.allocating().is_some()).map(|event| event.address).collect();
+        held.iter().filter(|block| !seen.contains(&block.address)).for_each(|block| ranges.note_older(*block));
         for (at, event) in self.events.iter().enumerate() {
             if event.device == device && event.kind == KIND_MEMORY {
                 ranges.note(at, event.address, event.change, event.reserved);
             }
         }
-        let mut held: Vec<Held> = self.blocks.iter().filter(|block| block.device == device).map(RecordedBlock::held).collect();
-        held.sort_unstable_by_key(|block| block.address);
         let dump = self.with_stacks(dump);
         ranges.finish(DeviceIndex(device.into()), dump, &held)
     }
 
     /// The history of a device: `marks` of all events, and the changes of its segments.
-    fn trace(&self, device: u8, marks: &[u32], changes: &[Change], free: Vec<u64>) -> Vec<Event> {
+    fn trace(&self, device: u8, marks: &[u32], changes: &[Reservation], free: Vec<u64>) -> Vec<Event> {
         let (mut free, mut changes) = (free.into_iter(), changes.iter().peekable());
         let mut trace = Vec::new();
         for (at, (event, mark)) in self.events.iter().zip(marks).enumerate() {
@@ -238,11 +256,12 @@ impl Recording {
         trace
     }
 
-    /// The events of PyTorch's history for one of the recorder's: a free is requested and completed at once.
+    /// The events of PyTorch's history for an event of the recorder: a free is requested and completed at once.
     fn translate(&self, event: &RecordedEvent, free: impl FnOnce() -> u64) -> [Option<Event>; 2] {
         let size = Bytes(event.change.unsigned_abs());
         let time = Time::from_micros(self.started_micros.saturating_add(u64::from(event.millis) * 1000));
-        let of = |action, address| Some(Event { stack: event.stack, time, ..Event::new(action, Address(address), size) });
+        let of =
+            |action, address| Some(Event { stack: event.stack, time, ..Event::new(action, Address(address), size) });
         match (event.kind, event.change) {
             (KIND_MEMORY, 0..) => [of(Action::Alloc, event.address), None],
             (KIND_MEMORY, _) => [Action::FreeRequested, Action::FreeCompleted].map(|action| of(action, event.address)),
@@ -251,7 +270,7 @@ impl Recording {
         }
     }
 
-    /// Adds the stacks of blocks to the segments of a dump, which has none.
+    /// Adds the stacks of blocks to the segments of a dump.
     fn with_stacks(&self, mut segments: Vec<Segment>) -> Vec<Segment> {
         let known: HashMap<(u32, u64), &RecordedBlock> =
             self.blocks.iter().map(|block| ((u32::from(block.device), block.address), block)).collect();
@@ -274,8 +293,8 @@ impl RecordedEvent {
 }
 
 impl RecordedBlock {
-    fn held(&self) -> Held {
-        Held { address: self.address, size: self.size, stack: self.stack }
+    fn held(&self) -> HeldBlock {
+        HeldBlock { address: self.address, size: self.size, stack: self.stack }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The file of the recorder: what one process of a real run allocated. Note [Recording] describes its layout.
+//! The file of the recorder: what one process of a real run allocated. Note `[Recording]` describes its layout.
 
 // Note [Recording]
 // ~~~~~~~~~~~~~~~~
@@ -50,6 +50,8 @@ pub mod header {
     pub const LOST_BLOCKS: usize = 64;
     /// The wall-clock time of the start, in microseconds since 1970, as u64.
     pub const STARTED_MICROS: usize = 72;
+    /// The current optimizer step, counted from 1, as u32.
+    pub const STEP: usize = 80;
     /// The length of the header.
     pub const BYTES: usize = 4096;
 }

@@ -1,4 +1,4 @@
-//! A program in the foreground: it has the terminal, and every signal to oomph is the program's.
+//! A program in the foreground, with the terminal. A signal to oomph goes to the program.
 
 use std::io::ErrorKind;
 use std::os::unix::process::ExitStatusExt;
@@ -15,11 +15,11 @@ use trace::run::Ended;
 
 use crate::error::{Error, SetupError};
 
-/// The signals that are passed on. The others end or stop both processes, or come from the kernel.
+/// The signals for the program. Further signals end or stop both processes, or come from the kernel.
 const PASSED: [Signal; 6] =
     [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1, Signal::SIGUSR2];
 
-/// Runs the program to its own end. It stays in the process group of oomph, so the keyboard reaches both; oomph waits.
+/// Runs the program to the end, in the process group of oomph: the keyboard reaches both processes.
 pub fn attend(command: &mut Command) -> Result<Ended, Error> {
     let signals: SigSet = PASSED.into_iter().collect();
     // A signal waits in the descriptor instead of ending oomph.
@@ -36,16 +36,10 @@ pub fn attend(command: &mut Command) -> Result<Ended, Error> {
     let status = child.wait()?;
     has_ended.store(true, Ordering::SeqCst);
     let seconds = started.elapsed().as_secs_f64();
-    Ok(Ended {
-        exit_code: status.code(),
-        signal: status.signal(),
-        seconds,
-        timed_out: false,
-        in_background: false,
-    })
+    Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds, timed_out: false, in_background: false })
 }
 
-/// Starts the program from a thread with the mask of `signals`: a program inherits the mask of the thread that starts it.
+/// Starts the program from a thread with the mask of `signals`, because a program inherits the mask of the starting thread.
 fn spawn(command: &mut Command, signals: SigSet) -> std::io::Result<Child> {
     let starting = || {
         signals.thread_set_mask()?;
@@ -55,7 +49,7 @@ fn spawn(command: &mut Command, signals: SigSet) -> std::io::Result<Child> {
     joined.unwrap_or_else(|_| Err(ErrorKind::Other.into()))
 }
 
-/// Starts a thread that passes signals on while the program runs.
+/// Starts a thread for signals, which passes each on while the program runs.
 fn pass_on(descriptor: SignalFd, program: Pid, has_ended: Arc<AtomicBool>) {
     thread::spawn(move || {
         while let Ok(Some(info)) = descriptor.read_signal() {

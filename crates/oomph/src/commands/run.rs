@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use diagnose::Real;
-use drive::words::{Words, quote};
 use drive::dry_run::program;
 use drive::process::{attended, launch};
+use drive::words::{Words, quote};
 use drive::{run_dir, unpack};
 use report::render::terminal::Detail;
 use run::environment::of_real;
@@ -68,13 +68,13 @@ pub(super) fn explain(folder: &Path, launched: &Launch, is_verbose: bool) -> Res
     let (end, folder) = (Real::of(&recorded, launched), current_folder());
     if end.is_explained() {
         let next = suggest_fit(&recorded, launched);
-        let case = Real::case(recorded, launched, &folder, next);
+        let case = Real::make_case(recorded, launched, &folder, next);
         let diagnosis = diagnose::check(&case);
         let links = lint_links::find(diagnosis.findings(), &folder, None);
         let detail = if is_verbose { Detail::Full } else { Detail::Brief };
         output::say_report(&diagnosis.report(links), detail)?;
     }
-    end.lines(&folder).iter().for_each(|line| output::say(line));
+    end.describe(&folder).iter().for_each(|line| output::say(line));
     Ok(end.is_good())
 }
 
@@ -82,7 +82,8 @@ pub(super) fn explain(folder: &Path, launched: &Launch, is_verbose: bool) -> Res
 fn suggest_fit(recorded: &trace::Run, launched: &Launch) -> Option<String> {
     let (name, total) = Real::gpu(recorded)?;
     let profile = gpus::find(name).ok()?;
-    let memory = if profile.total_bytes == total { String::new() } else { format!(" --vram {}", gpus::write_size(total)) };
+    let memory =
+        if profile.total_bytes == total { String::new() } else { format!(" --vram {}", gpus::write_size(total)) };
     let words: Vec<String> = launched.command.iter().map(|word| quote(word)).collect();
     Some(format!("oomph fit --gpu {}{memory} -- {}", quote(&profile.name), words.join(" ")))
 }

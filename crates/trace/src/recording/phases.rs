@@ -1,7 +1,7 @@
 //! The step and phase of each event of a recording: the step by the agent, the phase by the stack.
 //!
-//! The agent of a real run hooks no module, so a phase is told from the functions on the stack: a call of a module, an optimizer's step, autograd's
-//! own threads, which run no Python. Between them the phases follow each other as `python/oomph/agent/position/marks.py` sets them.
+//! The agent of a real run hooks no module. The functions on the stack show the phase: a call of a module, an optimizer's step, autograd's
+//! own threads, which run no Python. Between these the phases follow each other as `python/oomph/agent/position/marks.py` sets them.
 
 use std::collections::HashMap;
 
@@ -37,12 +37,11 @@ impl Phases {
         let before = if is_new_step { Phase::Data } else { self.phase };
         let sign = stack.map(|stack| *self.signs.entry(stack).or_insert_with(|| sign_of(stacks, stack)));
         let phase = match (sign, before) {
-            (None, phase) => phase,
             (Some(Sign::Optimizer), _) => Phase::Optimizer,
             (Some(Sign::Backward), _) => Phase::Backward,
             (Some(Sign::Module), _) => Phase::Forward,
             (Some(Sign::None), Phase::Backward | Phase::Optimizer) => Phase::Other,
-            (Some(Sign::None), phase) => phase,
+            (None | Some(Sign::None), phase) => phase,
         };
         if self.marks.is_empty() || step != self.step || phase != self.phase {
             self.marks.push(Mark { step, phase, ..Mark::default() });
@@ -57,11 +56,11 @@ impl Phases {
 }
 
 fn sign_of(stacks: &StackTable, stack: StackId) -> Sign {
-    let mut frames = stacks.frames(stack).peekable();
-    if frames.peek().is_none() {
+    let mut running = stacks.frames(stack).peekable();
+    if running.peek().is_none() {
         return Sign::Backward;
     }
-    frames.map(sign_of_frame).find(|sign| *sign != Sign::None).unwrap_or(Sign::None)
+    running.map(sign_of_frame).find(|sign| *sign != Sign::None).unwrap_or(Sign::None)
 }
 
 fn sign_of_frame(frame: &Frame) -> Sign {

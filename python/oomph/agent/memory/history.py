@@ -18,6 +18,21 @@ _MAX_EVENTS = 4_000_000
 def record() -> None:
     """Starts recording, in the cheapest way that keeps Python stacks: of allocations only, without C++ frames."""
     torch.cuda.memory._record_memory_history(enabled="all", context="alloc", stacks="python", max_entries=_MAX_EVENTS)
+    _keep_on()
+
+
+def _keep_on() -> None:
+    """Ignores later calls: a program, or the compiler, that ends or shortens the history would empty the recording.
+
+    A process has one history: the program's own snapshots show the events of the agent's.
+    """
+    for name in ("_cuda_record_memory_history", "_cuda_record_memory_history_legacy"):
+        if hasattr(torch._C, name):
+            setattr(torch._C, name, _ignore)
+
+
+def _ignore(*_args, **_kwargs) -> None:
+    """Does nothing, in place of a function of PyTorch."""
 
 
 def write(folder: str, stem: str, positions: Positions) -> str:

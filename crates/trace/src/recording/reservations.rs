@@ -14,7 +14,7 @@ use crate::stack::StackId;
 
 /// An allocated block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Held {
+pub(super) struct HeldBlock {
     pub(super) address: u64,
     pub(super) size: u64,
     pub(super) stack: StackId,
@@ -22,18 +22,19 @@ pub(super) struct Held {
 
 /// A change of a device's segments before an event, by the event's position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Change {
+pub(super) struct Reservation {
     pub(super) before: usize,
     pub(super) address: u64,
     pub(super) size: u64,
     pub(super) is_reserved: bool,
 }
 
-/// A range of addresses in use since an event.
+/// A range of addresses in use, since an event.
 #[derive(Clone, Copy, Debug)]
 struct Range {
     end: u64,
-    first: usize,
+    /// The event; `None` if the range is older than the history.
+    first: Option<usize>,
     blocks: usize,
 }
 
@@ -41,7 +42,7 @@ struct Range {
 #[derive(Debug, Default)]
 pub(super) struct Ranges {
     open: BTreeMap<u64, Range>,
-    changes: Vec<Change>,
+    changes: Vec<Reservation>,
     reserved: u64,
 }
 
@@ -55,16 +56,23 @@ impl Ranges {
         let size = change.unsigned_abs();
         if change < 0 {
             let holder = self.open.range_mut(..=address).next_back().map(|(_, range)| range);
-            if let Some(range) = holder.filter(|range| range.end > address) {
-                range.blocks = range.blocks.saturating_sub(1);
+            match holder.filter(|range| range.end > address) {
+                Some(range) => range.blocks = range.blocks.saturating_sub(1),
+                None => self.add(address, Range { end: address.saturating_add(size), first: None, blocks: 0 }),
             }
         } else {
-            self.add(at, address, address.saturating_add(size));
+            self.add(address, Range { end: address.saturating_add(size), first: Some(at), blocks: 1 });
         }
     }
 
-    fn add(&mut self, at: usize, mut start: u64, mut end: u64) {
-        let mut joined = Range { end, first: at, blocks: 1 };
+    /// Notes a block that is older than the history, before its events.
+    pub(super) fn note_older(&mut self, block: HeldBlock) {
+        let end = block.address.saturating_add(block.size);
+        self.add(block.address, Range { end, first: None, blocks: 1 });
+    }
+
+    fn add(&mut self, mut start: u64, mut joined: Range) {
+        let mut end = joined.end;
         while let Some((&other, range)) = self.open.range(..end).next_back() {
             if range.end <= start {
                 break;
@@ -79,30 +87,37 @@ impl Ranges {
 
     /// Ends all ranges without blocks, before the event at `at`.
     fn release(&mut self, at: usize) {
-        let empty: Vec<(u64, Range)> = self.open.iter().filter(|(_, range)| range.blocks == 0).map(|(start, range)| (*start, *range)).collect();
+        let empty: Vec<(u64, Range)> =
+            self.open.iter().filter(|(_, range)| range.blocks == 0).map(|(start, range)| (*start, *range)).collect();
         self.open.retain(|_, range| range.blocks > 0);
         for (address, range) in touching(&empty) {
             let size = range.end - address;
-            self.changes.push(Change { before: range.first, address, size, is_reserved: true });
-            self.changes.push(Change { before: at, address, size, is_reserved: false });
+            self.changes.extend(reserve(&range, address, size));
+            self.changes.push(Reservation { before: at, address, size, is_reserved: false });
         }
     }
 
     /// Ends the history of a device: the changes by position, and the segments. `dump`: PyTorch's segments; `held`: the
     /// blocks without a dump, by address.
-    pub(super) fn finish(mut self, device: DeviceIndex, dump: Vec<Segment>, held: &[Held]) -> (Vec<Change>, Vec<Segment>) {
+    pub(super) fn finish(
+        mut self,
+        device: DeviceIndex,
+        dump: Vec<Segment>,
+        held: &[HeldBlock],
+    ) -> (Vec<Reservation>, Vec<Segment>) {
         let mut segments = dump;
         let open: Vec<(u64, Range)> = std::mem::take(&mut self.open).into_iter().collect();
         for segment in &segments {
             let (start, end) = (segment.address.0, segment.address.0.saturating_add(segment.total_size.0));
             let inside = open.iter().filter(|(address, range)| *address < end && range.end > start);
             if let Some(first) = inside.map(|(_, range)| range.first).min() {
-                self.changes.push(Change { before: first, address: start, size: segment.total_size.0, is_reserved: true });
+                let range = Range { end, first, blocks: 0 };
+                self.changes.extend(reserve(&range, start, segment.total_size.0));
             }
         }
         if segments.is_empty() {
             for (address, range) in touching(&open) {
-                self.changes.push(Change { before: range.first, address, size: range.end - address, is_reserved: true });
+                self.changes.extend(reserve(&range, address, range.end - address));
                 let inside = held.iter().filter(|block| block.address >= address && block.address < range.end);
                 segments.push(segment(device, address, range.end, &inside.copied().collect::<Vec<_>>()));
             }
@@ -110,6 +125,11 @@ impl Ranges {
         self.changes.sort_by_key(|change| (change.before, change.is_reserved, change.address));
         (self.changes, segments)
     }
+}
+
+/// The reservation of a range, unless it is older than the history.
+fn reserve(range: &Range, address: u64, size: u64) -> Option<Reservation> {
+    Some(Reservation { before: range.first?, address, size, is_reserved: true })
 }
 
 /// Joins ranges that touch; both are by address.
@@ -127,7 +147,7 @@ fn touching(ranges: &[(u64, Range)]) -> Vec<(u64, Range)> {
     joined
 }
 
-fn segment(device: DeviceIndex, start: u64, end: u64, held: &[Held]) -> Segment {
+fn segment(device: DeviceIndex, start: u64, end: u64, held: &[HeldBlock]) -> Segment {
     let mut blocks = Vec::new();
     let mut at = start;
     for block in held {
