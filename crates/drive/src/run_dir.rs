@@ -38,12 +38,7 @@ impl RunDir {
                 .map_err(|source| Error::RunFolder { folder: std::env::temp_dir(), source });
         };
         watchdog::start();
-        let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
-        fs::create_dir_all(folder).map_err(failed)?;
-        if fs::read_dir(folder).map_err(failed)?.next().is_some() {
-            return Err(Error::RunFolderInUse(folder.to_owned()));
-        }
-        Ok(RunDir::Kept(fs::canonicalize(folder).map_err(failed)?))
+        make_empty(folder).map(RunDir::Kept)
     }
 
     /// The folder.
@@ -55,10 +50,20 @@ impl RunDir {
     }
 }
 
+/// Makes a folder, which must be empty if it exists; returns the whole path.
+fn make_empty(folder: &Path) -> Result<PathBuf, Error> {
+    let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
+    fs::create_dir_all(folder).map_err(failed)?;
+    if fs::read_dir(folder).map_err(failed)?.next().is_some() {
+        return Err(Error::RunFolderInUse(folder.to_owned()));
+    }
+    fs::canonicalize(folder).map_err(failed)
+}
+
 /// Makes the folder of a real run, which outlives oomph: `save`, which must be empty, or a new one among the temporary folders.
 pub fn make_lasting(save: Option<&Path>) -> Result<PathBuf, Error> {
     if let Some(folder) = save {
-        return Ok(RunDir::make(Some(folder))?.path().to_owned());
+        return make_empty(folder);
     }
     let made = tempfile::Builder::new().prefix("oomph-run-").tempdir();
     made.map(tempfile::TempDir::keep).map_err(|source| Error::RunFolder { folder: std::env::temp_dir(), source })
