@@ -153,11 +153,16 @@ impl Real {
     }
 }
 
+/// The last record of a device.
+fn gpu_of(process: &Process, device: u32) -> Option<&GpuRecord> {
+    process.gpus.iter().rfind(|gpu| gpu.device == device)
+}
+
 /// The GPU of the first fatal error, with the process and the error.
 fn find_gpu(run: &Run) -> Option<(&GpuRecord, &Process, &OomRecord)> {
     let process = run.processes.iter().find(|process| is_fatal(process))?;
     let oom = process.ooms.last()?;
-    let gpu = process.gpus.iter().find(|gpu| gpu.device == oom.device)?;
+    let gpu = gpu_of(process, oom.device)?;
     Some((gpu, process, oom))
 }
 
@@ -177,7 +182,7 @@ fn with_gpu(run: &Run, launch: Launch) -> Launch {
         device_total_bytes: gpu.total_bytes,
         device_context_bytes: context,
         device_others_bytes: outside - context,
-        devices: u32::try_from(process.gpus.len()).unwrap_or(u32::MAX),
+        devices: process.gpus.iter().map(|gpu| gpu.device + 1).max().unwrap_or_default(),
         ..launch
     }
 }
@@ -245,14 +250,14 @@ fn at(place: Option<&(String, u32)>, folder: &str) -> String {
 /// The largest use of each device of a process.
 fn uses(process: &Process, rank: Option<u32>) -> Vec<UseOfMemory> {
     let of = |device: DeviceIndex| {
-        let gpu = process.gpus.iter().find(|gpu| gpu.device == device.0);
+        let gpu = gpu_of(process, device.0);
         let stated = |figure: fn(&DeviceStats) -> u64| process.stats_of(device).map(figure).max().unwrap_or_default();
         let history = process.snapshot.as_ref().map(|snapshot| History::of(snapshot, device));
         let walked = history.and_then(|history| Some(history.peaks().allocated?.bytes)).unwrap_or_default();
         UseOfMemory {
             rank,
             name: gpu.map(|gpu| gpu.name.clone()).unwrap_or_default(),
-            free_before_bytes: gpu.map(|gpu| Bytes(gpu.free_bytes)),
+            free_before_bytes: gpu.and_then(|gpu| gpu.free_bytes).map(Bytes),
             allocated_peak_bytes: Bytes(stated(|stats| stats.allocated_peak_bytes)).max(walked),
             reserved_peak_bytes: Bytes(stated(|stats| stats.reserved_peak_bytes)).max(walked),
         }
@@ -276,7 +281,7 @@ mod tests {
         let gpu = GpuRecord {
             name: "NVIDIA T4".to_owned(),
             total_bytes: 15 << 30,
-            free_bytes: 14 << 30,
+            free_bytes: Some(14 << 30),
             ..GpuRecord::default()
         };
         let end = EndRecord { steps: 4, devices: vec![stats], ..EndRecord::default() };

@@ -123,8 +123,8 @@ def operation(*, functions: list[str], text: str, shapes: list[list[int]], resul
     return {"kind": "operation", "functions": functions, "text": text, "shapes": shapes, "result": result, "operands": operands, "input": input, "out_features": out_features}
 
 
-def gpu(*, device: int, name: str, total_bytes: int, free_bytes: int) -> dict:
-    """A GPU of a real run."""
+def gpu(*, device: int, name: str, total_bytes: int, free_bytes: int | None) -> dict:
+    """A GPU of a real run; the last record of a device counts."""
     return {"kind": "gpu", "device": device, "name": name, "total_bytes": total_bytes, "free_bytes": free_bytes}
 
 

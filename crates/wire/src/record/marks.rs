@@ -327,7 +327,7 @@ macro_rules! agent_records {
                     /// The number of output features of a linear layer; else 0.
                     out_features: u64,
                 }
-                /// A GPU of a real run.
+                /// A GPU of a real run; the last record of a device counts.
                 Gpu "gpu" => many gpus: GpuRecord {
                     /// The device.
                     device: u32,
@@ -335,8 +335,9 @@ macro_rules! agent_records {
                     name: text,
                     /// `total_memory`, as in `cudaMemGetInfo`.
                     total_bytes: u64,
-                    /// The free memory by `cudaMemGetInfo`, before PyTorch reserved any.
-                    free_bytes: u64,
+                    /// The free memory by `cudaMemGetInfo` with what PyTorch has reserved; `None` until the program has reserved some. To ask
+                    /// earlier would make a context on a device that the program may never use.
+                    free_bytes: u64_or_null,
                 }
                 /// PyTorch's own snapshot of a real run was written: segments and blocks, without a history.
                 Dump "dump" => last dump: DumpRecord {

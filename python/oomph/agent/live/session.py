@@ -39,6 +39,8 @@ class Session:
         self._counts: dict[int, int] = {}
         self._steps = 0
         self._written = 0.0
+        # The devices whose free memory is recorded.
+        self._with_free: set[int] = set()
         self._found = Found(self._marks)
         self._oom = OutOfMemory(self._marks, self._record_file, self._stats, Waiting(), self._found, self._note_oom)
 
@@ -60,16 +62,23 @@ class Session:
         if problem is not None:
             self._record_file.write(records.unrecorded(reason=problem))
             say(f"allocations are not recorded: {problem}")
-        self._write_gpus()
+        for device in range(torch.cuda.device_count()):
+            self._write_gpu(device, None)
         self._oom.attach()
 
     @guarded
-    def _write_gpus(self) -> None:
-        for device in range(torch.cuda.device_count()):
-            known = torch.cuda.get_device_properties(device)
-            # Asking for the free memory would make a context on a device that the program may never use.
-            free = torch.cuda.mem_get_info(device)[0] if device == torch.cuda.current_device() else known.total_memory
-            self._record_file.write(records.gpu(device=device, name=known.name, total_bytes=known.total_memory, free_bytes=free))
+    def _write_gpu(self, device: int, free: int | None) -> None:
+        known = torch.cuda._get_device_properties(device)
+        self._record_file.write(records.gpu(device=device, name=known.name, total_bytes=known.total_memory, free_bytes=free))
+
+    @guarded
+    def _write_free(self, devices: list[dict]) -> None:
+        """The free memory of the devices that the program uses, once for each."""
+        for stats in devices:
+            device = stats["device"]
+            if device not in self._with_free and stats["reserved_bytes"]:
+                self._with_free.add(device)
+                self._write_gpu(device, torch.cuda.mem_get_info(device)[0] + stats["reserved_bytes"])
 
     @guarded
     def _forked(self) -> None:
@@ -93,13 +102,16 @@ class Session:
         now = time.monotonic()
         if self._record_file.is_open and (done <= _FIRST_STEPS or now - self._written >= _PAUSE):
             self._written = now
+            devices = self._stats.of_all()
+            self._write_free(devices)
             record = records.step(
-                step=done, devices=self._stats.of_all(), monotonic_ns=time.monotonic_ns(), work=None, at=None, zeroed_at=None
+                step=done, devices=devices, monotonic_ns=time.monotonic_ns(), work=None, at=None, zeroed_at=None
             )
             self._record_file.write(record)
 
     def _note_oom(self) -> None:
         """The state of the program at an out-of-memory error."""
+        self._write_free(self._stats.of_all())
         self._take_census()
         self._write_dump()
 
@@ -133,9 +145,11 @@ class Session:
             self._record_file.write(describe(error))
         for row in self._oom.surroundings:
             self._record_file.write(row)
+        devices = self._stats.of_all()
+        self._write_free(devices)
         reason = "exit" if error is None else "interrupt" if isinstance(error, KeyboardInterrupt) else "exception"
         record = records.end(
-            reason=reason, steps=self._steps, devices=self._stats.of_all(), snapshot=None, monotonic_ns=time.monotonic_ns()
+            reason=reason, steps=self._steps, devices=devices, snapshot=None, monotonic_ns=time.monotonic_ns()
         )
         self._record_file.write(record)
 
