@@ -20,5 +20,5 @@ class OwnHistory(unittest.TestCase):
 
     def test_all_allocations_are_recorded(self):
         ran = run_program(PROGRAM, phantom=True)
-        self.assertEqual((ran.status, ran.stdout), (0, "2\n"), ran.stderr)
+        self.assertEqual((ran.status, ran.stdout), (0, "1\n"), ran.stderr)
         self.assertEqual(len(ran.marks()), 2)
