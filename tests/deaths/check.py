@@ -35,6 +35,7 @@ def main() -> int:
     programs = sorted([*HERE.glob("work/*.py"), *HERE.glob("blind/*.py")])
     oomph = arguments.oomph.absolute()
     cases = [suite.Case(f"{path.parent.name}/{path.stem}", partial(judge, oomph, path), is_extra=path.stem not in USUAL) for path in programs]
+    cases += [suite.Case("a signal to oomph is the program's", partial(pass_signal, oomph)), suite.Case("one run in another", partial(nest, oomph))]
     return suite.run("deaths", cases, arguments)
 
 
@@ -53,6 +54,27 @@ def judge(oomph: Path, path: Path) -> str:
     problems = list(differences(expected, said, done.returncode, path.name))
     assert not problems, "\n".join([*problems, said, *done.stderr.splitlines()[-12:]])
     return f"{said[:100]} ({late})"
+
+
+def pass_signal(oomph: Path) -> str:
+    """The program handles a signal that only oomph was sent, and the exit status is the handler's."""
+    source = "import signal, sys; signal.signal(signal.SIGTERM, lambda *_: sys.exit(9)); print('ready', flush=True); signal.pause()"
+    command = [oomph, "run", "--", sys.executable, "-c", source]
+    with subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
+        running.stdout.readline()
+        running.send_signal(signal.SIGTERM)
+        said = running.communicate(timeout=PATIENCE)[1]
+    assert running.returncode == 9, f"status {running.returncode}: {said}"
+    assert said.startswith("oomph: ended with exit status 9"), said
+    return said.strip()
+
+
+def nest(oomph: Path) -> str:
+    """The outer of two runs records, and speaks once."""
+    command = [oomph, "run", "--", oomph, "run", "--", sys.executable, "-c", "raise SystemExit(4)"]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 4 and done.stderr.count("oomph: ") == 1, f"status {done.returncode}: {done.stderr}"
+    return done.stderr.strip()
 
 
 def _heed_interrupts() -> None:

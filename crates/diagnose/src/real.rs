@@ -82,6 +82,11 @@ impl Real {
         self.ran_out
     }
 
+    /// True if a process of the program used a GPU.
+    pub fn is_recorded(&self) -> bool {
+        self.is_recorded
+    }
+
     /// True if the program ended well, and nobody will ask for the recording.
     pub fn is_good(&self) -> bool {
         matches!(self.end, End::Good) && self.caught.times == 0

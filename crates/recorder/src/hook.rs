@@ -6,6 +6,7 @@
 //! both entries with functions of the same signature, which call the originals. The rest of the process still calls the originals.
 
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::panic::{UnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// `c10::Device`: kind and index (c10/core/Device.h, 2.0 and later).
@@ -39,6 +40,16 @@ pub(crate) trait Listener {
     fn note_memory(address: *mut c_void, change: i64, reserved: u64, device: u8);
     /// A request failed.
     fn note_error(requested: i64, reserved: u64, device: u8);
+    /// One of the functions above panicked.
+    fn stop_for_good();
+}
+
+/// Keeps a panic on this side of the C boundary: the program goes on without the listener.
+#[inline]
+fn guard<L: Listener>(note: impl FnOnce() + UnwindSafe) {
+    if catch_unwind(note).is_err() {
+        L::stop_for_good();
+    }
 }
 
 unsafe extern "C" fn report_memory<L: Listener>(
@@ -48,14 +59,14 @@ unsafe extern "C" fn report_memory<L: Listener>(
     reserved: usize,
     device: TorchDevice,
 ) {
-    L::note_memory(address, change, reserved as u64, device.index as u8);
+    guard::<L>(|| L::note_memory(address, change, reserved as u64, device.index as u8));
     let original = REPORT_MEMORY.load(Ordering::Relaxed);
     // SAFETY: `install` stored the address of the original first; the arguments are the caller's.
     unsafe { std::mem::transmute::<usize, ReportMemory>(original)(address, change, allocated, reserved, device) }
 }
 
 unsafe extern "C" fn report_error<L: Listener>(requested: i64, allocated: usize, reserved: usize, device: TorchDevice) {
-    L::note_error(requested, reserved as u64, device.index as u8);
+    guard::<L>(|| L::note_error(requested, reserved as u64, device.index as u8));
     let original = REPORT_ERROR.load(Ordering::Relaxed);
     // SAFETY: as above.
     unsafe { std::mem::transmute::<usize, ReportError>(original)(requested, allocated, reserved, device) }
@@ -75,7 +86,7 @@ pub(crate) fn install<L: Listener>() -> bool {
     };
     // SAFETY: the library is loaded, and PyTorch never unloads it.
     let replaced = replacements.map(|(name, function)| unsafe { caller.replace(name, function) });
-    replaced[0]
+    replaced == [true, true]
 }
 
 /// The addresses of the original functions.

@@ -1,4 +1,4 @@
-//! The recorder of a real run: every allocation and every free of PyTorch's allocator, with the Python stack, for some 100 ns.
+//! The recorder of a real run: every allocation and every free of PyTorch's allocator, with the Python stack, for a fraction of a microsecond.
 //!
 //! The agent loads the library into a process that has imported torch. PyTorch reports each allocation to the profiler through one
 //! exported function (`c10::reportMemoryUsageToProfiler`, c10/core/Allocator.h, 2.0 and later), also while nothing is profiled;
@@ -39,10 +39,13 @@ const NO_HOOK: c_int = 2;
 pub unsafe extern "C" fn oomph_recorder_start(path: *const c_char, events: u64, layout: *const Layout) -> c_int {
     // SAFETY: by the contract of this function, both point to whole values for the length of the call.
     let (path, layout) = unsafe { (CStr::from_ptr(path), *layout) };
-    let Ok(file) = file::RecordingFile::create(Path::new(OsStr::from_bytes(path.to_bytes())), events) else {
+    let path = Path::new(OsStr::from_bytes(path.to_bytes()));
+    let Ok(file) = file::RecordingFile::create(path, events) else {
         return NO_FILE;
     };
     if !RECORDING.start(file, layout) {
+        // An empty recording would hide that nothing was recorded; a file that stays is only that.
+        let _ = std::fs::remove_file(path);
         return NO_HOOK;
     }
     DONE

@@ -108,6 +108,10 @@ impl Listener for Recorder {
             RECORDING.with_state(|state, step| state.note(event, step));
         }
     }
+
+    fn stop_for_good() {
+        RECORDING.stop();
+    }
 }
 
 impl Active {

@@ -24,13 +24,14 @@ pub fn attend(command: &mut Command) -> Result<Ended, Error> {
     let signals: SigSet = PASSED.into_iter().collect();
     // A signal waits in the descriptor instead of ending oomph.
     let before = signals.thread_swap_mask(SigmaskHow::SIG_BLOCK).map_err(std::io::Error::from)?;
+    // Made before the program starts: a failure leaves nothing behind.
+    let descriptor = SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC).map_err(std::io::Error::from)?;
     let started = Instant::now();
     let child = spawn(command, before);
     let mut child = child.map_err(|source| {
         Error::from(SetupError::NoProgram { program: command.get_program().to_string_lossy().into_owned(), source })
     })?;
     let has_ended = Arc::new(AtomicBool::new(false));
-    let descriptor = SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC).map_err(std::io::Error::from)?;
     let pid = Pid::from_raw(child.id().cast_signed());
     pass_on(descriptor, pid, Arc::clone(&has_ended));
     let status = child.wait()?;

@@ -1,8 +1,10 @@
 //! `oomph run`: a real run, recorded, and explained when it dies.
 
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 
 use diagnose::Real;
+use drive::SetupError;
 use drive::dry_run::program;
 use drive::process::{attended, launch};
 use drive::words::{Words, quote};
@@ -14,7 +16,7 @@ use trace::Launch;
 use trace::run::Ended;
 
 use crate::args::Run;
-use crate::environment::current_folder;
+use crate::environment::{current_folder, is_in_real_run};
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::{lint_links, output};
@@ -27,6 +29,11 @@ pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Err
         Words::Script(arguments.program.clone())
     };
     let words = program::command(&words, arguments.python.as_deref())?;
+    if is_in_real_run() {
+        // The outer `oomph run` records, and explains the end.
+        let source = launch::command(&words)?.exec();
+        return Err(Error::from(SetupError::NoProgram { program: words[0].to_string_lossy().into_owned(), source }));
+    }
     let unpacked = unpack::unpack()?;
     let folder = run_dir::make_lasting(arguments.save.as_deref())?;
     let spec = RunSpec::real(words);
@@ -53,8 +60,8 @@ fn status_of(ended: &Ended) -> u8 {
 /// Says how the program ended, and keeps the recording if it may be wanted.
 fn finish(arguments: &Run, folder: &Path, launched: &Launch) -> Result<(), Error> {
     run_dir::write_launch(folder, launched)?;
-    let is_good = explain(folder, launched, arguments.verbose)?;
-    if arguments.save.is_none() && is_good {
+    let is_of_use = explain(folder, launched, arguments.verbose)?;
+    if arguments.save.is_none() && !is_of_use {
         run_dir::remove(folder);
     } else {
         output::say(&format!("oomph: recorded in {0}; `oomph explain {0}` says this again", folder.display()));
@@ -62,7 +69,7 @@ fn finish(arguments: &Run, folder: &Path, launched: &Launch) -> Result<(), Error
     Ok(())
 }
 
-/// Explains the end of a recorded real run on standard error. Returns true if there was nothing to explain.
+/// Explains the end of a recorded real run on standard error. Returns true if the recording may be of use later.
 pub(super) fn explain(folder: &Path, launched: &Launch, is_verbose: bool) -> Result<bool, Error> {
     let recorded = run_dir::read(folder)?;
     let (end, folder) = (Real::of(&recorded, launched), current_folder());
@@ -75,7 +82,7 @@ pub(super) fn explain(folder: &Path, launched: &Launch, is_verbose: bool) -> Res
         output::say_report(&diagnosis.report(links), detail)?;
     }
     end.describe(&folder).iter().for_each(|line| output::say(line));
-    Ok(end.is_good())
+    Ok(end.is_recorded() && !end.is_good())
 }
 
 /// The command that searches for the smallest change with which the program fits this GPU.

@@ -2,7 +2,7 @@
 
 Note [Real runs]
 ~~~~~~~~~~~~~~~~
-The folder of `OOMPH_RUN` holds for each process that uses a GPU the recording of the recorder (`recorder`), which costs some 100 ns for each
+The folder of `OOMPH_RUN` holds for each process that uses a GPU the recording of the recorder (`recorder`), which costs a fraction of a microsecond for each
 allocation, and the agent's records: the steps, a few a second; each out-of-memory error, with the state of the program; the end. Nothing of
 the program is replaced. What would cost something at each call of a module, and what could change the way in which a program dies, is left out:
 no hooks of modules, no handler of signals, no `os._exit` of ours.

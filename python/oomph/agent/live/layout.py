@@ -79,9 +79,23 @@ def _find_code() -> CodeLayout | None:
     ascii_characters = _find_bytes(text, text.encode())
     other_characters = _find_bytes(other, other.encode("utf-16-le"))
     content = _find_bytes(b"oomph", b"oomph")
-    if None in (*found, ascii_characters, other_characters, content):
+    if None in (*found, ascii_characters, other_characters, content) or not _are_known((text, 1, 1), (other, 2, 0)):
         return None
     return CodeLayout(*found, CodeType.__basicsize__, _LENGTH, _TEXT_STATE, ascii_characters, other_characters, _BYTES_LENGTH, content)
+
+
+def _are_known(*texts: tuple[str, int, int]) -> bool:
+    """True if the length, the width and the mark of ASCII lie where crates/recorder/src/code.rs reads them."""
+    return all(_read_state(text) == (len(text), width, is_ascii) for text, width, is_ascii in texts) and _read_length(b"oomph") == 5
+
+
+def _read_state(text: str) -> tuple[int, int, int]:
+    state = ctypes.c_uint32.from_address(id(text) + _TEXT_STATE).value
+    return ctypes.c_size_t.from_address(id(text) + _LENGTH).value, state >> 2 & 7, state >> 6 & 1
+
+
+def _read_length(content: bytes) -> int:
+    return ctypes.c_size_t.from_address(id(content) + _BYTES_LENGTH).value
 
 
 def _sample() -> None:

@@ -6,6 +6,7 @@ import os
 import pickle
 import sys
 import time
+import weakref
 
 import torch
 from torch.optim import optimizer as optim
@@ -36,7 +37,7 @@ class Session:
         self._recorder = Recorder()
         self._stats = Stats()
         self._marks = Places()
-        self._counts: dict[int, int] = {}
+        self._counts: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
         self._steps = 0
         self._written = 0.0
         # The devices whose free memory is recorded.
@@ -93,7 +94,7 @@ class Session:
 
     @guarded
     def _count(self, optimizer: torch.optim.Optimizer) -> None:
-        done = self._counts[id(optimizer)] = self._counts.get(id(optimizer), 0) + 1
+        done = self._counts[optimizer] = self._counts.get(optimizer, 0) + 1
         if done <= self._steps:
             return
         self._steps = done
