@@ -14,12 +14,16 @@ pub struct CodeLayout {
     pub lines: u32,
     /// From a code object to the number of its first line.
     pub first_line: u32,
-    /// From a code object to its first instruction.
+    /// The format of that table: 10 as in CPython 3.10, 11 as in later versions.
+    pub lines_format: u32,
+    /// From a code object to its first instruction; 0 where instructions are counted from the code object.
     pub instructions: u32,
     /// From a text to its length in characters.
     pub text_length: u32,
     /// From a text to the word that tells the width of its characters.
     pub text_state: u32,
+    /// The bit of that word at which the width begins; the mark of ASCII follows four bits later.
+    pub width_bit: u32,
     /// From a text in ASCII to its characters.
     pub ascii_characters: u32,
     /// From a text outside ASCII to the characters.
@@ -56,7 +60,11 @@ pub(crate) unsafe fn read_place(layout: &CodeLayout, code: usize, instruction: u
         CodePlace {
             file: read_text(layout, word(code + layout.file as usize)),
             function: read_text(layout, word(code + layout.name as usize)),
-            line: find_line(table, first, offset).unwrap_or_default(),
+            line: match layout.lines_format {
+                10 => find_line_in_pairs(table, first, offset),
+                _ => find_line(table, first, offset),
+            }
+            .unwrap_or_default(),
         }
     }
 }
@@ -72,11 +80,11 @@ unsafe fn word(address: usize) -> usize {
 /// `text` is a live `str` in the compact form, as all names in code objects are.
 unsafe fn read_text(layout: &CodeLayout, text: usize) -> String {
     // SAFETY: by the contract of this function; the state tells the width of the characters that follow (`PyASCIIObject`,
-    // Include/cpython/unicodeobject.h, 3.11).
+    // Include/cpython/unicodeobject.h).
     unsafe {
         let length = word(text + layout.text_length as usize).min(LONGEST);
         let state = std::ptr::read_unaligned((text + layout.text_state as usize) as *const u32);
-        let (kind, is_ascii) = (state >> 2 & 7, state >> 6 & 1 == 1);
+        let (kind, is_ascii) = (state >> layout.width_bit & 7, state >> (layout.width_bit + 4) & 1 == 1);
         let start = text + if is_ascii { layout.ascii_characters } else { layout.other_characters } as usize;
         let character = |index: usize| match kind {
             1 => u32::from(std::ptr::read((start + index) as *const u8)),
@@ -130,6 +138,21 @@ fn find_line(table: &[u8], first: i32, offset: usize) -> Option<u32> {
     None
 }
 
+/// Finds the line in a table of CPython 3.10: pairs of a length in bytes and a change of the line, -128 for no line
+/// (Objects/lnotab_notes.txt).
+fn find_line_in_pairs(table: &[u8], first: i32, offset: usize) -> Option<u32> {
+    let (mut line, mut end) = (first, 0);
+    for pair in table.chunks_exact(2) {
+        let change = pair[1] as i8;
+        end += usize::from(pair[0]);
+        line += if change == i8::MIN { 0 } else { i32::from(change) };
+        if offset < end {
+            return (change != i8::MIN).then(|| u32::try_from(line).unwrap_or_default());
+        }
+    }
+    None
+}
+
 /// The sign is the last bit.
 fn signed(value: u64) -> i64 {
     let size = (value >> 1) as i64;
@@ -152,5 +175,17 @@ mod tests {
         assert_eq!(lines, expected.map(Some));
         assert_eq!(find_line(&table, 1, 10_000), None);
         assert_eq!(find_line(&[], 1, 0), None);
+    }
+
+    #[test]
+    fn lines_follow_the_table_of_pairs() {
+        // `co_linetable` and `co_lines()` of CPython 3.10.13 for a function with a sum over two lines, a loop and a `finally`.
+        let table = [2, 1, 2, 1, 4, 255, 12, 2, 4, 1, 2, 1, 2, 255, 2, 2, 4, 1, 12, 2];
+        let lines: Vec<Option<u32>> = (0..23).map(|index| find_line_in_pairs(&table, 1, 2 * index)).collect();
+        let expected = [2, 3, 2, 2, 4, 4, 4, 4, 4, 4, 5, 5, 6, 5, 7, 8, 8, 10, 10, 10, 10, 10, 10];
+        assert_eq!(lines, expected.map(Some));
+        assert_eq!(find_line_in_pairs(&[4, 128, 4, 3], 1, 2), None);
+        assert_eq!(find_line_in_pairs(&[4, 128, 4, 3], 1, 4), Some(4));
+        assert_eq!(find_line_in_pairs(&table, 1, 46), None);
     }
 }

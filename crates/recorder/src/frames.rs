@@ -13,13 +13,19 @@ use wire::recording::DEEPEST;
 
 use crate::code::CodeLayout;
 
+/// The offset of a field that this version of Python does not have.
+pub const ABSENT: u32 = u32::MAX;
+
+/// The bits of a pointer to an object that CPython 3.14 uses for itself (`Include/internal/pycore_stackref.h`).
+const TAG_BITS: usize = 7;
+
 /// The offsets of Python's structures, in bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Layout {
-    /// From a thread's state to the pointer to the holder of the running frame.
-    pub thread_holder: u32,
-    /// From there to the running frame.
+    /// From a thread's state to the pointer to the running frame, or to the frame's holder.
+    pub thread_frame: u32,
+    /// From the holder to the pointer to the running frame; [`ABSENT`] if the thread's state points to the frame itself.
     pub holder_frame: u32,
     /// From a frame to its code object.
     pub frame_code: u32,
@@ -27,9 +33,11 @@ pub struct Layout {
     pub frame_previous: u32,
     /// From a frame to the last instruction.
     pub frame_instruction: u32,
-    /// From a frame to the byte with the kind of owner.
+    /// The length of that field: 8 for an address, 4 for an index of two-byte instructions.
+    pub instruction_bytes: u32,
+    /// From a frame to the byte with the kind of owner; [`ABSENT`] if every frame is that of a Python function.
     pub frame_owner: u32,
-    /// The owner of frames without a Python function.
+    /// The first kind of owner whose frames have no Python function.
     pub foreign_owner: u32,
     /// The offsets of code objects and texts.
     pub code: CodeLayout,
@@ -119,20 +127,38 @@ impl RawMemory for AnyMemory {
 /// Calls `visit` with each function of the thread, innermost first, until it returns false.
 #[inline]
 fn walk(memory: &impl RawMemory, layout: &Layout, mut visit: impl FnMut(RunningCall) -> bool) -> Option<()> {
-    let holder = memory.word(thread_state()? + layout.thread_holder as usize)?;
-    let mut frame = memory.word(holder.checked_add(layout.holder_frame as usize)?)?;
+    let mut frame = memory.word(thread_state()? + layout.thread_frame as usize)?;
+    if layout.holder_frame != ABSENT {
+        frame = memory.word(frame.checked_add(layout.holder_frame as usize)?)?;
+    }
     while frame != 0 {
-        let owner = memory.byte(frame.checked_add(layout.frame_owner as usize)?)?;
-        if u32::from(owner) != layout.foreign_owner {
-            let code = memory.word(frame + layout.frame_code as usize)?;
-            let instruction = memory.word(frame + layout.frame_instruction as usize)?;
-            if !visit(RunningCall { code, instruction }) {
-                return Some(());
-            }
+        if is_of_python(memory, layout, frame)? && !visit(read_call(memory, layout, frame)?) {
+            return Some(());
         }
-        frame = memory.word(frame + layout.frame_previous as usize)?;
+        frame = memory.word(frame.checked_add(layout.frame_previous as usize)?)?;
     }
     Some(())
+}
+
+/// True if the frame is that of a Python function, not one that the interpreter made for itself.
+#[inline]
+fn is_of_python(memory: &impl RawMemory, layout: &Layout, frame: usize) -> Option<bool> {
+    if layout.frame_owner == ABSENT {
+        return Some(true);
+    }
+    let owner = memory.byte(frame.checked_add(layout.frame_owner as usize)?)?;
+    Some(u32::from(owner) < layout.foreign_owner)
+}
+
+#[inline]
+fn read_call(memory: &impl RawMemory, layout: &Layout, frame: usize) -> Option<RunningCall> {
+    let code = memory.word(frame.checked_add(layout.frame_code as usize)?)? & !TAG_BITS;
+    let field = memory.word(frame.checked_add(layout.frame_instruction as usize)?)?;
+    let instruction = match layout.instruction_bytes {
+        4 => code.wrapping_add(2 * (field & 0xffff_ffff)),
+        _ => field,
+    };
+    Some(RunningCall { code, instruction })
 }
 
 /// A hash of the stack of this thread, of which the innermost functions count; `None` if the thread runs no Python.

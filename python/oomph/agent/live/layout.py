@@ -4,11 +4,22 @@ import ctypes
 import sys
 from types import CodeType
 
-# From the state of a thread to a frame, by the version of Python (Include/cpython/pystate.h, Include/internal/pycore_frame.h):
-# holder, frame, then in a frame: code, previous, instruction, owner; and the owner of frames without a Python function.
-_FRAMES = {(3, 11): (56, 8, 32, 48, 56, 69, 255), (3, 12): (56, 0, 0, 8, 56, 70, 3)}
-# `PyASCIIObject`, `PyBytesObject` (Include/cpython).
+_ABSENT = 2**32 - 1
+# The structures by the first version of Python that has them (Include/cpython/frameobject.h, Include/internal/pycore_frame.h): from the
+# holder of a frame to the frame, then in a frame: code, previous, instruction, the instruction's length, owner, and the first owner
+# of frames without a Python function. 3.14 is known from its source only.
+_FRAMES = {
+    (3, 10): (_ABSENT, 32, 24, 96, 4, _ABSENT, 0),
+    (3, 11): (8, 32, 48, 56, 8, 69, 3),
+    (3, 12): (0, 0, 8, 56, 8, 70, 3),
+    (3, 13): (_ABSENT, 0, 8, 56, 8, 70, 3),
+    (3, 14): (_ABSENT, 0, 8, 56, 8, 74, 3),
+}
+# The pointer to the frame, or to its holder, is one of these words of a thread's state.
+_THREAD_STATE = range(24, 256, 8)
+# `PyASCIIObject`, `PyBytesObject` (Include/cpython), and the first bit of a text's width, until 3.13 and from 3.14.
 _LENGTH, _TEXT_STATE, _BYTES_LENGTH = 16, 32, 16
+_WIDTH_BITS = (2, 16)
 _WORD = ctypes.sizeof(ctypes.c_void_p)
 _DEEPEST = 256
 
@@ -19,8 +30,8 @@ class CodeLayout(ctypes.Structure):
     _fields_ = [
         (name, ctypes.c_uint32)
         for name in (
-            "file", "name", "lines", "first_line", "instructions", "text_length", "text_state", "ascii_characters",
-            "other_characters", "bytes_length", "bytes_content",
+            "file", "name", "lines", "first_line", "lines_format", "instructions", "text_length", "text_state", "width_bit",
+            "ascii_characters", "other_characters", "bytes_length", "bytes_content",
         )
     ]  # fmt: skip
 
@@ -32,7 +43,8 @@ class Layout(ctypes.Structure):
         *(
             (name, ctypes.c_uint32)
             for name in (
-                "thread_holder", "holder_frame", "frame_code", "frame_previous", "frame_instruction", "frame_owner", "foreign_owner",
+                "thread_frame", "holder_frame", "frame_code", "frame_previous", "frame_instruction", "instruction_bytes", "frame_owner",
+                "foreign_owner",
             )
         ),
         ("code", CodeLayout),
@@ -40,18 +52,23 @@ class Layout(ctypes.Structure):
 
 
 def find(recorder: ctypes.CDLL) -> Layout | None:
-    """The layout of this Python; `None` if it is another one than is known."""
+    """The layout of this Python; `None` for an unknown layout."""
     frames = _FRAMES.get(sys.version_info[:2])
     code = _find_code()
     if frames is None or code is None:
         return None
-    layout = Layout(*frames, code)
-    return layout if _read_codes(recorder, layout) == _list_codes() else None
+    layouts = (Layout(at, *frames, code) for at in _THREAD_STATE)
+    return next((layout for layout in layouts if _is_right(recorder, layout)), None)
+
+
+def _is_right(recorder: ctypes.CDLL, layout: Layout) -> bool:
+    """True if the recorder finds the functions that Python shows."""
+    return _read_codes(recorder, layout) == _list_codes()
 
 
 def _list_codes() -> list[int]:
-    """The code objects of the caller and its callers, innermost first."""
-    codes, frame = [], sys._getframe(1)
+    """The code objects of the caller's callers, innermost first."""
+    codes, frame = [], sys._getframe(2)
     while frame is not None:
         codes.append(id(frame.f_code))
         frame = frame.f_back
@@ -59,16 +76,16 @@ def _list_codes() -> list[int]:
 
 
 def _read_codes(recorder: ctypes.CDLL, layout: Layout) -> list[int]:
-    """The same as the recorder reads them, without this function."""
-    codes = (ctypes.c_size_t * (_DEEPEST + 1))()
+    """The code objects by the recorder, without those of this function and its caller."""
+    codes = (ctypes.c_size_t * (_DEEPEST + 2))()
     recorder.oomph_recorder_probe.restype = ctypes.c_size_t
     recorder.oomph_recorder_probe.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
     count = recorder.oomph_recorder_probe(ctypes.addressof(layout), ctypes.addressof(codes), len(codes))
-    return list(codes[1:count])
+    return list(codes[2:count])
 
 
 def _find_code() -> CodeLayout | None:
-    """The offsets of code objects, searched for in one whose fields are known."""
+    """The offsets of code objects, searched for in a code object with known fields."""
     code, text, other = _sample.__code__, "oomph", "o\N{GREEK SMALL LETTER OMEGA}mph"
     found = (
         _find_word(code, id(code.co_filename)),
@@ -79,19 +96,23 @@ def _find_code() -> CodeLayout | None:
     ascii_characters = _find_bytes(text, text.encode())
     other_characters = _find_bytes(other, other.encode("utf-16-le"))
     content = _find_bytes(b"oomph", b"oomph")
-    if None in (*found, ascii_characters, other_characters, content) or not _are_known((text, 1, 1), (other, 2, 0)):
+    width_bit = next((bit for bit in _WIDTH_BITS if _are_known(bit, (text, 1, 1), (other, 2, 0))), None)
+    if None in (*found, ascii_characters, other_characters, content, width_bit) or _read_length(b"oomph") != 5:
         return None
-    return CodeLayout(*found, CodeType.__basicsize__, _LENGTH, _TEXT_STATE, ascii_characters, other_characters, _BYTES_LENGTH, content)
+    lines_format, instructions = (10, 0) if sys.version_info < (3, 11) else (11, CodeType.__basicsize__)
+    return CodeLayout(
+        *found, lines_format, instructions, _LENGTH, _TEXT_STATE, width_bit, ascii_characters, other_characters, _BYTES_LENGTH, content
+    )
 
 
-def _are_known(*texts: tuple[str, int, int]) -> bool:
+def _are_known(width_bit: int, *texts: tuple[str, int, int]) -> bool:
     """True if the length, the width and the mark of ASCII lie where crates/recorder/src/code.rs reads them."""
-    return all(_read_state(text) == (len(text), width, is_ascii) for text, width, is_ascii in texts) and _read_length(b"oomph") == 5
+    return all(_read_state(text, width_bit) == (len(text), width, is_ascii) for text, width, is_ascii in texts)
 
 
-def _read_state(text: str) -> tuple[int, int, int]:
+def _read_state(text: str, width_bit: int) -> tuple[int, int, int]:
     state = ctypes.c_uint32.from_address(id(text) + _TEXT_STATE).value
-    return ctypes.c_size_t.from_address(id(text) + _LENGTH).value, state >> 2 & 7, state >> 6 & 1
+    return ctypes.c_size_t.from_address(id(text) + _LENGTH).value, state >> width_bit & 7, state >> width_bit + 4 & 1
 
 
 def _read_length(content: bytes) -> int:
@@ -110,7 +131,7 @@ def _find_word(owner: object, word: int) -> int | None:
 
 
 def _find_line() -> int | None:
-    """The offset of the first line in code objects: the one that is right for several."""
+    """The offset of the first line in code objects, right for several."""
     codes = [it.__code__ for it in (_sample, _find_word, _find_code, _list_codes)]
     places = range(2 * _WORD, CodeType.__basicsize__, 4)
     return next((at for at in places if all(ctypes.c_int32.from_address(id(it) + at).value == it.co_firstlineno for it in codes)), None)
