@@ -9,11 +9,14 @@ expectation (README.md), worked out by hand from its source, before `oomph run` 
 import json
 import os
 import re
+import shutil
 import signal
+import site
 import subprocess
 import sys
 import tempfile
 import time
+import venv
 from functools import partial
 from pathlib import Path
 
@@ -36,6 +39,7 @@ def main() -> int:
     oomph = arguments.oomph.absolute()
     cases = [suite.Case(f"{path.parent.name}/{path.stem}", partial(judge, oomph, path), is_extra=path.stem not in USUAL) for path in programs]
     cases += [suite.Case("a signal to oomph is the program's", partial(pass_signal, oomph)), suite.Case("one run in another", partial(nest, oomph))]
+    cases += [suite.Case("OOMPH_RUN without a command", partial(record_by_variable, oomph))]
     return suite.run("deaths", cases, arguments)
 
 
@@ -75,6 +79,36 @@ def nest(oomph: Path) -> str:
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 4 and done.stderr.count("oomph: ") == 1, f"status {done.returncode}: {done.stderr}"
     return done.stderr.strip()
+
+
+def record_by_variable(oomph: Path) -> str:
+    """An environment with the files of the wheel: the variable alone records, and the end is explained once for two processes."""
+    with tempfile.TemporaryDirectory(prefix="oomph-deaths-") as folder:
+        python, recorded = install(Path(folder), oomph), Path(folder) / "run"
+        device = [oomph, "phantom", "--gpu", "rtx-3060", "--vram", "4GiB", "--", "env", f"OOMPH_RUN={recorded}"]
+        program = HERE / "work" / "forward_activations.py"
+        twice = [subprocess.run(list(map(str, [*device, python, program])), capture_output=True, text=True) for _ in range(2)]
+        silent = subprocess.run([python, "-c", "import sys; sys.exit('oomph.startup' in sys.modules)"])
+        files = sorted(path.name for path in recorded.iterdir())
+    line = suite.read_expectations(program)["line"]
+    first = explanation(twice[0].stderr)
+    assert first.startswith("does not fit") and f"{program.name}:{line}" in first, twice[0].stderr
+    assert f"oomph: out of memory; `oomph explain {recorded}` explains it" in twice[1].stderr, twice[1].stderr
+    assert silent.returncode == 0, "without the variable the package is loaded"
+    assert sum(name.endswith(".recording") for name in files) == 2, files
+    return first[:100]
+
+
+def install(folder: Path, oomph: Path) -> Path:
+    """Makes an environment with the packages of this one, the wheel's package, its line, and the command."""
+    venv.create(folder / "env", with_pip=False)
+    python = folder / "env" / "bin" / "python"
+    packages = Path(subprocess.check_output([python, "-c", "import site; print(site.getsitepackages()[0])"], text=True).strip())
+    shutil.copytree(suite.ROOT / "python" / "oomph", packages / "oomph", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(suite.ROOT / "python" / "wheel.data" / "purelib" / "oomph.pth", packages)
+    (packages / "theirs.pth").write_text("\n".join(site.getsitepackages()) + "\n")
+    (folder / "env" / "bin" / "oomph").symlink_to(oomph)
+    return python
 
 
 def _heed_interrupts() -> None:

@@ -27,6 +27,8 @@ enum End {
     Good,
     Status(i32, Option<Raised>),
     Signal(i32),
+    /// Unknown: the program still runs, or was killed while nobody waited for it.
+    Open,
 }
 
 #[derive(Clone, Debug)]
@@ -137,6 +139,7 @@ impl Real {
         match &self.end {
             End::Good if self.step > 0 => format!("{}; ", count(self.step, "step", "steps")),
             End::Good => String::new(),
+            End::Open => format!("recorded up to step {}, without an end: it runs, or was killed; ", self.step + 1),
             End::Signal(number) => format!("ended{steps} by {}; ", name_of_signal(*number)),
             End::Status(_, Some(raised)) => {
                 format!("ended{steps} with {}{}; ", raised.type_name, at(raised.at.as_ref(), folder))
@@ -217,14 +220,16 @@ fn name_of_signal(number: i32) -> String {
 }
 
 fn end_of(run: &Run, launch: &Launch) -> End {
-    let ended = launch.ended.clone().unwrap_or_default();
+    let error = run.processes.iter().find_map(|process| process.errors.last()).map(raised);
+    let Some(ended) = &launch.ended else {
+        // Nobody waited for the program, which only its own records describe.
+        let has_ended = run.processes.iter().all(|process| process.end.is_some());
+        return if error.is_some() { End::Status(1, error) } else if has_ended { End::Good } else { End::Open };
+    };
     match (ended.exit_code, ended.signal) {
         (Some(0), _) => End::Good,
         (_, Some(signal)) => End::Signal(signal),
-        (status, None) => {
-            let error = run.processes.iter().find_map(|process| process.errors.last());
-            End::Status(status.unwrap_or_default(), error.map(raised))
-        }
+        (status, None) => End::Status(status.unwrap_or_default(), error),
     }
 }
 

@@ -69,6 +69,12 @@ pub fn make_lasting(save: Option<&Path>) -> Result<PathBuf, Error> {
     made.map(tempfile::TempDir::keep).map_err(|source| Error::RunFolder { folder: std::env::temp_dir(), source })
 }
 
+/// Makes the folder that processes share of which none was started by oomph. The first one writes `run.json`.
+pub fn join_lasting(folder: &Path, launch: &Launch) -> Result<(), Error> {
+    fs::create_dir_all(folder).map_err(|source| Error::RunFolder { folder: folder.to_owned(), source })?;
+    if is_run(folder) { Ok(()) } else { write_launch(folder, launch) }
+}
+
 /// Removes the folder of a run that nobody asked to keep. What cannot be removed lies among the temporary files.
 pub fn remove(folder: &Path) {
     if let Err(problem) = fs::remove_dir_all(folder) {

@@ -28,6 +28,9 @@ mod carried {
 /// Names under which programs open the driver at run time; each links to the phantom.
 const LINKS: [&str; 3] = ["libcuda.so.1", "libcuda.so", "libnvidia-ml.so.1"];
 
+/// The folder of the agent's `sitecustomize`, inside the unpacked folder.
+pub const INJECT: &str = "python/oomph/agent/inject";
+
 /// The unpacked folders.
 #[derive(Clone, Debug)]
 pub struct Unpacked {
@@ -45,7 +48,7 @@ pub fn unpack() -> Result<Unpacked, Error> {
         fill(&parent, &folder).map_err(|source| Error::from(SetupError::Cache { folder: parent.clone(), source }))?;
     }
     check_exec(&folder)?;
-    Ok(Unpacked { library_dir: folder.join("lib"), inject_dir: folder.join("python/oomph/agent/inject") })
+    Ok(Unpacked { library_dir: folder.join("lib"), inject_dir: folder.join(INJECT) })
 }
 
 /// The user's cache folder of oomph: one folder for each version, and the run cache of `fit`.

@@ -26,7 +26,7 @@ pub(crate) use self::job::JobOptions;
 pub(crate) use self::lint::{ALL, FixMode, Lint, parse_rule};
 pub(crate) use self::lists::{Gpus, RemedyName, RuleName};
 pub(crate) use self::phantom::Phantom;
-pub(crate) use self::run::Run;
+pub(crate) use self::run::{RecordInto, Run};
 pub(crate) use self::tune::Tune;
 
 /// Ends PyTorch's `CUDA out of memory`: says before a GPU is touched whether a program fits, and what fills the memory.
@@ -51,6 +51,9 @@ pub(crate) enum Command {
     /// Runs a program for real, records its memory for next to nothing, and explains its end.
     #[command(after_help = run::EXAMPLES)]
     Run(Run),
+    /// Prepares the folder of `OOMPH_RUN` and prints where the agent is, for a Python that was started without `oomph run`.
+    #[command(hide = true)]
+    RecordInto(RecordInto),
     /// Which allocator settings suit this program? Replays a recorded one under many of them, exactly.
     #[command(after_help = tune::EXAMPLES)]
     Tune(Box<Tune>),

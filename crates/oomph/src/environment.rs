@@ -7,7 +7,9 @@ pub(crate) fn current_folder() -> String {
     std::env::current_dir().unwrap_or_default().display().to_string()
 }
 
-/// True for a command of a program that `oomph run` records.
+/// True for a command of a program that `oomph run` records. The variable alone may be the user's.
 pub(crate) fn is_in_real_run() -> bool {
-    std::env::var_os(wire::variable::RUN).is_some_and(|folder| !folder.is_empty())
+    let has_folder = std::env::var_os(wire::variable::RUN).is_some_and(|folder| !folder.is_empty());
+    let paths = std::env::var_os("PYTHONPATH").unwrap_or_default();
+    has_folder && std::env::split_paths(&paths).any(|path| path.ends_with(drive::unpack::INJECT))
 }

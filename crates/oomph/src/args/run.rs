@@ -33,3 +33,13 @@ pub(crate) struct Run {
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "SCRIPT [ARGS]")]
     pub(crate) program: Vec<OsString>,
 }
+
+#[derive(Debug, Args)]
+pub(crate) struct RecordInto {
+    /// The folder for recordings
+    pub(crate) folder: PathBuf,
+
+    /// The command line of the first process
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) program: Vec<OsString>,
+}

@@ -6,6 +6,7 @@ pub(crate) mod fit;
 pub(crate) mod gpus;
 pub(crate) mod lint;
 pub(crate) mod phantom;
+pub(crate) mod record_into;
 pub(crate) mod remedy;
 pub(crate) mod rule;
 pub(crate) mod run;
@@ -37,6 +38,7 @@ pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Er
         Command::Rule(arguments) => rule::run(&arguments),
         Command::Gpus(arguments) => gpus::run(&arguments),
         Command::Run(arguments) => run::run(&arguments, after_dashes),
+        Command::RecordInto(arguments) => record_into::run(&arguments),
         Command::Phantom(arguments) => phantom::run(&arguments),
     }
 }

@@ -1,0 +1,18 @@
+//! `oomph record-into`: what a Python needs that is recorded by `OOMPH_RUN` alone (python/oomph/startup.py).
+
+use drive::{run_dir, unpack};
+use run::{Conditions, RunSpec};
+
+use crate::args::RecordInto;
+use crate::error::Error;
+use crate::exit::ExitStatus;
+use crate::output;
+
+/// Unpacks the agent, writes `run.json` unless another process did, and prints the folder for Python's path.
+pub(crate) fn run(arguments: &RecordInto) -> Result<ExitStatus, Error> {
+    let unpacked = unpack::unpack()?;
+    let spec = RunSpec::real(arguments.program.clone());
+    run_dir::join_lasting(&arguments.folder, &spec.launch(&Conditions::on_device(Vec::new())))?;
+    output::verbatim(&format!("{}\n", unpacked.inject_dir.display()))?;
+    Ok(ExitStatus::Fits)
+}
