@@ -6,6 +6,7 @@ A phantom GPU stands for the real one: PyTorch, its allocator and the recorder a
 expectation (README.md), worked out by hand from its source, before `oomph run` was written. The code was written with `work`; `blind` was run afterwards.
 """
 
+import contextlib
 import json
 import os
 import re
@@ -40,6 +41,7 @@ def main() -> int:
     cases = [suite.Case(f"{path.parent.name}/{path.stem}", partial(judge, oomph, path), is_extra=path.stem not in USUAL) for path in programs]
     cases += [suite.Case("a signal to oomph is the program's", partial(pass_signal, oomph)), suite.Case("one run in another", partial(nest, oomph))]
     cases += [suite.Case("OOMPH_RUN without a command", partial(record_by_variable, oomph))]
+    cases += [suite.Case("the kernel kills for want of host memory", partial(exhaust_host, oomph), is_extra=True)]
     return suite.run("deaths", cases, arguments)
 
 
@@ -97,6 +99,38 @@ def record_by_variable(oomph: Path) -> str:
     assert silent.returncode == 0, "without the variable the package is loaded"
     assert sum(name.endswith(".recording") for name in files) == 2, files
     return first[:100]
+
+
+def exhaust_host(oomph: Path) -> str:
+    """A control group with too little memory: the kernel's kill is named, with the limit."""
+    with control_group(1536 << 20) as group:
+        command = [oomph, "phantom", "--gpu", "rtx-3060", "--", oomph, "run", "--", sys.executable, HERE / "host_memory.py"]
+        join = ["sh", "-c", f"echo $$ > {group}/cgroup.procs && exec \"$@\"", "sh"]
+        done = subprocess.run([*join, *map(str, command)], capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 128 + signal.SIGKILL, f"status {done.returncode}: {done.stderr}"
+    assert "by SIGKILL (signal 9) for want of host memory" in done.stderr, done.stderr
+    kill = re.search(r"killed 1 process of this control group for want of host memory \(limit 1.50 GiB\).* had (\S+) GiB", done.stderr)
+    assert kill and 0.5 < float(kill[1]) < 3, done.stderr
+    return kill[0]
+
+
+@contextlib.contextmanager
+def control_group(limit: int):
+    """A group of the memory controller, of either version, with a limit in bytes."""
+    roots = {Path("/sys/fs/cgroup/memory"): "memory.limit_in_bytes", Path("/sys/fs/cgroup"): "memory.max"}
+    root = next((root for root in roots if (root / "cgroup.procs").exists()), None)
+    if root is None:
+        raise suite.Skip("no control groups here")
+    group = root / f"oomph-deaths-{os.getpid()}"
+    try:
+        group.mkdir()
+        (group / roots[root]).write_text(str(limit))
+    except OSError as error:
+        raise suite.Skip(f"no control group can be made: {error}") from error
+    try:
+        yield group
+    finally:
+        group.rmdir()
 
 
 def install(folder: Path, oomph: Path) -> Path:

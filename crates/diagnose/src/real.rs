@@ -1,7 +1,8 @@
 //! The end of a real run: the reason, and the lines for the user.
 
-use report::words::{count, relative};
-use trace::run::{DeviceStats, ErrorRecord, GpuRecord, OomRecord};
+mod sentences;
+
+use trace::run::{DeviceStats, GpuRecord, HostRecord, OomRecord};
 use trace::text::{Artifact, StatedBytes};
 use trace::{Action, Bytes, DeviceIndex, History, Launch, Process, Run};
 
@@ -19,6 +20,7 @@ pub struct Real {
     use_of_memory: Option<UseOfMemory>,
     step: u32,
     is_recorded: bool,
+    host: Option<HostRecord>,
     problems: Vec<String>,
 }
 
@@ -33,6 +35,8 @@ enum End {
 
 #[derive(Clone, Debug)]
 struct Raised {
+    /// The rank, in a job.
+    rank: Option<u32>,
     type_name: String,
     at: Option<(String, u32)>,
 }
@@ -70,6 +74,7 @@ impl Real {
             use_of_memory: run.processes.iter().flat_map(|process| uses(process, rank(process))).max_by_key(fullness),
             step: run.processes.iter().map(Process::step_count).max().unwrap_or_default(),
             is_recorded: !run.processes.is_empty(),
+            host: launch.host.clone(),
             problems: run
                 .processes
                 .iter()
@@ -113,51 +118,6 @@ impl Real {
     pub fn gpu(run: &Run) -> Option<(&str, Bytes)> {
         let (gpu, _, _) = find_gpu(run)?;
         Some((&gpu.name, Bytes(gpu.total_bytes)))
-    }
-
-    /// The lines behind the explanation, or in place of an explanation. `folder` shortens paths.
-    pub fn describe(&self, folder: &str) -> Vec<String> {
-        let mut lines = Vec::new();
-        if !self.is_recorded {
-            lines.push(format!("oomph: {}no process of the program used a GPU through PyTorch", self.how(folder)));
-            return lines;
-        }
-        if !self.ran_out {
-            let reason = if matches!(self.end, End::Good) { "" } else { "; no request for memory failed at the end" };
-            lines.push(format!("oomph: {}{}{reason}", self.how(folder), self.use_of_memory_in_words()));
-        }
-        if self.caught.times > 0 {
-            let times = count(self.caught.times, "out-of-memory error was", "out-of-memory errors were");
-            lines.push(format!("oomph: {times} caught{}", at(self.caught.at.as_ref(), folder)));
-        }
-        lines.extend(self.problems.iter().map(|problem| format!("oomph: allocations were not recorded: {problem}")));
-        lines
-    }
-
-    fn how(&self, folder: &str) -> String {
-        let steps = if self.step > 0 { format!(" after step {}", self.step) } else { String::new() };
-        match &self.end {
-            End::Good if self.step > 0 => format!("{}; ", count(self.step, "step", "steps")),
-            End::Good => String::new(),
-            End::Open => format!("recorded up to step {}, without an end: it runs, or was killed; ", self.step + 1),
-            End::Signal(number) => format!("ended{steps} by {}; ", name_of_signal(*number)),
-            End::Status(_, Some(raised)) => {
-                format!("ended{steps} with {}{}; ", raised.type_name, at(raised.at.as_ref(), folder))
-            }
-            End::Status(status, None) => format!("ended{steps} with exit status {status}; "),
-        }
-    }
-
-    fn use_of_memory_in_words(&self) -> String {
-        let Some(known) = &self.use_of_memory else { return "no memory was allocated".to_owned() };
-        let rank = known.rank.map(|rank| format!("rank {rank}, ")).unwrap_or_default();
-        let peak = format!(
-            "at most {} allocated, {} reserved ({rank}{})",
-            known.allocated_peak_bytes, known.reserved_peak_bytes, known.name
-        );
-        let spare =
-            known.free_before_bytes.map(|free| format!(", {} to spare", free - known.reserved_peak_bytes.min(free)));
-        peak + &spare.unwrap_or_default()
     }
 }
 
@@ -204,27 +164,18 @@ fn own_bytes(message: &str) -> Option<StatedBytes> {
     })
 }
 
-/// The name of a signal (signal(7)), and the usual sender.
-fn name_of_signal(number: i32) -> String {
-    let (name, why) = match number {
-        1 => ("SIGHUP", ": the terminal was closed"),
-        2 => ("SIGINT", ": it was interrupted, as by Ctrl-C"),
-        6 => ("SIGABRT", ": a library has given up"),
-        7 => ("SIGBUS", ": a mapped file was cut, or shared memory is full"),
-        9 => ("SIGKILL", ", as by the kernel for want of host memory, or by a scheduler"),
-        11 => ("SIGSEGV", ": a library has read or written a wrong address"),
-        15 => ("SIGTERM", ", as by a scheduler or a launcher"),
-        _ => ("", ""),
-    };
-    if name.is_empty() { format!("signal {number}") } else { format!("{name} (signal {number}){why}") }
-}
-
 fn end_of(run: &Run, launch: &Launch) -> End {
-    let error = run.processes.iter().find_map(|process| process.errors.last()).map(raised);
+    let error = find_first_error(run);
     let Some(ended) = &launch.ended else {
         // Nobody waited for the program, which only its own records describe.
         let has_ended = run.processes.iter().all(|process| process.end.is_some());
-        return if error.is_some() { End::Status(1, error) } else if has_ended { End::Good } else { End::Open };
+        return if error.is_some() {
+            End::Status(1, error)
+        } else if has_ended {
+            End::Good
+        } else {
+            End::Open
+        };
     };
     match (ended.exit_code, ended.signal) {
         (Some(0), _) => End::Good,
@@ -233,8 +184,16 @@ fn end_of(run: &Run, launch: &Launch) -> End {
     }
 }
 
-fn raised(error: &ErrorRecord) -> Raised {
-    Raised { type_name: error.type_name.clone(), at: error.file.clone().zip(error.line) }
+/// The error of the process that ended first: further ranks often fail because one has failed.
+fn find_first_error(run: &Run) -> Option<Raised> {
+    let ended_at = |process: &&Process| process.end.as_ref().map_or(u64::MAX, |end| end.monotonic_ns);
+    let process = run.processes.iter().filter(|process| !process.errors.is_empty()).min_by_key(ended_at)?;
+    let error = process.errors.last()?;
+    Some(Raised {
+        rank: (run.processes.len() > 1).then_some(process.identity.rank),
+        type_name: error.type_name.clone(),
+        at: error.file.clone().zip(error.line),
+    })
 }
 
 /// True if a process ended for want of memory: by the error itself, or without a step since the last one.
@@ -251,10 +210,6 @@ fn ends_with_oom(process: &Process) -> bool {
 fn line_of(oom: &OomRecord) -> Option<(String, u32)> {
     let frame = oom.frames.iter().find(|(_, file, _)| is_own(file, ""))?;
     Some((frame.1.clone(), frame.2))
-}
-
-fn at(place: Option<&(String, u32)>, folder: &str) -> String {
-    place.map_or_else(String::new, |(file, line)| format!(" ({}:{line})", relative(file, folder)))
 }
 
 /// The largest use of each device of a process.
@@ -277,88 +232,4 @@ fn uses(process: &Process, rank: Option<u32>) -> Vec<UseOfMemory> {
 
 fn fullness(known: &UseOfMemory) -> Bytes {
     known.reserved_peak_bytes
-}
-
-#[cfg(test)]
-mod tests {
-    use trace::run::{DeviceStats, EndRecord, Ended};
-
-    use super::*;
-
-    fn process() -> Process {
-        let stats =
-            DeviceStats { allocated_peak_bytes: 2 << 30, reserved_peak_bytes: 3 << 30, ..DeviceStats::default() };
-        let gpu = GpuRecord {
-            name: "NVIDIA T4".to_owned(),
-            total_bytes: 15 << 30,
-            free_bytes: Some(14 << 30),
-            ..GpuRecord::default()
-        };
-        let end = EndRecord { steps: 4, devices: vec![stats], ..EndRecord::default() };
-        Process { gpus: vec![gpu], end: Some(end), ..Process::default() }
-    }
-
-    fn with_error(type_name: &str, oom: bool) -> Process {
-        let (file, line) = (Some("/work/train.py".to_owned()), Some(9));
-        let error = ErrorRecord { type_name: type_name.to_owned(), oom, file, line, ..ErrorRecord::default() };
-        Process { errors: vec![error], ..process() }
-    }
-
-    fn caught() -> Process {
-        let oom = OomRecord {
-            frames: vec![("f".to_owned(), "/work/train.py".to_owned(), 3)],
-            step: 2,
-            ..OomRecord::default()
-        };
-        Process { ooms: vec![oom], ..process() }
-    }
-
-    #[test]
-    fn every_end_has_its_line() {
-        let status = |code| Ended { exit_code: Some(code), ..Ended::default() };
-        let signal = |number| Ended { signal: Some(number), ..Ended::default() };
-        let memory = "at most 2.00 GiB allocated, 3.00 GiB reserved (NVIDIA T4), 11.00 GiB to spare";
-        let none = "; no request for memory failed at the end";
-        let cases = [
-            (vec![process()], status(0), vec![format!("oomph: 4 steps; {memory}")], (false, true)),
-            (
-                vec![caught()],
-                status(0),
-                vec![
-                    format!("oomph: 4 steps; {memory}"),
-                    "oomph: 1 out-of-memory error was caught (train.py:3)".to_owned(),
-                ],
-                (false, false),
-            ),
-            (
-                vec![with_error("ValueError", false)],
-                status(1),
-                vec![format!("oomph: ended after step 4 with ValueError (train.py:9); {memory}{none}")],
-                (false, false),
-            ),
-            (vec![with_error("torch.OutOfMemoryError", true)], status(1), vec![], (true, false)),
-            (
-                vec![process()],
-                signal(11),
-                vec![format!(
-                    "oomph: ended after step 4 by SIGSEGV (signal 11): a library has read or written a wrong address; {memory}{none}"
-                )],
-                (false, false),
-            ),
-            (
-                vec![],
-                status(5),
-                vec![
-                    "oomph: ended with exit status 5; no process of the program used a GPU through PyTorch".to_owned(),
-                ],
-                (false, false),
-            ),
-        ];
-        for (processes, ended, lines, expected) in cases {
-            let launch = Launch { ended: Some(ended.clone()), ..crate::testing::launch() };
-            let end = Real::of(&Run { processes }, &launch);
-            assert_eq!(end.describe("/work"), lines, "{ended:?}");
-            assert_eq!((end.is_explained(), end.is_good()), expected, "{ended:?}");
-        }
-    }
 }

@@ -18,6 +18,7 @@ pub(crate) fn launch() -> Launch {
         steps: 0,
         job: None,
         ended: None,
+        host: None,
         effects: None,
     }
 }

@@ -2,5 +2,6 @@
 
 pub mod attended;
 pub(crate) mod background;
+pub mod host;
 pub mod launch;
 pub(crate) mod live_process;

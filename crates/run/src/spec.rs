@@ -154,6 +154,7 @@ impl RunSpec {
             steps: self.stop_at.number(),
             job: self.job.clone(),
             ended: None,
+            host: None,
             effects: None,
         }
     }

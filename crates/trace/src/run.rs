@@ -28,7 +28,7 @@ pub use self::action::{ActionField, ActionKind, RemedyAction};
 pub use self::census::{Category, CensusTime, census_of_device};
 pub use self::effects::{ChangedPath, Effects, FileGuard, Host, PathChange, UncoveredFolder};
 pub use self::hosts::read_hosts;
-pub use self::launch::{Ended, Job, Launch};
+pub use self::launch::{Ended, HostRecord, Job, Launch};
 pub use self::ledger::Ledger;
 pub use self::phantom::{
     MemoryChange, MissingSymbol, ModelledFigure, PhantomRecord, PhantomStart, RefusedRequest, Workspace,

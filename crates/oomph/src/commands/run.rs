@@ -6,6 +6,7 @@ use std::path::Path;
 use diagnose::Real;
 use drive::SetupError;
 use drive::dry_run::program;
+use drive::process::host::HostWatch;
 use drive::process::{attended, launch};
 use drive::words::{Words, quote};
 use drive::{run_dir, unpack};
@@ -42,7 +43,9 @@ pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Err
     let folders = Folders { library: &unpacked.library_dir, inject: &unpacked.inject_dir, run: &folder };
     let mut command = launch::command(&spec.command)?;
     launch::set_environment(&mut command, &of_real(&folders));
+    let host = HostWatch::start();
     let ended = attended::attend(&mut command)?;
+    launched.host = Some(host.finish());
     launched.ended = Some(ended.clone());
     // The program has ended: a problem of the recording is a remark, and the status stays the program's.
     if let Err(error) = finish(arguments, &folder, &launched) {

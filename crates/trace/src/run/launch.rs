@@ -34,6 +34,9 @@ pub struct Launch {
     pub job: Option<Job>,
     /// The end of the program; `None` while it runs, and if oomph itself was killed.
     pub ended: Option<Ended>,
+    /// The memory of the host; `None` in dry runs, and while the program runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub host: Option<HostRecord>,
     /// The effects on files and other machines; `None` while the program runs, and in runs of versions without the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effects: Option<Box<Effects>>,
@@ -68,6 +71,19 @@ pub struct Job {
     pub local_world_size: u32,
     /// The ranks that ran, each in a process of its own.
     pub ranks: Vec<u32>,
+}
+
+/// The memory of the host during a real run.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostRecord {
+    /// The processes that the kernel killed for want of memory during the run; `None` if the kernel does not say.
+    pub killed_processes: Option<u64>,
+    /// True if these were of the control group of the program; false if of any program on the machine.
+    pub is_of_group: bool,
+    /// The limit of the control group; `None` without a limit.
+    pub limit_bytes: Option<u64>,
+    /// The resident memory of the largest process of the program.
+    pub largest_process_bytes: u64,
 }
 
 /// The end of a program, as its parent process saw it.

@@ -113,6 +113,7 @@ mod tests {
             steps: 3,
             job: None,
             ended: Some(ended),
+            host: None,
             effects: None,
         }
     }

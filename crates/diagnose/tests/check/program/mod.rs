@@ -245,6 +245,7 @@ pub(crate) fn launch() -> Launch {
         steps: 3,
         job: None,
         ended: Some(Ended { exit_code: Some(0), ..Ended::default() }),
+        host: None,
         effects: None,
     }
 }
