@@ -30,7 +30,7 @@ def cached(_number):
 def find(tensors) -> tuple[str, str, str]:
     """The container, the owner and the name of the record of these tensors."""
     wanted = {it.data_ptr() for it in tensors}
-    records = keepers.list_keepers(lambda tensor: [tensor.data_ptr()] if tensor.data_ptr() in wanted else [])
+    records = keepers.list_keepers(lambda tensor: {tensor.data_ptr(): tensor.nbytes} if tensor.data_ptr() in wanted else {})
     return next(((it["container"], it["owner"], it["name"]) for it in records if it["name"] not in ("tensors", "wanted")), ("", "", ""))
 
 
@@ -45,9 +45,24 @@ class KeepersTest(unittest.TestCase):
             cached(number)
         self.assertEqual(find(cached(number) for number in range(COUNT)), ("cache", "", "cached"))
 
-    def test_few_tensors_are_no_collection(self):
-        few = [torch.zeros(2) for _ in range(3)]
-        self.assertEqual(find(iter(few)), ("", "", ""))
+    def test_few_tensors_are_named(self):
+        store = Store()
+        store.kept = [torch.zeros(2) for _ in range(3)]
+        self.assertEqual(find(iter(store.kept)), ("list", "Store", "kept"))
+
+    def test_one_tensor_is_no_collection(self):
+        store = Store()
+        store.kept = [torch.zeros(2)]
+        self.assertEqual(find(iter(store.kept)), ("", "", ""))
+
+    def test_containers_in_a_container_are_its_own(self):
+        store = Store()
+        store.kept = [{"loss": torch.zeros(2), "step": number} for number in range(3)]
+        self.assertEqual(find(it["loss"] for it in store.kept), ("list", "Store", "kept"))
+
+    def test_parameters_are_no_collection(self):
+        layer = torch.nn.Linear(2, 2)
+        self.assertEqual(find(layer.parameters()), ("", "", ""))
 
 
 if __name__ == "__main__":

@@ -9,8 +9,11 @@ use trace::{EventIndex, LifetimeId};
 use super::life::Life;
 use super::view::View;
 
+/// A container with fewer tensors may have them by chance.
+const MANY: usize = 8;
+
 /// Returns the container with most of the `kept` tensors, each with the last event of its iteration; `None` unless the container has a tensor for
-/// every other iteration at least. What a graph keeps may all hang on small results in a container.
+/// every other iteration at least. What a graph keeps may all hang on small results in a container; a container of few tensors must keep them itself.
 pub(crate) fn find_keeper(view: &View, kept: &[(LifetimeId, EventIndex)]) -> Option<Keeper> {
     let lives = view.trace.history.lifetimes();
     let addresses = kept.iter().filter_map(|(id, _)| Some(lives.get(id.0 as usize)?.address().0));
@@ -18,7 +21,8 @@ pub(crate) fn find_keeper(view: &View, kept: &[(LifetimeId, EventIndex)]) -> Opt
     let iterations = kept.iter().map(|(_, end)| *end).collect::<BTreeSet<EventIndex>>().len();
     let count = |record: &KeeperRecord| record.addresses.iter().filter(|address| addresses.contains(address)).count();
     let most = view.trace.process.keepers.iter().max_by_key(|record| (count(record), record.addresses.len()))?;
-    (most.addresses.len() * 2 >= iterations && iterations > 0).then(|| Keeper {
+    let tensors = if most.addresses.len() < MANY { count(most) } else { most.addresses.len() };
+    (tensors * 2 >= iterations && iterations > 0).then(|| Keeper {
         container: describe(most),
         location: (!most.file.is_empty()).then(|| Location { file: most.file.clone(), line: most.line, column: None }),
     })

@@ -16,32 +16,60 @@ import torch
 from .. import records
 from ..process import frames, local_variables, syntax
 
-# Fewer tensors in a container are no collection.
-_LEAST = 8
+# Containers with fewer tensors are listed by their bytes, and after those with more.
+_MANY = 8
+_LEAST = 2
 _MOST_KEEPERS = 4
 _CONTAINERS = (list, dict, set, tuple, collections.deque, collections.OrderedDict, collections.defaultdict)
 _METHODS = {"append", "appendleft", "add", "extend", "insert", "update", "setdefault", "put"}
 
 
-def list_keepers(addresses: Callable[[torch.Tensor], list[int]]) -> Iterator[dict]:
-    """The records of the containers, the one with most tensors first."""
+def list_keepers(storages: Callable[[torch.Tensor], dict[int, int]]) -> Iterator[dict]:
+    """The records of the containers, the container with most tensors first. `storages`: the bytes of a tensor's storages by address."""
     tensors = {id(it): it for it in gc.get_objects() if issubclass(type(it), torch.Tensor)}
-    found = []
-    for holder in gc.get_referrers(*tensors.values()):
-        is_keeper = _is_keeper(holder) and holder is not tensors
-        kept = [it for it in gc.get_referents(holder) if id(it) in tensors] if is_keeper else []
-        places = sorted({address for it in kept for address in addresses(it)})
-        if len(places) >= _LEAST:
-            found.append((places, holder))
-    found.sort(key=lambda it: -len(it[0]))
-    for places, holder in found[:_MOST_KEEPERS]:
+    kept = {id(holder): (holder, found) for holder, found in _list_holders(tensors, storages)}
+    kept = _with_outer(kept, tensors)
+    found = [(holder, places) for holder, places in kept.values() if len(places) >= _LEAST]
+    many = sorted((it for it in found if len(it[1]) >= _MANY), key=lambda it: -len(it[1]))
+    few = sorted((it for it in found if len(it[1]) < _MANY), key=lambda it: -sum(it[1].values()))
+    yield from _describe(many)
+    yield from _describe(few)
+
+
+def _describe(found: list[tuple[object, dict[int, int]]]) -> Iterator[dict]:
+    """The records of the first containers with a name."""
+    left = _MOST_KEEPERS
+    for holder, places in found[: 4 * _MOST_KEEPERS]:
         holder = next((it for it in gc.get_referrers(holder) if _is_cache(it)), holder)
         owner, name = _name_of(holder)
-        # A list that a comprehension still fills has no name.
-        if not name:
+        # A list that a comprehension still fills has no name. A few tensors in a private attribute are parameters and buffers.
+        if not name or not left or (len(places) < _MANY and name.startswith("_")):
             continue
+        left -= 1
         file, line = _line_of_cache(holder) or _find_statement(name) or ("", 0)
-        yield records.keeper(container=_words_of(holder), owner=owner, name=name, file=file, line=line, addresses=places)
+        yield records.keeper(container=_words_of(holder), owner=owner, name=name, file=file, line=line, addresses=sorted(places))
+
+
+def _list_holders(tensors: dict[int, torch.Tensor], storages: Callable) -> Iterator[tuple[object, dict[int, int]]]:
+    """The containers that refer to tensors, with the bytes by address."""
+    for holder in gc.get_referrers(*tensors.values()):
+        if not _is_keeper(holder) or holder is tensors:
+            continue
+        kept = [tensors[id(it)] for it in gc.get_referents(holder) if id(it) in tensors]
+        yield holder, {address: size for it in kept for address, size in storages(it).items()}
+
+
+def _with_outer(kept: dict, tensors: object) -> dict:
+    """The containers, each joined by the containers in it: a list of dicts with a loss each keeps the losses."""
+    small = [holder for holder, places in kept.values() if 0 < len(places) < _MANY]
+    joined = dict(kept)
+    for outer in gc.get_referrers(*small) if small else []:
+        inner = [kept[id(it)] for it in gc.get_referents(outer) if id(it) in kept] if _is_keeper(outer) and outer is not tensors else []
+        places = {address: size for holder, found in inner if holder is not outer for address, size in found.items()}
+        own = kept.get(id(outer), (outer, {}))[1]
+        if len(inner) >= _LEAST and outer is not small:
+            joined[id(outer)] = (outer, own | places)
+    return joined
 
 
 def _is_keeper(holder: object) -> bool:

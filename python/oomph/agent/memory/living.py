@@ -63,7 +63,7 @@ class Living:
 
     def list_keepers(self) -> Iterator[dict]:
         """The records of the containers with many tensors."""
-        return keepers.list_keepers(_addresses)
+        return keepers.list_keepers(_storages)
 
     def list_held(self) -> Iterator[dict]:
         """The records of tensors in tracebacks, one for each exception, and in unreachable cycles."""
@@ -112,9 +112,14 @@ def _tensors_in(values: Iterable, depth: int) -> Iterator[torch.Tensor]:
 
 
 def _addresses(tensor: torch.Tensor) -> list[int]:
-    """The addresses of the storages on devices; empty for a wrapper without storage, such as functorch's."""
+    """The addresses of the storages on devices."""
+    return list(_storages(tensor))
+
+
+def _storages(tensor: torch.Tensor) -> dict[int, int]:
+    """The bytes of the storages on devices by address; empty for a wrapper without storage, such as functorch's."""
     try:
         with torch._C.DisableTorchFunctionSubclass():
-            return [address for _, _, address, _ in storages_of("", tensor)]
+            return {address: size for _, _, address, size in storages_of("", tensor)}
     except RuntimeError:
-        return []
+        return {}
