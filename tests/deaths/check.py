@@ -10,6 +10,7 @@ import contextlib
 import json
 import os
 import re
+import shlex
 import shutil
 import signal
 import site
@@ -36,7 +37,7 @@ UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 def main() -> int:
     """Exit status 1 if a death is not explained as its first lines say."""
     arguments = suite.parser(__doc__).parse_args()
-    programs = sorted([*HERE.glob("work/*.py"), *HERE.glob("blind/*.py")])
+    programs = sorted(HERE.glob("*/*.py"))
     oomph = arguments.oomph.absolute()
     cases = [suite.Case(f"{path.parent.name}/{path.stem}", partial(judge, oomph, path), is_extra=path.stem not in USUAL) for path in programs]
     cases += [suite.Case("a signal to oomph is the program's", partial(pass_signal, oomph)), suite.Case("one run in another", partial(nest, oomph))]
@@ -50,16 +51,30 @@ def judge(oomph: Path, path: Path) -> str:
     expected = suite.read_expectations(path)
     with tempfile.TemporaryDirectory(prefix="oomph-deaths-") as folder:
         saved = Path(folder) / "run"
-        command = [oomph, "phantom", "--gpu", "rtx-3060", "--vram", expected["vram"], "--", oomph, "run", "--save", saved, "--", sys.executable, path]
+        device = ["--gpu", "rtx-3060", "--vram", expected["vram"], "--gpus", expected.get("gpus", 1)]
+        device += ["--others", expected["others"]] if "others" in expected else []
+        program = shlex.split(expected.get("command", "python {program}").replace("{program}", str(path)))
+        command = [oomph, "phantom", *device, "--", oomph, "run", "--save", saved, "--", *program]
         # A shell that runs in the background ignores SIGINT, and so would the program.
         done = subprocess.run(
-            list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE, cwd=path.parent, preexec_fn=_heed_interrupts
-        )
+            list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE, cwd=path.parent, preexec_fn=_heed_interrupts,
+            env=os.environ | {"PATH": f"{find_python(expected).parent}:{os.environ['PATH']}"},
+        )  # fmt: skip
         late = seconds_since_the_end(saved)
     said = explanation(done.stderr)
     problems = list(differences(expected, said, done.returncode, path.name))
     assert not problems, "\n".join([*problems, said, *done.stderr.splitlines()[-12:]])
     return f"{said[:100]} ({late})"
+
+
+def find_python(expected: dict) -> Path:
+    """The Python of this suite, or for a program that needs a framework, that of the environment on top."""
+    if "needs" not in expected:
+        return Path(sys.executable)
+    python = suite.ROOT / "target" / "frameworks" / "bin" / "python"
+    if subprocess.run([python, "-c", f"import {expected['needs']}"], capture_output=True).returncode:
+        raise suite.Skip(f"no {expected['needs']} in {python.parent.parent}")
+    return python
 
 
 def pass_signal(oomph: Path) -> str:
@@ -174,14 +189,17 @@ def differences(expected: dict, said: str, status: int, name: str):
         yield "a good end is called an error"
     request = re.search(r"ran out (\S+ [KMG]?i?B) requested.*?\((?:\S*/)?(\S+?):(\d+)\)", said)
     if expected["ends"] == "oom":
-        yield from compare_request(expected, request, name)
+        yield from compare_request(expected, request, Path(expected.get("file", name)).name)
     if "cause" in expected and not any(words.strip().removeprefix("line ") in said.lower() for words in expected["cause"].split("|")):
         yield f"none of `{expected['cause']}` is said"
-    if "culprit" in expected and expected["ends"] == "oom" and f"{name}:{expected['culprit']}" not in said:
+    culprit = f"{Path(expected.get('culprit_file', name)).name}:{expected.get('culprit')}"
+    if "culprit" in expected and expected["ends"] == "oom" and culprit not in said:
         yield f"line {expected['culprit']}, which holds most, is not named"
     is_counted = re.search(rf"\b{expected.get('caught')} out-of-memory errors? w", said)
     if "caught" in expected and expected["ends"] == "ok" and not is_counted:
         yield f"{expected['caught']} caught errors are not counted"
+    if "rank" in expected and not re.search(rf"\brank {expected['rank']}\b", said):
+        yield f"rank {expected['rank']} is not named"
     steps = int(expected.get("steps", 0))
     if steps and not re.search(rf"\b(ran|after step|oomph:) {steps}\b", said):
         yield f"{steps} steps are not said"
@@ -193,7 +211,7 @@ def compare_request(expected: dict, request: re.Match | None, name: str):
         yield "no request is named"
         return
     number, unit = request[1].split()
-    size, wanted = float(number) * UNITS[unit], int(expected["requested_bytes"])
+    size, wanted = float(number) * UNITS[unit], int(expected.get("printed_bytes", expected["requested_bytes"]))
     if abs(size - wanted) > 0.005 * UNITS[unit] + 512:
         yield f"{request[1]} requested, expected {wanted} bytes"
     if (request[2], int(request[3])) != (name, int(expected["line"])):

@@ -2,7 +2,7 @@
 
 mod sentences;
 
-use trace::run::{DeviceStats, GpuRecord, HostRecord, OomRecord};
+use trace::run::{DeviceStats, ErrorRecord, GpuRecord, HostRecord, OomRecord};
 use trace::text::{Artifact, StatedBytes};
 use trace::{Action, Bytes, DeviceIndex, History, Launch, Process, Run};
 
@@ -189,10 +189,30 @@ fn find_first_error(run: &Run) -> Option<Raised> {
     let ended_at = |process: &&Process| process.end.as_ref().map_or(u64::MAX, |end| end.monotonic_ns);
     let process = run.processes.iter().filter(|process| !process.errors.is_empty()).min_by_key(ended_at)?;
     let error = process.errors.last()?;
+    error_of_worker(error).or_else(|| {
+        Some(Raised {
+            rank: (run.processes.len() > 1).then_some(process.identity.rank),
+            type_name: error.type_name.clone(),
+            at: error.file.clone().zip(error.line),
+        })
+    })
+}
+
+/// The error of a worker that `torch.multiprocessing.spawn` raises again in the parent, with the worker's traceback as its message
+/// (torch/multiprocessing/spawn.py, 2.11).
+fn error_of_worker(error: &ErrorRecord) -> Option<Raised> {
+    let (_, traceback) = error.message.split_once("-- Process ")?;
+    let (number, _) = traceback.split_once(" terminated with the following error")?;
+    let (type_name, _) = traceback.trim_end().lines().next_back()?.split_once(": ")?;
+    let mut places = traceback.lines().filter_map(|line| {
+        let (file, rest) = line.trim().strip_prefix("File \"")?.split_once("\", line ")?;
+        let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
+        Some((file.to_owned(), number.parse().ok()?))
+    });
     Some(Raised {
-        rank: (run.processes.len() > 1).then_some(process.identity.rank),
-        type_name: error.type_name.clone(),
-        at: error.file.clone().zip(error.line),
+        rank: number.trim().parse().ok(),
+        type_name: type_name.to_owned(),
+        at: places.by_ref().filter(|(file, _)| is_own(file, "")).last(),
     })
 }
 

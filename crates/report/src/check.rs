@@ -321,6 +321,9 @@ pub struct Peak {
 pub struct Oom {
     /// The size of the failed request; `None` for a library's request whose error states no size.
     pub requested_bytes: Option<Bytes>,
+    /// The rank of the process, where several processes use GPUs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
     /// The moment of the request.
     #[serde(flatten)]
     pub place: Place,

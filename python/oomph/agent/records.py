@@ -41,9 +41,9 @@ def step(*, step: int, devices: list[dict], monotonic_ns: int, work: dict | None
     return record
 
 
-def oom(*, device: int, requested_bytes: int, total_bytes: int, free_bytes: int, step: int, phase: str, module: str, stats: dict, frames: list[tuple[str, str, int]], monotonic_ns: int, caught_at: tuple[str, int] | None = None, lowers: str | None = None, guard: dict | None = None) -> dict:
+def oom(*, device: int, requested_bytes: int, total_bytes: int, free_bytes: int, step: int, phase: str, module: str, stats: dict, frames: list[tuple[str, str, int]], monotonic_ns: int, records_in_eval: bool, caught_at: tuple[str, int] | None = None, lowers: str | None = None, guard: dict | None = None) -> dict:
     """The allocator is about to raise out of memory."""
-    record = {"kind": "oom", "device": device, "requested_bytes": requested_bytes, "total_bytes": total_bytes, "free_bytes": free_bytes, "step": step, "phase": phase, "module": module, "stats": stats, "frames": frames, "monotonic_ns": monotonic_ns}
+    record = {"kind": "oom", "device": device, "requested_bytes": requested_bytes, "total_bytes": total_bytes, "free_bytes": free_bytes, "step": step, "phase": phase, "module": module, "stats": stats, "frames": frames, "monotonic_ns": monotonic_ns, "records_in_eval": records_in_eval}
     if caught_at is not None:
         record["caught_at"] = caught_at
     if lowers is not None:

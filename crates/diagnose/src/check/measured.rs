@@ -1,7 +1,7 @@
 //! The figures of the report.
 
 use report::{Breakdown, Growth, Keeper, Need, Oom, Peak, Place, Rank, Site, Usage, ValueShape, Verdict};
-use trace::{Bytes, Peak as Highest};
+use trace::{Bytes, Moment, Peak as Highest};
 
 use super::case::Case;
 use super::conditions::total_steps;
@@ -10,8 +10,9 @@ use super::need::need;
 use super::oom::oom;
 use super::ranks::ranks;
 use super::verdict::{Decision, find_reason};
+use crate::judge::outcome::Outcome;
 use crate::measure::assumptions::value_shapes;
-use crate::measure::breakdown::breakdown;
+use crate::measure::breakdown::breakdown_after;
 use crate::measure::growth::{find_step_growth, list_kept, survivors};
 use crate::measure::keeper::find_keeper;
 use crate::measure::passes::{PassGrowth, fills, find_pass_growth};
@@ -56,6 +57,9 @@ impl Measured {
     pub(super) fn of(case: &Case, view: &View, counted: Usage, decision: &Decision) -> Measured {
         let highest = view.trace.history.peaks().allocated;
         let usage = at_least_shown(counted, highest);
+        let at_error = at_last_error(case, view, decision);
+        let shown = at_error.map(|(at, _)| at).or_else(|| highest.map(|peak| peak.at.into()));
+        let allocated = at_error.map_or(usage.allocated_bytes, |(_, bytes)| bytes);
         let peak = Peak { usage, place: highest.map_or_else(Place::default, |peak| view.place(peak.at)) };
         let oom = (*decision == Decision::Oom).then(|| oom(case, view.trace.process));
         let need = need_of_all(case, view, usage, oom.as_ref(), decision);
@@ -74,12 +78,20 @@ impl Measured {
             peak,
             need,
             oom,
-            breakdown: breakdown(view, usage.allocated_bytes).unwrap_or_default(),
-            sites: highest.map_or_else(Vec::new, |peak| sites(view, peak.at)),
+            breakdown: breakdown_after(view, shown, allocated).unwrap_or_default(),
+            sites: shown.map_or_else(Vec::new, |at| sites(view, at)),
             ranks: ranks(case),
             value_shapes: value_shapes(case.limited),
         }
     }
+}
+
+/// Returns the moment and the allocated bytes of the error that ended the program, where no run without a limit shows more.
+fn at_last_error(case: &Case, view: &View, decision: &Decision) -> Option<(Moment, Bytes)> {
+    let process = view.trace.process;
+    let is_fatal = *decision == Decision::Oom && Outcome::of_process(process, case.limited) == Outcome::Ended;
+    let event = view.trace.last_oom().filter(|_| is_fatal && case.unlimited.is_none())?;
+    Some((event.into(), Bytes(process.ooms.last()?.stats.allocated_bytes)))
 }
 
 /// Returns the loop whose passes fill the device: without what they left before the last pass, the refused request is served.

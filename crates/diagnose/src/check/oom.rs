@@ -5,6 +5,7 @@ use trace::text::Artifact;
 use trace::{Bytes, Process};
 
 use super::case::Case;
+use super::ranks::ranks;
 use crate::judge::caught::{find_caught, own_line};
 use crate::judge::outcome::Outcome;
 
@@ -15,6 +16,7 @@ pub(super) fn refused(case: &Case, process: &Process) -> Option<Oom> {
     let oom = if is_fatal { process.ooms.last()? } else { process.ooms.first()? };
     Some(Oom {
         requested_bytes: Some(Bytes(oom.requested_bytes)),
+        rank: rank_in_job(case, process),
         place: Place {
             step: Some(oom.step),
             phase: oom.phase.0,
@@ -29,7 +31,14 @@ pub(super) fn refused(case: &Case, process: &Process) -> Option<Oom> {
 /// Returns the out-of-memory error of `process`, as far as it is known.
 pub(super) fn oom(case: &Case, process: &Process) -> Oom {
     let found = refused(case, process).unwrap_or_else(|| oom_of_message(process));
-    Oom { caught: find_caught(process, case.launch.ended.as_ref()), ..found }
+    Oom { caught: find_caught(process, case.launch.ended.as_ref()), rank: rank_in_job(case, process), ..found }
+}
+
+/// Returns the rank of a process, if every process that used a device has a rank of its own.
+fn rank_in_job(case: &Case, process: &Process) -> Option<u32> {
+    let ranks = ranks(case);
+    let is_unique = ranks.iter().filter(|one| one.rank == process.identity.rank).count() == 1;
+    (ranks.len() > 1 && is_unique).then_some(process.identity.rank)
 }
 
 /// Returns the figures of the error message alone: of a library's own request, or of an allocator without an observer.

@@ -38,6 +38,12 @@ impl Real {
                 let rank = raised.rank.map(|rank| format!("rank {rank} ")).unwrap_or_default();
                 format!("{rank}ended{steps} with {}{}; ", raised.type_name, at(raised.at.as_ref(), folder))
             }
+            End::Status(status, None) if (129..=159).contains(status) => {
+                format!(
+                    "ended{steps} with exit status {status}, as a shell does after {}; ",
+                    self.name_signal(status - 128)
+                )
+            }
             End::Status(status, None) => format!("ended{steps} with exit status {status}; "),
         }
     }
@@ -126,6 +132,19 @@ mod tests {
     }
 
     #[test]
+    fn a_workers_error_is_found_in_its_parents() {
+        let message = "\n\n-- Process 1 terminated with the following error:\nTraceback (most recent call last):\n  \
+                       File \"/py/site-packages/torch/multiprocessing/spawn.py\", line 95, in _wrap\n    fn(i, *args)\n  \
+                       File \"/work/train.py\", line 31, in work\n    raise ValueError(text)\nValueError: label 9: too large\n";
+        let mut parent = with_error("torch.multiprocessing.spawn.ProcessRaisedException", false);
+        parent.errors[0].message = message.to_owned();
+        let ended = Ended { exit_code: Some(1), ..Ended::default() };
+        let launch = Launch { ended: Some(ended), ..crate::testing::launch() };
+        let lines = Real::of(&Run { processes: vec![process(), parent] }, &launch).describe("/work");
+        assert!(lines[0].starts_with("oomph: rank 1 ended after step 4 with ValueError (train.py:31); "), "{lines:?}");
+    }
+
+    #[test]
     fn the_kernel_names_its_kills() {
         let host = |killed_processes, is_of_group| HostRecord {
             killed_processes,
@@ -195,6 +214,14 @@ mod tests {
                 signal(11),
                 vec![format!(
                     "oomph: ended after step 4 by SIGSEGV (signal 11): a library has read or written a wrong address; {memory}{none}"
+                )],
+                (false, false),
+            ),
+            (
+                vec![process()],
+                status(143),
+                vec![format!(
+                    "oomph: ended after step 4 with exit status 143, as a shell does after SIGTERM (signal 15), as by a scheduler or a launcher; {memory}{none}"
                 )],
                 (false, false),
             ),

@@ -22,7 +22,7 @@ use crate::measure::iterations::Iterations;
 use crate::measure::life::Life;
 use crate::measure::view::View;
 
-/// Data of less than 1/8 of the live bytes is not reported.
+/// Data of less than 1/8 of the live bytes, or of the failed request, is not reported.
 const MIN_SHARE_DENOMINATOR: u64 = 8;
 
 pub(super) const RULE: Rule = Rule { cause: CauseId::DatasetOnGpu, check: Check::One(find) };
@@ -37,7 +37,9 @@ fn find(facts: &Facts) -> Option<Cause> {
         .map(|(id, life, _)| (id, life))
         .collect();
     let total: Bytes = data.iter().map(|(_, life)| life.block()).sum();
-    if total.0.saturating_mul(MIN_SHARE_DENOMINATOR) < view.live_total(moment).0 || data.is_empty() {
+    let requested = facts.failure.as_ref().and_then(|failure| failure.requested).map(|bytes| bytes.nearest());
+    let wanted = view.live_total(moment).max(requested.unwrap_or_default());
+    if total.0.saturating_mul(MIN_SHARE_DENOMINATOR) < wanted.0 || data.is_empty() {
         return None;
     }
     let finding = Finding {

@@ -31,8 +31,60 @@ pub(super) const RULE: Rule = Rule { cause: CauseId::GradRecordedInEval, check: 
 fn find(facts: &Facts) -> Option<Cause> {
     match facts.fate.as_ref().filter(|_| facts.is_at_error()) {
         Some(fate) => find_saved_in_vain(facts, fate),
-        None => find_completed_pass(facts).or_else(|| find_failed_pass(facts)),
+        None => find_running_pass(facts).or_else(|| find_completed_pass(facts)).or_else(|| find_failed_pass(facts)),
     }
+}
+
+/// Finds results that a module in evaluation mode saved, as the agent saw it at the error. Training in evaluation mode, as with frozen
+/// statistics, is excluded: a backward has freed earlier results of its lines.
+fn find_running_pass(facts: &Facts) -> Option<Cause> {
+    let (view, moment) = (facts.view.filter(|_| facts.is_at_error() && facts.pressure.is_none())?, facts.moment()?);
+    let is_evaluating = view.trace.process.ooms.last().is_some_and(|oom| oom.records_in_eval);
+    let trained: BTreeSet<StackId> = view
+        .trace
+        .history
+        .lifetimes()
+        .iter()
+        .filter(|life| is_used_by_backward(view, life))
+        .map(|life| life.stack)
+        .collect();
+    let saved: Vec<_> = view
+        .live_with_ids(moment)
+        .filter(|(_, life, contents)| *contents == Contents::Activations && view.is_made_by_module(life.stack))
+        .filter(|(_, life, _)| !trained.contains(&life.stack) && !is_used_by_backward(view, life))
+        .collect();
+    let total: Bytes = saved.iter().map(|(_, life, _)| life.block()).sum();
+    let is_small = total.0.saturating_mul(MIN_SHARE_DENOMINATOR) < view.live_total(moment).0;
+    if !is_evaluating || saved.is_empty() || is_small {
+        return None;
+    }
+    let finding = Finding {
+        without: None,
+        rule: RULE.cause,
+        severity: Severity::Error,
+        message: format!(
+            "gradients are recorded in evaluation: {total} are saved for a backward, without torch.no_grad()"
+        ),
+        location: saved
+            .iter()
+            .max_by_key(|(_, life, _)| life.block())
+            .and_then(|(_, life, _)| view.call_location(life.stack)),
+        evidence: vec![
+            bytes("saved and alive at the error", total, Source::LiveAtError),
+            count("tensors", u64::try_from(saved.len()).unwrap_or(u64::MAX), Source::Lifetimes),
+        ],
+        remedies: vec![no_grad()],
+    };
+    let results: Vec<_> = saved.iter().map(|(id, life, _)| (*id, life.begun())).collect();
+    let cause = Cause { finding, bytes: Some(total), rank: Rank::Fault, removal: None };
+    Some(cause.with_removal(Removal::free_after(freed_by_next(view, results.into_iter())).estimated()))
+}
+
+/// True for a tensor that was alive during a backward.
+fn is_used_by_backward(view: &View, life: &Lifetime) -> bool {
+    let begun = life.begun().and_then(|event| view.timeline.number(event));
+    let freed = life.freed().and_then(|event| view.timeline.number(event));
+    begun.zip(freed).is_some_and(|(begun, freed)| view.timeline.has_backward(begun, freed))
 }
 
 /// Finds results that are alive at the error though no backward uses them later, as the run without a limit shows.

@@ -39,11 +39,11 @@ fn find(facts: &Facts) -> Option<Cause> {
     let of = if classes >= MIN_CLASSES { format!(" over {classes} classes") } else { " of the loss".to_owned() };
     failed.cause(
         RULE.cause,
-        &format!("a tensor of scores{of}"),
+        &format!("a tensor of logits{of}"),
         advice(
             "compute the loss in chunks",
-            "apply the head and cross_entropy to a part of the tokens at a time, or a fused linear cross-entropy: the scores of all tokens \
-             are then never alive at once; compute scores only where a label is",
+            "apply the head and cross_entropy to a part of the tokens at a time, or a fused linear cross-entropy: the logits of all tokens \
+             are then never alive at once; compute logits only where a label is",
         ),
     )
 }

@@ -146,6 +146,8 @@ macro_rules! agent_records {
                 } later {
                     /// The time by a clock that all processes of one machine share; 0 in runs that were saved before it was recorded.
                     monotonic_ns: u64,
+                    /// True if the running root module is in evaluation mode, has parameters to train, and gradients are recorded.
+                    records_in_eval: bool,
                 } optional {
                     /// The file and line of the handler that will catch the error, by the program's source (Note `[Handlers]` in
                     /// `python/oomph/agent/memory/handlers.py`); `None` if nothing there catches it.

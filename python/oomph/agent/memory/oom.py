@@ -11,7 +11,7 @@ from .. import records
 from ..position.backward import Backward
 from ..position.enclosing import list_loops
 from ..position.marks import Marks
-from ..process import frames
+from ..process import frames, local_variables
 from ..process.failure import guarded
 from ..process.hidden import hide
 from ..record_file import RecordFile
@@ -73,6 +73,7 @@ class OutOfMemory:
             # Autograd's threads have no Python stack: the frames are those of the waiting thread.
             frames=here or frames.stack_of_thread(self.backward.waiting_thread),
             monotonic_ns=time.monotonic_ns(),
+            records_in_eval=_records_in_eval(self._find_frame(sys._getframe(1))),
             caught_at=handler and (handler.file, handler.line),
             lowers=handler and handler.lowers,
             guard=handler and handler.guard,
@@ -98,3 +99,12 @@ class OutOfMemory:
     def _find_frame(self, frame: FrameType | None) -> FrameType | None:
         """`frame`, or where a thread of autograd calls, which has no Python stack, that of the waiting thread."""
         return frame if frames.stack(frame) else sys._current_frames().get(self.backward.waiting_thread)
+
+
+def _records_in_eval(frame: FrameType | None) -> bool:
+    """True if the outermost running module is in evaluation mode, has parameters to train, and gradients are recorded."""
+    if not torch.is_grad_enabled():
+        return False
+    held = [local_variables.read(it, "self") for it in frames.list_running(frame) if it.f_code.co_name == "_call_impl"]
+    roots = [it for it in held if issubclass(type(it), torch.nn.Module)]
+    return bool(roots) and not roots[-1].training and any(it.requires_grad for it in roots[-1].parameters())

@@ -83,8 +83,9 @@ fn ran_out(oom: &Oom, folder: &str) -> String {
         oom.requested_bytes.map_or_else(|| "a library's request".to_owned(), |bytes| format!("{bytes} requested"));
     let place = words_of(&oom.place);
     let when = if place.is_empty() { place } else { format!(" at {place}") };
+    let rank = oom.rank.map(|rank| format!(" on rank {rank}")).unwrap_or_default();
     let line = oom.location.as_ref().map_or_else(String::new, |location| format!(" ({})", line_of(location, folder)));
-    asked + &when + &line
+    asked + &rank + &when + &line
 }
 
 /// The device as a bar, a letter for each category, and the legend.

@@ -1,0 +1,5 @@
+"""Looks into models."""
+
+from probe.recorder import Recorder
+
+__all__ = ["Recorder"]

@@ -1,0 +1,118 @@
+"""Kills recorded processes at random instants, and checks that each recording opens and ends where the process ended.
+
+    python tests/deaths/kills.py --oomph target/release/oomph [--count 1000] [--seed 0]
+
+One `oomph run` starts a program that forks processes in turn. Each trains on a phantom GPU, logs the number and the time of each
+finished step with one write(2), and is killed with SIGKILL after a random time. `oomph explain` has to open the files of each
+process by themselves, and the step that it names may lie at most 100 ms before the last step of the log, and one step after it: the
+process may be killed between its step and the write.
+"""
+
+import argparse
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+# The processes of one run: a recording takes 60 MiB of the disk until it is checked.
+TOGETHER = 25
+MOST_LATE = 0.1
+LONGEST = 1.0
+
+
+def main() -> int:
+    """Exit status 1 if a recording does not open, or ends too early."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--oomph", type=Path, default=ROOT / "target/release/oomph")
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--train", type=Path, help=argparse.SUPPRESS)
+    arguments = parser.parse_args()
+    if arguments.train:
+        fork_and_kill(arguments.train, arguments.count, arguments.seed)
+        return 0
+    late, problems = [], []
+    for first in range(0, arguments.count, TOGETHER):
+        with tempfile.TemporaryDirectory(prefix="oomph-kills-") as folder:
+            for outcome in kill_some(arguments, Path(folder), min(TOGETHER, arguments.count - first), arguments.seed + first):
+                (late if isinstance(outcome, float) else problems).append(outcome)
+        print(f"{first + TOGETHER} killed, {len(problems)} problems", flush=True)
+    print("\n".join(problems))
+    ends = f"at most {max(late, default=0) * 1000:.0f} ms before the last logged step"
+    print(f"{len(late)} of {arguments.count} recordings opened, and end {ends}")
+    return 1 if problems or not late else 0
+
+
+def kill_some(arguments: argparse.Namespace, folder: Path, count: int, seed: int):
+    """Yields for each process the seconds between the ends of recording and log, or a problem."""
+    oomph, recorded = arguments.oomph.absolute(), folder / "run"
+    words = [sys.executable, __file__, "--train", folder, "--count", count, "--seed", seed]
+    command = [oomph, "phantom", "--gpu", "rtx-3060", "--", oomph, "run", "--save", recorded, "--", *words]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True)
+    if done.returncode:
+        yield f"exit status {done.returncode}: {done.stderr}"
+        return
+    for log in sorted(folder.glob("*.log")):
+        yield compare(oomph, recorded, log)
+
+
+def compare(oomph: Path, recorded: Path, log: Path) -> float | str:
+    """Explains the files of one process by themselves."""
+    steps = {int(line.split()[0]): float(line.split()[1]) for line in log.read_text().splitlines()}
+    pid, alone = log.stem, log.with_suffix("")
+    alone.mkdir()
+    files = [path for path in recorded.iterdir() if f'"pid":{pid},' in path.read_text(errors="replace")[:4096]] if steps else []
+    stems = {path.name.removesuffix(".marks.jsonl") for path in files}
+    for path in [recorded / "run.json", *(path for stem in stems for path in recorded.glob(f"{stem}.*"))]:
+        shutil.copy(path, alone)
+    done = subprocess.run([oomph, "explain", alone], capture_output=True, text=True)
+    shutil.rmtree(alone)
+    named = re.search(r"oomph: (\d+) steps?;", done.stderr)
+    if done.returncode not in (0, 1) or named is None or len(stems) != 1:
+        return f"process {pid}: {len(stems)} recordings, status {done.returncode}: {done.stderr}"
+    step, last = int(named[1]), max(steps)
+    late = steps[last] - steps.get(min(step, last), 0.0)
+    return late if late <= MOST_LATE and step <= last + 1 else f"process {pid}: ends at step {step} of {last}"
+
+
+def fork_and_kill(folder: Path, count: int, seed: int) -> None:
+    """The program: CUDA is not initialised in the parent, so each child has a device, and a recording, of its own."""
+    import torch
+
+    delays = random.Random(seed)
+    for _ in range(count):
+        child = os.fork()
+        if child == 0:
+            train(folder / f"{os.getpid()}.log", torch)
+        log = folder / f"{child}.log"
+        while not log.exists() or log.stat().st_size == 0:
+            time.sleep(0.001)
+        time.sleep(delays.uniform(0, LONGEST))
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+
+
+def train(log: Path, torch) -> None:
+    """Trains until it is killed."""
+    file = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    nn = torch.nn
+    model = nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 8)).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    step = 0
+    while True:
+        step += 1
+        model(torch.zeros(32, 64, device="cuda")).mean().backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        os.write(file, f"{step} {time.monotonic()}\n".encode())
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,5 @@
+"""Attention written out."""
+
+from attnlib.attention import SelfAttention
+
+__all__ = ["SelfAttention"]
