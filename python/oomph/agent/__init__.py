@@ -34,8 +34,10 @@ from .ranks import absent_ranks
 
 
 def record() -> None:
-    """Records a real run (Note [Real runs] in `live`)."""
-    live.start()
+    """Records a real run (Note [Real runs] in `live`), with the requested remedies."""
+    asked = remedies.Remedies()
+    asked.prepare()
+    live.start(asked)
 
 
 def serve() -> None:

@@ -19,6 +19,7 @@ from ..process.failure import guarded, say
 from ..process.finish import describe
 from ..process.part import Process
 from ..record_file import RecordFile
+from ..remedies import Remedies
 from .objects import Found, Places, Waiting
 from .recorder import Recorder
 
@@ -30,8 +31,11 @@ _FIRST_STEPS = 3
 class Session:
     """The state of the agent."""
 
-    def __init__(self, env: environment.Environment) -> None:
+    def __init__(self, env: environment.Environment, remedies: Remedies) -> None:
         self._env = env
+        self._remedies = remedies
+        # Records of remedies before CUDA; a process without CUDA leaves none.
+        self._early: list[dict] = []
         self._process = Process(env)
         self._record_file = RecordFile(env.run_dir, env.rank)
         self._recorder = Recorder()
@@ -52,12 +56,23 @@ class Session:
         atexit.register(self._at_exit)
         os.register_at_fork(after_in_child=self._forked)
         torch.cuda._lazy_call(self._cuda_started)
+        guarded(self._remedies.install)(self._write_remedy)
+
+    def _write_remedy(self, record: dict) -> None:
+        """The process record comes first, and is written when the program initialises CUDA."""
+        if self._record_file.is_open:
+            self._record_file.write(record)
+        else:
+            self._early.append(record)
 
     @guarded
     def _cuda_started(self) -> None:
         if self._record_file.is_open:
             return
         self._record_file.write(self._process.describe())
+        for record in self._early:
+            self._record_file.write(record)
+        self._early.clear()
         self._stats.attach()
         problem = self._recorder.start(os.path.join(self._env.run_dir, self._record_file.stem + wire.RECORDING))
         if problem is not None:
@@ -84,6 +99,7 @@ class Session:
     @guarded
     def _forked(self) -> None:
         """A forked child cannot use the parent's CUDA: the recording is the parent's."""
+        self._early.clear()
         self._recorder.stop()
         self._record_file.abandon()
         atexit.unregister(self._at_exit)
@@ -146,6 +162,7 @@ class Session:
             self._record_file.write(describe(error))
         for row in self._oom.surroundings:
             self._record_file.write(row)
+        guarded(self._remedies.finish)("exit", self._record_file.write)
         devices = self._stats.of_all()
         self._write_free(devices)
         reason = "exit" if error is None else "interrupt" if isinstance(error, KeyboardInterrupt) else "exception"
@@ -165,6 +182,6 @@ def _segments() -> dict:
     return {"segments": snapshot["segments"], "device_traces": [], "allocator_settings": snapshot.get("allocator_settings", {})}
 
 
-def start() -> None:
+def start(remedies: Remedies) -> None:
     """Starts the agent in this process; torch has just been imported."""
-    Session(environment.read()).install()
+    Session(environment.read(), remedies).install()
