@@ -1,5 +1,8 @@
 //! The end of a real run: the reason, and the lines for the user.
 
+pub(crate) mod retry;
+pub(crate) mod unapplied;
+
 use report::words::{count, relative};
 use trace::run::{DeviceStats, ErrorRecord, GpuRecord, OomRecord};
 use trace::text::{Artifact, StatedBytes};
