@@ -12,6 +12,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,7 +23,9 @@ sys.path.insert(1, str(HERE.parent))
 
 import suite
 
-PATIENCE = 400
+PATIENCE = 1200
+# The watchdog has so many seconds.
+PATIENCE_AFTER_END = 60
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,7 @@ CASES = {
         "activations.py", "--retry", 0, 2, ("retry 1 of 1 with activation-checkpointing", "less at the peak", "verified", "trained"), vram="2GiB"
     ),
     "settings of the allocator let it fit": Expected(
-        "gaps.py", "--retry=2", 0, 2, ("retry 1 of 2 with allocator-settings", "verified", "joined 3")
+        "gaps.py", "--retry=2", 0, 2, ("retry 1 of 2 with allocator-settings", "verified", "joined 3"), is_extra=True
     ),
     "nothing fits": Expected("huge.py", "--retry", 1, 1, ("no retry: no change", "8.00 GiB requested")),
     "nothing fits, and the status is the program's": Expected("huge.py 7", "--retry", 7, 1, ("no retry",), is_extra=True),
@@ -62,7 +65,7 @@ CASES = {
         "batch.py", "--retry", 1, 1, ("no retry", "--retry-changes-results", "batch-size"), vram="3GiB", is_extra=True
     ),
     "a smaller batch is taken if asked": Expected(
-        "batch.py", "--retry --retry-changes-results", 0, 2, ("retry 1 of 1 with batch-size",), ("rows 4096",), vram="3GiB"
+        "batch.py", "--retry --retry-changes-results", 0, 2, ("retry 1 of 1 with batch-size",), ("rows 4096",), vram="3GiB", is_extra=True
     ),
     "with a remedy": Expected("trains.py", "--with optimizer-fused", 0, 1, ("with optimizer-fused", "hooks 0 fused True"), ("not applied",)),
     "without a remedy": Expected("trains.py", "", 0, 1, ("hooks 0 fused None",), ("applied",)),
@@ -96,7 +99,8 @@ def main() -> int:
     oomph = arguments.oomph.absolute()
     cases = [suite.Case(name, partial(judge, oomph, it), memory=4, is_extra=it.is_extra, is_long="--retry" in it.options) for name, it in CASES.items()]
     cases += [
-        suite.Case("Ctrl-C ends the search", partial(interrupt, oomph), memory=4),
+        suite.Case("Ctrl-C ends the search", partial(end_search, oomph, signal.SIGINT), memory=4),
+        suite.Case("SIGKILL ends the search", partial(end_search, oomph, signal.SIGKILL), memory=4),
         suite.Case("one run in another", partial(nest, oomph)),
     ]
     return suite.run("retry", cases, arguments)
@@ -130,21 +134,33 @@ def count_runs(folder: str) -> int:
     return len(path.read_text(encoding="ascii")) if path.exists() else 0
 
 
-def interrupt(oomph: Path) -> str:
-    """Ctrl-C during the search: the program does not run again, and nothing is left running."""
+def end_search(oomph: Path, number: signal.Signals) -> str:
+    """A signal during the search: the program does not run again, and nothing is left running."""
     with tempfile.TemporaryDirectory(prefix="oomph-retry-") as folder:
-        expected = Expected("activations.py", "--retry", 128 + signal.SIGINT, 1, vram="2GiB")
+        status = -number if number == signal.SIGKILL else 128 + number
+        expected = Expected("activations.py", "--retry", status, 1, vram="2GiB")
         with subprocess.Popen(
             command(oomph, expected), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, cwd=folder, start_new_session=True
         ) as running:
             said = next((line for line in running.stderr if "searches" in line), "")
-            # As the keyboard does: to all processes of the group.
-            os.killpg(running.pid, signal.SIGINT)
+            if number == signal.SIGKILL:
+                running.kill()
+            else:
+                # As the keyboard does: to all processes of the group.
+                os.killpg(running.pid, number)
             rest = running.communicate(timeout=PATIENCE)[1]
+        wait_for_end(folder)
         runs = count_runs(folder)
-        left = [pid for pid in map(str, filter(str.isdecimal, os.listdir("/proc"))) if is_in(pid, folder)]
-    assert said and (running.returncode, runs, left) == (expected.status, 1, []), f"status {running.returncode}, {runs} runs, left {left}: {said}{rest}"
-    return rest.strip().splitlines()[-1]
+    assert said and (running.returncode, runs) == (expected.status, 1), f"status {running.returncode}, {runs} runs: {said}{rest}"
+    return rest.strip().splitlines()[-1] if rest.strip() else ""
+
+
+def wait_for_end(folder: str) -> None:
+    """Waits for the last process in a folder."""
+    deadline = time.monotonic() + PATIENCE_AFTER_END
+    while left := [pid for pid in filter(str.isdecimal, os.listdir("/proc")) if is_in(pid, folder)]:
+        assert time.monotonic() < deadline, f"processes {left} go on"
+        time.sleep(0.05)
 
 
 def is_in(pid: str, folder: str) -> bool:

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::table::{ALLOCATOR_SETTINGS, FULLY_SHARD};
-
 /// A row of the table: one remedy.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RemedySpec {
@@ -183,12 +181,6 @@ impl RemedySpec {
     /// The name of the Python module and of the Rust module.
     pub fn module(&self) -> String {
         self.name.replace('-', "_")
-    }
-
-    /// True if a real run can apply the remedy: by the agent, or in the environment. A phantom alone answers for the absent ranks of
-    /// `fully-shard`.
-    pub fn works_in_real_run(&self) -> bool {
-        (self.has_agent && self.name != FULLY_SHARD) || self.name == ALLOCATOR_SETTINGS
     }
 
     /// True if a plan may contain the remedy.

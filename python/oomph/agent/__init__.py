@@ -16,7 +16,7 @@ the parts of the folder. A folder imports only folders above it in this table, a
 `position`      the program's position: step, phase, module, attached to every allocation
 `memory`        counters, PyTorch's memory history, censuses, out-of-memory errors at the
                 instant they happen, with the handlers and the state of the program
-`live`          a real run: recorded, and nothing replaced (`record` starts it)
+`live`          a real run: recorded, and nothing replaced but by remedies (`record` starts it)
 `remedies`      requested changes, such as another optimizer; nothing without `OOMPH_REMEDIES`
 ==============  =====================================================================
 

@@ -101,7 +101,7 @@ fn find_device(run: &Run, launch: &Launch) -> Option<FullDevice> {
 
 /// Lists the plans of a search that a real run can follow, each with a lower peak than the one before.
 pub fn list_real_plans(report: &FitReport) -> Vec<Plan> {
-    let is_real = |change: &Change| remedies::find(&change.remedy).is_some_and(remedies::RemedySpec::works_in_real_run);
+    let is_real = |change: &Change| remedies::works_in_real_run(&change.remedy);
     let found = report.plans.iter().filter(|plan| plan.fits && plan.changes.iter().all(is_real)).cloned();
     let mut plans: Vec<Plan> = Vec::new();
     for plan in found.chain(make_batch_plan(report)) {
@@ -138,4 +138,100 @@ pub fn describe_plan(plan: &Plan, before: &Usage) -> String {
         need - peak.min(need),
         report::render::exactness(plan.cost.exactness)
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use report::fit::{Batch, FitReport, MaxBatch};
+    use trace::run::{DeviceStats, Ended, ErrorRecord, GpuRecord, OomRecord, StepRecord};
+
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    /// A process that filled a device of 16 GiB: 10 GiB by itself, 1 GiB of that outside PyTorch, 6 GiB by others.
+    fn full(steps: u32) -> Process {
+        let message = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 16.00 GiB of which 0 bytes is free. \
+                       Process 7 has 6.00 GiB memory in use. Including non-PyTorch memory, this process has 10.00 GiB memory in use. Of the \
+                       allocated memory 9.00 GiB is allocated by PyTorch, and 0 bytes is reserved by PyTorch but unallocated.";
+        let stats = DeviceStats { reserved_bytes: 9 * GIB, allocated_bytes: 9 * GIB, ..DeviceStats::default() };
+        let gpu = GpuRecord { name: "NVIDIA T4".to_owned(), total_bytes: 16 * GIB, ..GpuRecord::default() };
+        Process {
+            gpus: vec![gpu],
+            ooms: vec![OomRecord { stats, ..OomRecord::default() }],
+            errors: vec![ErrorRecord { oom: true, message: message.to_owned(), ..ErrorRecord::default() }],
+            steps: (1..=steps).map(|step| StepRecord { step, ..StepRecord::default() }).collect(),
+            ..Process::default()
+        }
+    }
+
+    #[test]
+    fn a_program_runs_again_only_if_nothing_is_repeated() {
+        let found =
+            FullDevice { name: "NVIDIA T4".to_owned(), total: Bytes(16 * GIB), others: Bytes(6 * GIB), devices: 1 };
+        let cases = [
+            (vec![full(0)], None, false, Ok(found.clone())),
+            (vec![full(2)], None, false, Err(NoRetry::Steps(2))),
+            (vec![full(2)], None, true, Ok(found)),
+            (vec![full(0), full(0)], None, true, Err(NoRetry::Processes(2))),
+            (vec![full(0)], Some(9), true, Err(NoRetry::Signal(9))),
+            (vec![Process { gpus: Vec::new(), ..full(0) }], None, false, Err(NoRetry::NoGpu)),
+        ];
+        for (processes, signal, resumes, expected) in cases {
+            let ended = Some(Ended { signal, ..Ended::default() });
+            let launch = Launch { ended, ..crate::testing::launch() };
+            assert_eq!(Real::permit_retry(&Run { processes }, &launch, resumes), expected, "{signal:?} {resumes}");
+        }
+    }
+
+    fn plan(remedy: &str, peak_gib: u64, fits: bool) -> Plan {
+        let peak = Usage { device_bytes: Bytes(peak_gib * GIB), ..Usage::default() };
+        let cost = Cost { exactness: Exactness::Identical, time_ratio: 1.0, time_source: TimeSource::Typical };
+        Plan { changes: vec![Change::new(remedy)], peak, fits, retries: false, cost, places: Vec::new() }
+    }
+
+    #[test]
+    fn plans_of_a_real_run_fit_and_fall() {
+        let plans = vec![
+            plan("fully-shard", 3, true),
+            plan("sdpa", 9, false),
+            plan("optimizer-fused", 8, true),
+            plan("set-to-none", 8, true),
+            plan("activation-checkpointing", 5, true),
+        ];
+        let report = FitReport { plans, verdict: FitVerdict::FitsWithPlan, ..FitReport::default() };
+        let names = |report: &FitReport| -> Vec<String> {
+            list_real_plans(report).iter().map(|plan| report::render::named(&plan.changes)).collect()
+        };
+        assert_eq!(names(&report), ["optimizer-fused", "activation-checkpointing"]);
+        assert_eq!(names(&FitReport { verdict: FitVerdict::Fits, ..report }), [""; 0]);
+    }
+
+    #[test]
+    fn the_largest_batch_is_a_plan_if_it_is_smaller() {
+        let report = |size, independent| FitReport {
+            batch: Some(Batch {
+                name: "BATCH".to_owned(),
+                size: 64,
+                source: String::new(),
+                file: String::new(),
+                line: 1,
+            }),
+            max_batch: Some(MaxBatch {
+                size,
+                runs: 1,
+                tried: Vec::new(),
+                peak: None,
+                bytes_per_sample: None,
+                independent,
+            }),
+            ..FitReport::default()
+        };
+        let cases =
+            [(48, false, Some("batch-size:arg=BATCH:size=48")), (0, false, None), (64, false, None), (48, true, None)];
+        for (size, independent, expected) in cases {
+            let plans = list_real_plans(&report(size, independent));
+            assert_eq!(plans.first().map(|plan| plan.changes[0].to_string()).as_deref(), expected, "{size}");
+        }
+    }
 }

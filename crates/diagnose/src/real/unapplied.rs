@@ -30,3 +30,31 @@ fn reason(record: &RemedyRecord) -> String {
 fn unrecorded() -> String {
     "it had changed nothing when the program ended".to_owned()
 }
+
+#[cfg(test)]
+mod tests {
+    use trace::Process;
+
+    use super::*;
+
+    fn record(remedy: &str, applied: bool, text: &str) -> RemedyRecord {
+        RemedyRecord { remedy: remedy.to_owned(), applied, text: text.to_owned(), ..RemedyRecord::default() }
+    }
+
+    #[test]
+    fn a_remedy_without_an_edit_is_named_with_the_reason() {
+        let remedies = vec![
+            record("sdpa", false, "no softmax is seen"),
+            record("lora", false, "no layer in one model"),
+            record("lora", true, "Linear"),
+        ];
+        let run = Run { processes: vec![Process { remedies, ..Process::default() }] };
+        let check = |remedy: &str, expected: &[&str]| {
+            assert_eq!(list_unapplied(&run, &[Change::new(remedy)]), expected, "{remedy}");
+        };
+        check("sdpa", &["sdpa was not applied: no softmax is seen"]);
+        check("lora", &[]);
+        check("autocast", &["autocast was not applied: it had changed nothing when the program ended"]);
+        check("allocator-settings", &[]);
+    }
+}

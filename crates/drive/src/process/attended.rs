@@ -24,11 +24,12 @@ const ENDING: [Signal; 4] = [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM, S
 pub struct Attendant {
     /// The mask of signals before, for the programs.
     inherited: SigSet,
-    state: Arc<Mutex<State>>,
+    state: Arc<Mutex<Attended>>,
 }
 
+/// The running program, and the wish of the user.
 #[derive(Default)]
-struct State {
+struct Attended {
     running: Option<Pid>,
     /// The first signal that asked for the end.
     asked_to_end: Option<Signal>,
@@ -72,7 +73,7 @@ impl Attendant {
     }
 }
 
-fn lock(state: &Mutex<State>) -> std::sync::MutexGuard<'_, State> {
+fn lock(state: &Mutex<Attended>) -> std::sync::MutexGuard<'_, Attended> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -87,7 +88,7 @@ fn spawn(command: &mut Command, signals: SigSet) -> std::io::Result<Child> {
 }
 
 /// Starts a thread for signals, which passes each on while a program runs.
-fn pass_on(descriptor: SignalFd, state: Arc<Mutex<State>>) {
+fn pass_on(descriptor: SignalFd, state: Arc<Mutex<Attended>>) {
     thread::spawn(move || {
         while let Ok(Some(info)) = descriptor.read_signal() {
             let signal = i32::try_from(info.ssi_signo).ok().and_then(|number| Signal::try_from(number).ok());
@@ -99,7 +100,7 @@ fn pass_on(descriptor: SignalFd, state: Arc<Mutex<State>>) {
 }
 
 /// Remembers a signal, and passes it on if the kernel has not sent it to the program as well.
-fn take(state: &Mutex<State>, signal: Signal, is_from_keyboard: bool) {
+fn take(state: &Mutex<Attended>, signal: Signal, is_from_keyboard: bool) {
     let mut state = lock(state);
     if ENDING.contains(&signal) {
         state.asked_to_end.get_or_insert(signal);

@@ -1,6 +1,5 @@
 //! Remedies on the command line.
 
-use remedies::RemedySpec;
 use report::{Change, ChangeError};
 
 /// Parses a remedy with its settings, such as `autocast:dtype=bf16`, or with its first setting alone, such as `autocast=bf16`.
@@ -27,15 +26,15 @@ fn with_value(remedy: &str, value: &str) -> Result<Change, String> {
 /// Parses a remedy for a real run.
 pub(super) fn parse_real_change(text: &str) -> Result<Change, String> {
     let change = parse_change(text)?;
-    let works = |name: &str| remedies::find(name).is_some_and(RemedySpec::works_in_real_run);
     if change == Change::new(remedies::ALLOCATOR_SETTINGS) {
         return Err(format!("`{text}` has no value; expected one such as `{text}=expandable_segments:True`"));
     }
-    if works(&change.remedy) {
+    if remedies::works_in_real_run(&change.remedy) {
         return Ok(change);
     }
-    let all = remedies::TABLE.iter().map(|spec| spec.name).filter(|name| works(name)).collect::<Vec<_>>().join(", ");
-    Err(format!("`{}` works in a dry run alone; expected one of {all}", change.remedy))
+    let names = remedies::TABLE.iter().map(|spec| spec.name).filter(|name| remedies::works_in_real_run(name));
+    let all: Vec<&str> = names.collect();
+    Err(format!("`{}` works in a dry run alone; expected one of {}", change.remedy, all.join(", ")))
 }
 
 /// Parses the name of a remedy.

@@ -2,6 +2,7 @@
 
 mod retry;
 mod search;
+mod stop;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -134,7 +135,9 @@ pub(super) fn explain(folder: &Path, launched: &Launch, changes: &[Change], is_v
         output::say_report(&diagnosis.report(links), detail)?;
     }
     end.describe(&folder).iter().for_each(|line| output::say(line));
-    unapplied.iter().for_each(|line| output::say(&format!("oomph: {line}")));
+    for line in unapplied {
+        output::say(&format!("oomph: {line}"));
+    }
     Ok(end)
 }
 

@@ -8,7 +8,8 @@ use drive::run_dir;
 use report::Usage;
 use report::fit::{FitVerdict, Plan};
 
-use super::search::{self, Scope};
+use super::search::{self, SearchScope};
+use super::stop::Stop;
 use super::{EndedRun, Runner};
 use crate::error::Error;
 use crate::output;
@@ -29,31 +30,7 @@ struct Plans {
     before: Usage,
 }
 
-/// The reason for no further run.
-pub(super) enum Stop {
-    /// Memory did not end the last run, or the user asked for the end.
-    Done,
-    /// A reason for the user.
-    No(String),
-    /// This signal ended the search.
-    Interrupted(i32),
-    /// oomph failed.
-    Failed(Error),
-}
-
-impl From<NoRetry> for Stop {
-    fn from(why: NoRetry) -> Stop {
-        Stop::No(why.to_string())
-    }
-}
-
-impl From<Error> for Stop {
-    fn from(error: Error) -> Stop {
-        Stop::Failed(error)
-    }
-}
-
-/// Repeats a run as long as it runs out, a plan is left, and the user allows another; returns the status of the last run.
+/// Repeats a run as long as memory ends it and a plan is left. Returns the status of the last run.
 pub(super) fn retry(runner: &Runner, first: EndedRun) -> u8 {
     let most = runner.arguments.retry.unwrap_or_default();
     let mut series = Series { runner, folder: first.folder.clone(), last: first, plans: None };
@@ -96,13 +73,13 @@ impl Series<'_> {
     }
 }
 
-/// Searches for plans: first those that keep the results, then those that the user may allow.
+/// Searches for plans: first plans that keep the results, then plans that need a permission.
 fn find_plans(runner: &Runner, device: &FullDevice) -> Result<Plans, Stop> {
     let is_allowed = runner.arguments.retry_changes_results;
     output::say(&format!("oomph: searches for a change with which it fits {device}; Ctrl-C ends the search"));
     let mut has_batch = true;
-    for scope in [Scope::SameResults, Scope::OtherResults, Scope::SmallerBatch] {
-        if scope == Scope::SmallerBatch && !has_batch {
+    for scope in [SearchScope::SameResults, SearchScope::OtherResults, SearchScope::SmallerBatch] {
+        if scope == SearchScope::SmallerBatch && !has_batch {
             break;
         }
         let report = search::search(runner, device, scope)?;
@@ -111,7 +88,7 @@ fn find_plans(runner: &Runner, device: &FullDevice) -> Result<Plans, Stop> {
         match plans.first() {
             None if report.verdict == FitVerdict::Fits => return Err(NoRetry::Fits.into()),
             None => {}
-            Some(plan) if scope != Scope::SameResults && !is_allowed => {
+            Some(plan) if scope != SearchScope::SameResults && !is_allowed => {
                 return Err(NoRetry::ChangesResults(describe_plan(plan, &report.before)).into());
             }
             Some(_) => return Ok(Plans { left: plans.into_iter(), before: report.before }),

@@ -1,6 +1,6 @@
 //! The search for a plan: `oomph fit` in a process of its own, with the device of the run that ran out.
 //!
-//! A separate process has the handling of signals, of temporary folders and of orphans that a search needs; this process only waits.
+//! A search handles signals, temporary folders and orphans otherwise than a real run does; here the search is only awaited.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -14,13 +14,13 @@ use report::fit::FitReport;
 use trace::Bytes;
 
 use super::Runner;
-use super::retry::Stop;
+use super::stop::Stop;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 
 /// The changes that a search may try.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Scope {
+pub(super) enum SearchScope {
     /// Those that keep the results, up to rounding.
     SameResults,
     /// All of `fit`.
@@ -29,19 +29,19 @@ pub(super) enum Scope {
     SmallerBatch,
 }
 
-impl Scope {
+impl SearchScope {
     /// The options of `fit`.
     fn options(self) -> &'static [&'static str] {
         match self {
-            Scope::SameResults => &["--keep-numerics"],
-            Scope::OtherResults => &[],
-            Scope::SmallerBatch => &["--max-batch"],
+            SearchScope::SameResults => &["--keep-numerics"],
+            SearchScope::OtherResults => &[],
+            SearchScope::SmallerBatch => &["--max-batch"],
         }
     }
 }
 
-/// Searches for plans with which the program fits the device.
-pub(super) fn search(runner: &Runner, device: &FullDevice, scope: Scope) -> Result<FitReport, Stop> {
+/// Searches for plans with which a program fits a device.
+pub(super) fn search(runner: &Runner, device: &FullDevice, scope: SearchScope) -> Result<FitReport, Stop> {
     let mut answer = tempfile::tempfile().map_err(Error::from)?;
     let status = run_fit(runner, device, scope, &answer)?;
     if let Some(signal) = runner.attendant.asked_to_end() {
@@ -55,16 +55,17 @@ pub(super) fn search(runner: &Runner, device: &FullDevice, scope: Scope) -> Resu
 }
 
 /// Runs `oomph fit`, whose answer goes to a file; returns its end in words.
-fn run_fit(runner: &Runner, device: &FullDevice, scope: Scope, answer: &File) -> Result<String, Stop> {
+fn run_fit(runner: &Runner, device: &FullDevice, scope: SearchScope, answer: &File) -> Result<String, Stop> {
     let words = write_line(device, scope)?.into_iter().chain(runner.spec.command.iter().cloned()).collect::<Vec<_>>();
     let mut command = launch::command(&words).map_err(Error::from)?;
     command.stdin(Stdio::null()).stdout(answer.try_clone().map_err(Error::from)?);
+    launch::tie(&mut command);
     let ended = runner.attendant.attend(&mut command).map_err(Error::from)?;
     Ok(format!("exit status {}", ended.exit_code.unwrap_or_else(|| ExitStatus::Failed.code().into())))
 }
 
 /// The command line up to the program.
-fn write_line(device: &FullDevice, scope: Scope) -> Result<Vec<OsString>, Stop> {
+fn write_line(device: &FullDevice, scope: SearchScope) -> Result<Vec<OsString>, Stop> {
     let profile = gpus::find(&device.name).map_err(|_| NoRetry::UnknownGpu(device.name.clone()))?;
     let oomph = std::env::current_exe().map_err(Error::from)?;
     let others = (device.others > Bytes::ZERO).then(|| format!("--others={}", write_size(device.others)));
