@@ -33,4 +33,6 @@ pub use judge::recorded::{RecordedRun, Runs};
 pub use judge::sharing::part_of_shared;
 pub use judge::{ending, launchers};
 pub use real::Real;
+pub use real::retry::{FullDevice, NoRetry, describe_plan, list_real_plans};
+pub use real::unapplied::list_unapplied;
 pub use tune::{EmptyCacheAt, Gpu, TuneCase, TuneError, Tuning, Watch, tune};

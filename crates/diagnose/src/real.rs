@@ -1,6 +1,8 @@
 //! The end of a real run: the reason, and the lines for the user.
 
+pub(crate) mod retry;
 mod sentences;
+pub(crate) mod unapplied;
 
 use trace::run::{DeviceStats, ErrorRecord, GpuRecord, HostRecord, OomRecord};
 use trace::text::{Artifact, StatedBytes};

@@ -21,6 +21,12 @@ pub fn find(name: &str) -> Option<&'static RemedySpec> {
     TABLE.iter().find(|spec| spec.name == name)
 }
 
+/// True if a real run can apply a remedy: by the agent, or in the environment. Only a phantom answers for the absent ranks of `fully-shard`.
+pub fn works_in_real_run(name: &str) -> bool {
+    let has_agent = find(name).is_some_and(|spec| spec.has_agent);
+    (has_agent && name != FULLY_SHARD) || name == ALLOCATOR_SETTINGS
+}
+
 /// The remedies that are edited into a source, in the order of a patch, then the remedies with code to copy.
 pub fn in_patch_order() -> Vec<&'static RemedySpec> {
     let mut specs: Vec<&RemedySpec> = TABLE.iter().filter(|spec| spec.rewriting != Rewriting::Absent).collect();

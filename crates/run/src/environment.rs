@@ -98,11 +98,19 @@ fn of_device(spec: &RunSpec, folders: &Folders) -> Environment {
 }
 
 /// Returns the environment of a real run, which is recorded in `folders.run`.
-pub fn of_real(folders: &Folders) -> Environment {
+pub fn of_real(conditions: &Conditions, folders: &Folders) -> Environment {
     let mut real = of_machine();
     real.in_front(PYTHONPATH, folders.inject);
     real.set(variable::RUN, folders.run);
+    real.set_changes(conditions);
     real
+}
+
+/// Returns the environment of a command whose changes another real run applies.
+pub fn of_part_of_real(conditions: &Conditions) -> Environment {
+    let mut part = Environment::default();
+    part.set_changes(conditions);
+    part
 }
 
 /// Removes the variables of a run, but for those that the phantom alone reads: under `oomph phantom` they are the machine.
@@ -162,17 +170,22 @@ fn of_run(spec: &RunSpec, conditions: &Conditions, folders: &Folders) -> Environ
     if conditions.notes_files {
         run.set(variable::FILES, folders.run.join(file::FILES));
     }
-    if let Some(remedies) = conditions.remedies() {
-        run.set(variable::REMEDIES, remedies);
-    }
-    if let Some(conf) = conditions.conf() {
-        run.unset(ALLOC_CONF);
-        run.set(CUDA_ALLOC_CONF, conf);
-    }
+    run.set_changes(conditions);
     run
 }
 
 impl Environment {
+    /// Adds the changes to the program: for the agent, and for PyTorch's allocator.
+    fn set_changes(&mut self, conditions: &Conditions) {
+        if let Some(remedies) = conditions.remedies() {
+            self.set(variable::REMEDIES, remedies);
+        }
+        if let Some(conf) = conditions.conf() {
+            self.unset(ALLOC_CONF);
+            self.set(CUDA_ALLOC_CONF, conf);
+        }
+    }
+
     /// Adds the world that a child of a fork server enters.
     pub fn set_world(&mut self, spec: &Path) {
         self.set(variable::WORLD, spec);
@@ -327,6 +340,18 @@ mod tests {
         let conditions = Conditions::on_device(vec![Change::new(remedies::ALLOCATOR_SETTINGS).with("conf", "a:1")]);
         let plain = apply(&environment(&spec(), &conditions, &folders("/run"), Route::Plain), &inherited());
         assert_eq!((plain.get(ALLOC_CONF), &plain[CUDA_ALLOC_CONF]), (None, &OsString::from("a:1")));
+    }
+
+    #[test]
+    fn a_real_run_has_its_changes_and_keeps_the_device() {
+        let settings = Change::new(remedies::ALLOCATOR_SETTINGS).with("conf", "a:1");
+        let conditions = Conditions::on_device(vec![settings, Change::new("sdpa")]);
+        let real = apply(&of_real(&conditions, &folders("/run")), &inherited());
+        assert_eq!(real[variable::REMEDIES], OsString::from(r#"[{"remedy":"sdpa"}]"#));
+        assert_eq!((real.get(ALLOC_CONF), &real[CUDA_ALLOC_CONF]), (None, &OsString::from("a:1")));
+        assert_eq!((&real[variable::DEVICE], &real[LD_PRELOAD]), (&"theirs".into(), &"theirs".into()));
+        let plain = apply(&of_real(&Conditions::on_device(Vec::new()), &folders("/run")), &inherited());
+        assert_eq!((plain.get(variable::REMEDIES), &plain[ALLOC_CONF]), (None, &"theirs".into()));
     }
 
     #[test]

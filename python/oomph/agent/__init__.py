@@ -16,7 +16,7 @@ the parts of the folder. A folder imports only folders above it in this table, a
 `position`      the program's position: step, phase, module, attached to every allocation
 `memory`        counters, PyTorch's memory history, censuses, out-of-memory errors at the
                 instant they happen, with the handlers and the state of the program
-`live`          a real run: recorded, and nothing replaced (`record` starts it)
+`live`          a real run: recorded, and nothing replaced but by remedies (`record` starts it)
 `remedies`      requested changes, such as another optimizer; nothing without `OOMPH_REMEDIES`
 ==============  =====================================================================
 
@@ -34,8 +34,10 @@ from .ranks import absent_ranks
 
 
 def record() -> None:
-    """Records a real run (Note [Real runs] in `live`)."""
-    live.start()
+    """Records a real run (Note [Real runs] in `live`), with the requested remedies."""
+    asked = remedies.Remedies()
+    asked.prepare()
+    live.start(asked)
 
 
 def serve() -> None:

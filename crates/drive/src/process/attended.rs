@@ -1,10 +1,9 @@
-//! A program in the foreground, with the terminal. A signal to oomph goes to the program.
+//! Programs in the foreground, with the terminal, one after the other. A signal to oomph goes to the running program.
 
 use std::io::ErrorKind;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
@@ -18,26 +17,64 @@ use crate::error::{Error, SetupError};
 /// The signals for the program. Further signals end or stop both processes, or come from the kernel.
 const PASSED: [Signal; 6] =
     [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1, Signal::SIGUSR2];
+/// Of those, the signals that ask for the end.
+const ENDING: [Signal; 4] = [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM, Signal::SIGHUP];
 
-/// Runs the program to the end, in the process group of oomph: the keyboard reaches both processes.
-pub fn attend(command: &mut Command) -> Result<Ended, Error> {
-    let signals: SigSet = PASSED.into_iter().collect();
-    // A signal waits in the descriptor instead of ending oomph.
-    let before = signals.thread_swap_mask(SigmaskHow::SIG_BLOCK).map_err(std::io::Error::from)?;
-    // Made before the program starts: a failure leaves nothing behind.
-    let descriptor = SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC).map_err(std::io::Error::from)?;
-    let started = Instant::now();
-    let child = spawn(command, before);
-    let mut child = child.map_err(|source| {
-        Error::from(SetupError::NoProgram { program: command.get_program().to_string_lossy().into_owned(), source })
-    })?;
-    let has_ended = Arc::new(AtomicBool::new(false));
-    let pid = Pid::from_raw(child.id().cast_signed());
-    pass_on(descriptor, pid, Arc::clone(&has_ended));
-    let status = child.wait()?;
-    has_ended.store(true, Ordering::SeqCst);
-    let seconds = started.elapsed().as_secs_f64();
-    Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds, timed_out: false, in_background: false })
+/// Starts programs, and has the signals to oomph from its creation on.
+pub struct Attendant {
+    /// The mask of signals before, for the programs.
+    inherited: SigSet,
+    state: Arc<Mutex<Attended>>,
+}
+
+/// The running program, and the wish of the user.
+#[derive(Default)]
+struct Attended {
+    running: Option<Pid>,
+    /// The first signal that asked for the end.
+    asked_to_end: Option<Signal>,
+}
+
+impl Attendant {
+    /// Takes over the signals of this process. Made before any program starts: a failure leaves nothing behind.
+    pub fn new() -> Result<Attendant, Error> {
+        let signals: SigSet = PASSED.into_iter().collect();
+        // A signal waits in the descriptor instead of ending oomph.
+        let inherited = signals.thread_swap_mask(SigmaskHow::SIG_BLOCK).map_err(std::io::Error::from)?;
+        let descriptor = SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC).map_err(std::io::Error::from)?;
+        let state = Arc::default();
+        pass_on(descriptor, Arc::clone(&state));
+        Ok(Attendant { inherited, state })
+    }
+
+    /// Runs a program to the end, in the process group of oomph: the keyboard reaches both processes.
+    pub fn attend(&self, command: &mut Command) -> Result<Ended, Error> {
+        let started = Instant::now();
+        let mut child = self.start(command).map_err(|source| {
+            Error::from(SetupError::NoProgram { program: command.get_program().to_string_lossy().into_owned(), source })
+        })?;
+        let status = child.wait();
+        lock(&self.state).running = None;
+        let (status, seconds) = (status?, started.elapsed().as_secs_f64());
+        Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds, timed_out: false, in_background: false })
+    }
+
+    /// The number of the signal that asked oomph to end, if one came: no further program is wanted.
+    pub fn asked_to_end(&self) -> Option<i32> {
+        lock(&self.state).asked_to_end.map(|signal| signal as i32)
+    }
+
+    /// Starts a program. A signal that comes meanwhile waits until the program is known.
+    fn start(&self, command: &mut Command) -> std::io::Result<Child> {
+        let mut state = lock(&self.state);
+        let child = spawn(command, self.inherited)?;
+        state.running = Some(Pid::from_raw(child.id().cast_signed()));
+        Ok(child)
+    }
+}
+
+fn lock(state: &Mutex<Attended>) -> std::sync::MutexGuard<'_, Attended> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Starts the program from a thread with the mask of `signals`, because a program inherits the mask of the starting thread.
@@ -50,23 +87,31 @@ fn spawn(command: &mut Command, signals: SigSet) -> std::io::Result<Child> {
     joined.unwrap_or_else(|_| Err(ErrorKind::Other.into()))
 }
 
-/// Starts a thread for signals, which passes each on while the program runs.
-fn pass_on(descriptor: SignalFd, program: Pid, has_ended: Arc<AtomicBool>) {
+/// Starts a thread for signals, which passes each on while a program runs.
+fn pass_on(descriptor: SignalFd, state: Arc<Mutex<Attended>>) {
     thread::spawn(move || {
         while let Ok(Some(info)) = descriptor.read_signal() {
             let signal = i32::try_from(info.ssi_signo).ok().and_then(|number| Signal::try_from(number).ok());
-            if let Some(signal) = signal
-                && !is_from_keyboard(&info)
-                && !has_ended.load(Ordering::SeqCst)
-            {
-                // The program may just have ended.
-                let _ = kill(program, signal);
+            if let Some(signal) = signal {
+                take(&state, signal, is_from_keyboard(&info));
             }
         }
     });
 }
 
-/// The kernel has sent such a signal to the program as well.
+/// Remembers a signal, and passes it on if the kernel has not sent it to the program as well.
+fn take(state: &Mutex<Attended>, signal: Signal, is_from_keyboard: bool) {
+    let mut state = lock(state);
+    if ENDING.contains(&signal) {
+        state.asked_to_end.get_or_insert(signal);
+    }
+    if let Some(program) = state.running.filter(|_| !is_from_keyboard) {
+        // The program may just have ended.
+        let _ = kill(program, signal);
+    }
+}
+
+/// The kernel sends such a signal to the program as well.
 fn is_from_keyboard(info: &siginfo) -> bool {
     const SI_KERNEL: i32 = 0x80;
     info.ssi_code == SI_KERNEL

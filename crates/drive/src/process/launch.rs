@@ -198,6 +198,12 @@ pub(crate) fn spawn(command: &mut Command) -> Result<Child, Error> {
     })
 }
 
+/// Lets a command end with oomph, also after a SIGKILL. See Note [Watchdog] in `cleanup/watchdog.rs`.
+pub fn tie(command: &mut Command) {
+    watchdog::start();
+    command.env(variable::OWNER, watchdog::owner());
+}
+
 /// No terminal: a program in a separate group would be stopped at its first read from a terminal.
 fn input() -> process::Stdio {
     if io::stdin().is_terminal() { process::Stdio::null() } else { process::Stdio::inherit() }

@@ -25,8 +25,8 @@ pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
         return Ok(ExitStatus::Failed);
     }
     if let Some((folder, launched)) = find_real_run(arguments)? {
-        let is_of_use = super::run::explain(folder, &launched, arguments.verbose)?;
-        return Ok(if is_of_use { ExitStatus::Found } else { ExitStatus::Fits });
+        let end = super::run::explain(folder, &launched, &[], arguments.verbose)?;
+        return Ok(if super::run::is_of_use(&end) { ExitStatus::Found } else { ExitStatus::Fits });
     }
     let case = ExplainCase {
         inputs: artifacts::read(&arguments.files)?,

@@ -1,17 +1,26 @@
 //! `oomph run`: a real run, recorded, and explained when it dies.
 
-use std::os::unix::process::CommandExt;
-use std::path::Path;
+mod retry;
+mod search;
+mod stop;
 
-use diagnose::Real;
+use std::ffi::OsString;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+
+use diagnose::{Real, list_unapplied};
 use drive::SetupError;
 use drive::dry_run::program;
+use drive::process::attended::Attendant;
 use drive::process::host::HostWatch;
-use drive::process::{attended, launch};
+use drive::process::launch;
+use drive::unpack::Unpacked;
 use drive::words::{Words, quote};
 use drive::{run_dir, unpack};
+use report::Change;
+use report::render::named;
 use report::render::terminal::Detail;
-use run::environment::of_real;
+use run::environment::{of_part_of_real, of_real};
 use run::{Conditions, Folders, RunSpec};
 use trace::Launch;
 use trace::run::Ended;
@@ -24,34 +33,84 @@ use crate::{lint_links, output};
 
 /// Runs the program, and explains its end.
 pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Error> {
-    let words = if after_dashes {
-        Words::CommandLine(arguments.program.clone())
-    } else {
-        Words::Script(arguments.program.clone())
-    };
+    let words = Words::new(arguments.program.clone(), after_dashes);
     let words = program::command(&words, arguments.python.as_deref())?;
     if is_in_real_run() {
-        // The outer `oomph run` records, and explains the end.
-        let source = launch::command(&words)?.exec();
-        return Err(Error::from(SetupError::NoProgram { program: words[0].to_string_lossy().into_owned(), source }));
+        return Err(become_part(&words, arguments));
     }
     let unpacked = unpack::unpack()?;
     let folder = run_dir::make_lasting(arguments.save.as_deref())?;
-    let spec = RunSpec::real(words);
-    let mut launched = spec.launch(&Conditions::on_device(Vec::new()));
-    run_dir::write_launch(&folder, &launched)?;
-    let folders = Folders { library: &unpacked.library_dir, inject: &unpacked.inject_dir, run: &folder };
-    let mut command = launch::command(&spec.command)?;
-    launch::set_environment(&mut command, &of_real(&folders));
-    let host = HostWatch::start();
-    let ended = attended::attend(&mut command)?;
-    launched.host = Some(host.finish());
-    launched.ended = Some(ended.clone());
-    // The program has ended: a problem of the recording is a remark, and the status stays the program's.
-    if let Err(error) = finish(arguments, &folder, &launched) {
-        output::failure(&error);
+    let runner = Runner { arguments, unpacked, spec: RunSpec::real(words), attendant: Attendant::new()? };
+    if !arguments.changes.is_empty() {
+        output::say(&format!("oomph: runs with {}", named(&arguments.changes)));
     }
-    Ok(ExitStatus::Programs(status_of(&ended)))
+    let first = runner.run(folder, &arguments.changes)?;
+    Ok(ExitStatus::Programs(retry::retry(&runner, first)))
+}
+
+/// Becomes the program, with its changes: the outer `oomph run` records, and explains the end. Returns only if that fails.
+fn become_part(words: &[OsString], arguments: &Run) -> Error {
+    if arguments.retry.is_some() {
+        output::say("oomph: no retry: another `oomph run` runs this one");
+    }
+    let mut command = match launch::command(words) {
+        Ok(command) => command,
+        Err(error) => return error.into(),
+    };
+    launch::set_environment(&mut command, &of_part_of_real(&Conditions::on_device(arguments.changes.clone())));
+    let program = words[0].to_string_lossy().into_owned();
+    Error::from(SetupError::NoProgram { program, source: command.exec() })
+}
+
+/// Runs one program, as often as asked.
+struct Runner<'a> {
+    arguments: &'a Run,
+    unpacked: Unpacked,
+    spec: RunSpec,
+    attendant: Attendant,
+}
+
+/// A run that has ended.
+struct EndedRun {
+    folder: PathBuf,
+    launched: Launch,
+    status: u8,
+    /// True if memory ended it.
+    ran_out: bool,
+}
+
+impl Runner<'_> {
+    /// Runs the program with `changes`, records in `folder`, and explains the end.
+    fn run(&self, folder: PathBuf, changes: &[Change]) -> Result<EndedRun, Error> {
+        let conditions = Conditions::on_device(changes.to_vec());
+        let mut launched = self.spec.launch(&conditions);
+        run_dir::write_launch(&folder, &launched)?;
+        let folders = Folders { library: &self.unpacked.library_dir, inject: &self.unpacked.inject_dir, run: &folder };
+        let mut command = launch::command(&self.spec.command)?;
+        launch::set_environment(&mut command, &of_real(&conditions, &folders));
+        let host = HostWatch::start();
+        let ended = self.attendant.attend(&mut command)?;
+        launched.host = Some(host.finish());
+        launched.ended = Some(ended.clone());
+        // The program has ended: a problem of the recording is a remark, and the status stays the program's.
+        let ran_out = self.finish(&folder, &launched, changes).unwrap_or_else(|error| {
+            output::failure(&error);
+            false
+        });
+        Ok(EndedRun { folder, launched, status: status_of(&ended), ran_out })
+    }
+
+    /// Says how the program ended, and keeps the recording if it may be wanted. Returns true if memory ended the program.
+    fn finish(&self, folder: &Path, launched: &Launch, changes: &[Change]) -> Result<bool, Error> {
+        run_dir::write_launch(folder, launched)?;
+        let end = explain(folder, launched, changes, self.arguments.verbose)?;
+        if self.arguments.save.is_none() && !is_of_use(&end) {
+            run_dir::remove(folder);
+        } else {
+            output::say(&format!("oomph: recorded in {0}; `oomph explain {0}` says this again", folder.display()));
+        }
+        Ok(end.is_explained())
+    }
 }
 
 /// The status of a shell: the program's own, or 128 and the signal.
@@ -60,22 +119,16 @@ fn status_of(ended: &Ended) -> u8 {
     u8::try_from(code).unwrap_or(u8::MAX)
 }
 
-/// Says how the program ended, and keeps the recording if it may be wanted.
-fn finish(arguments: &Run, folder: &Path, launched: &Launch) -> Result<(), Error> {
-    run_dir::write_launch(folder, launched)?;
-    let is_of_use = explain(folder, launched, arguments.verbose)?;
-    if arguments.save.is_none() && !is_of_use {
-        run_dir::remove(folder);
-    } else {
-        output::say(&format!("oomph: recorded in {0}; `oomph explain {0}` says this again", folder.display()));
-    }
-    Ok(())
+/// True if the recording may be of use later.
+pub(super) fn is_of_use(end: &Real) -> bool {
+    end.is_recorded() && !end.is_good()
 }
 
-/// Explains the end of a recorded real run on standard error. Returns true if the recording may be of use later.
-pub(super) fn explain(folder: &Path, launched: &Launch, is_verbose: bool) -> Result<bool, Error> {
+/// Explains the end of a recorded real run on standard error. `changes`: those that the run was asked for.
+pub(super) fn explain(folder: &Path, launched: &Launch, changes: &[Change], is_verbose: bool) -> Result<Real, Error> {
     let recorded = run_dir::read(folder)?;
     let (end, folder) = (Real::of(&recorded, launched), current_folder());
+    let unapplied = list_unapplied(&recorded, changes);
     if end.is_explained() {
         let next = suggest_fit(&recorded, launched);
         let case = Real::make_case(recorded, launched, &folder, next);
@@ -85,7 +138,10 @@ pub(super) fn explain(folder: &Path, launched: &Launch, is_verbose: bool) -> Res
         output::say_report(&diagnosis.report(links), detail)?;
     }
     end.describe(&folder).iter().for_each(|line| output::say(line));
-    Ok(end.is_recorded() && !end.is_good())
+    for line in unapplied {
+        output::say(&format!("oomph: {line}"));
+    }
+    Ok(end)
 }
 
 /// The command that searches for the smallest change with which the program fits this GPU.

@@ -2,6 +2,7 @@
 
 import atexit
 import contextlib
+import dataclasses
 import os
 import pickle
 import sys
@@ -19,6 +20,7 @@ from ..process.failure import guarded, say
 from ..process.finish import describe
 from ..process.part import Process
 from ..record_file import RecordFile
+from ..remedies import Remedies
 from .objects import Found, Places, Waiting
 from .recorder import Recorder
 
@@ -30,8 +32,11 @@ _FIRST_STEPS = 3
 class Session:
     """The state of the agent."""
 
-    def __init__(self, env: environment.Environment) -> None:
+    def __init__(self, env: environment.Environment, remedies: Remedies) -> None:
         self._env = env
+        self._remedies = remedies
+        # Records of remedies before CUDA; a process without CUDA leaves none.
+        self._early: list[dict] = []
         self._process = Process(env)
         self._record_file = RecordFile(env.run_dir, env.rank)
         self._recorder = Recorder()
@@ -39,6 +44,7 @@ class Session:
         self._marks = Places()
         self._counts: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
         self._steps = 0
+        self._is_child = False
         self._written = 0.0
         # The devices whose free memory is recorded.
         self._with_free: set[int] = set()
@@ -52,12 +58,28 @@ class Session:
         atexit.register(self._at_exit)
         os.register_at_fork(after_in_child=self._forked)
         torch.cuda._lazy_call(self._cuda_started)
+        guarded(self._remedies.install)(self._write_remedy)
+
+    def _write_remedy(self, record: dict) -> None:
+        """The process record comes first, and is written when the program initialises CUDA."""
+        if self._record_file.is_open:
+            self._record_file.write(record)
+        else:
+            self._early.append(record)
 
     @guarded
     def _cuda_started(self) -> None:
         if self._record_file.is_open:
             return
-        self._record_file.write(self._process.describe())
+        self._open_records()
+        if self._is_child:
+            # A forked child leaves with `os._exit`; `multiprocessing` runs its own finalizers before.
+            from multiprocessing import util
+
+            util.Finalize(None, self._at_exit, exitpriority=-100)
+        for record in self._early:
+            self._record_file.write(record)
+        self._early.clear()
         self._stats.attach()
         problem = self._recorder.start(os.path.join(self._env.run_dir, self._record_file.stem + wire.RECORDING))
         if problem is not None:
@@ -66,6 +88,14 @@ class Session:
         for device in range(torch.cuda.device_count()):
             self._write_gpu(device, None)
         self._oom.attach()
+
+    def _open_records(self) -> None:
+        """Writes the first record. A worker may have set its rank since the import of torch."""
+        env = environment.read()
+        self._env = dataclasses.replace(env, rank=_find_rank(env.rank))
+        self._process = Process(self._env)
+        self._record_file.rank = self._env.rank
+        self._record_file.write(self._process.describe())
 
     @guarded
     def _write_gpu(self, device: int, free: int | None) -> None:
@@ -84,6 +114,8 @@ class Session:
     @guarded
     def _forked(self) -> None:
         """A forked child cannot use the parent's CUDA: the recording is the parent's."""
+        self._early.clear()
+        self._is_child = True
         self._recorder.stop()
         self._record_file.abandon()
         atexit.unregister(self._at_exit)
@@ -139,13 +171,17 @@ class Session:
 
     @guarded
     def _at_exit(self) -> None:
-        if not self._record_file.is_open:
-            return
         error = getattr(sys, "last_value", None)
+        if not self._record_file.is_open:
+            if type(error).__name__ != "ProcessRaisedException":
+                return
+            # The parent of workers raises their error again.
+            self._open_records()
         if error is not None:
             self._record_file.write(describe(error))
         for row in self._oom.surroundings:
             self._record_file.write(row)
+        guarded(self._remedies.finish)("exit", self._record_file.write)
         devices = self._stats.of_all()
         self._write_free(devices)
         reason = "exit" if error is None else "interrupt" if isinstance(error, KeyboardInterrupt) else "exception"
@@ -153,6 +189,16 @@ class Session:
             reason=reason, steps=self._steps, devices=devices, snapshot=None, monotonic_ns=time.monotonic_ns()
         )
         self._record_file.write(record)
+
+
+def _find_rank(stated: int) -> int:
+    """The rank by `torch.distributed`, else by the environment, else by the number of a worker of `multiprocessing`."""
+    if torch.distributed.is_available() and torch.distributed.is_initialized():
+        return torch.distributed.get_rank()
+    worker = sys.modules.get("multiprocessing.process")
+    numbers = worker.current_process()._identity if worker else ()
+    is_named = any(name in os.environ for name in ("RANK", "LOCAL_RANK"))
+    return stated if is_named or not numbers else numbers[-1] - 1
 
 
 def _segments() -> dict:
@@ -165,6 +211,6 @@ def _segments() -> dict:
     return {"segments": snapshot["segments"], "device_traces": [], "allocator_settings": snapshot.get("allocator_settings", {})}
 
 
-def start() -> None:
+def start(remedies: Remedies) -> None:
     """Starts the agent in this process; torch has just been imported."""
-    Session(environment.read()).install()
+    Session(environment.read(), remedies).install()
