@@ -8,7 +8,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Instant;
 
-use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill};
+pub use nix::sys::signal::Signal;
+use nix::sys::signal::{SigSet, SigmaskHow, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd, siginfo};
 use nix::unistd::Pid;
 use trace::run::Ended;
@@ -19,8 +20,16 @@ use crate::error::{Error, SetupError};
 const PASSED: [Signal; 6] =
     [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM, Signal::SIGHUP, Signal::SIGUSR1, Signal::SIGUSR2];
 
+/// A signal that is for oomph itself: the program does not see it.
+pub struct OwnSignal {
+    /// The signal.
+    pub signal: Signal,
+    /// The answer, which must not take long.
+    pub answer: Box<dyn Fn() + Send>,
+}
+
 /// Runs the program to the end, in the process group of oomph: the keyboard reaches both processes.
-pub fn attend(command: &mut Command) -> Result<Ended, Error> {
+pub fn attend(command: &mut Command, own: Option<OwnSignal>) -> Result<Ended, Error> {
     let signals: SigSet = PASSED.into_iter().collect();
     // A signal waits in the descriptor instead of ending oomph.
     let before = signals.thread_swap_mask(SigmaskHow::SIG_BLOCK).map_err(std::io::Error::from)?;
@@ -33,7 +42,7 @@ pub fn attend(command: &mut Command) -> Result<Ended, Error> {
     })?;
     let has_ended = Arc::new(AtomicBool::new(false));
     let pid = Pid::from_raw(child.id().cast_signed());
-    pass_on(descriptor, pid, Arc::clone(&has_ended));
+    pass_on(descriptor, pid, Arc::clone(&has_ended), own);
     let status = child.wait()?;
     has_ended.store(true, Ordering::SeqCst);
     let seconds = started.elapsed().as_secs_f64();
@@ -51,7 +60,7 @@ fn spawn(command: &mut Command, signals: SigSet) -> std::io::Result<Child> {
 }
 
 /// Starts a thread for signals, which passes each on while the program runs.
-fn pass_on(descriptor: SignalFd, program: Pid, has_ended: Arc<AtomicBool>) {
+fn pass_on(descriptor: SignalFd, program: Pid, has_ended: Arc<AtomicBool>, own: Option<OwnSignal>) {
     thread::spawn(move || {
         while let Ok(Some(info)) = descriptor.read_signal() {
             let signal = i32::try_from(info.ssi_signo).ok().and_then(|number| Signal::try_from(number).ok());
@@ -59,8 +68,11 @@ fn pass_on(descriptor: SignalFd, program: Pid, has_ended: Arc<AtomicBool>) {
                 && !is_from_keyboard(&info)
                 && !has_ended.load(Ordering::SeqCst)
             {
-                // The program may just have ended.
-                let _ = kill(program, signal);
+                match own.as_ref().filter(|own| own.signal == signal) {
+                    Some(own) => (own.answer)(),
+                    // The program may just have ended.
+                    None => drop(kill(program, signal)),
+                }
             }
         }
     });
