@@ -1,5 +1,7 @@
 //! `oomph run`: a real run, recorded, and explained when it dies.
 
+mod watching;
+
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
@@ -15,6 +17,7 @@ use run::{Conditions, Folders, RunSpec};
 use trace::Launch;
 use trace::run::Ended;
 
+use self::watching::{Watching, open_outlet};
 use crate::args::Run;
 use crate::environment::{current_folder, is_in_real_run};
 use crate::error::Error;
@@ -34,6 +37,7 @@ pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Err
         let source = launch::command(&words)?.exec();
         return Err(Error::from(SetupError::NoProgram { program: words[0].to_string_lossy().into_owned(), source }));
     }
+    let outlet = open_outlet(arguments)?;
     let unpacked = unpack::unpack()?;
     let folder = run_dir::make_lasting(arguments.save.as_deref())?;
     let spec = RunSpec::real(words);
@@ -42,10 +46,12 @@ pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Err
     let folders = Folders { library: &unpacked.library_dir, inject: &unpacked.inject_dir, run: &folder };
     let mut command = launch::command(&spec.command)?;
     launch::set_environment(&mut command, &of_real(&folders));
-    let ended = attended::attend(&mut command)?;
+    let watching = Watching::start(&folder, outlet)?;
+    let ended = attended::attend(&mut command, watching.own_signal(arguments.snapshot_signal))?;
+    let has_snapshots = watching.finish();
     launched.ended = Some(ended.clone());
     // The program has ended: a problem of the recording is a remark, and the status stays the program's.
-    if let Err(error) = finish(arguments, &folder, &launched) {
+    if let Err(error) = finish(arguments, &folder, &launched, has_snapshots) {
         output::failure(&error);
     }
     Ok(ExitStatus::Programs(status_of(&ended)))
@@ -58,10 +64,10 @@ fn status_of(ended: &Ended) -> u8 {
 }
 
 /// Says how the program ended, and keeps the recording if it may be wanted.
-fn finish(arguments: &Run, folder: &Path, launched: &Launch) -> Result<(), Error> {
+fn finish(arguments: &Run, folder: &Path, launched: &Launch, has_snapshots: bool) -> Result<(), Error> {
     run_dir::write_launch(folder, launched)?;
     let is_of_use = explain(folder, launched, arguments.verbose)?;
-    if arguments.save.is_none() && !is_of_use {
+    if arguments.save.is_none() && !is_of_use && !has_snapshots {
         run_dir::remove(folder);
     } else {
         output::say(&format!("oomph: recorded in {0}; `oomph explain {0}` says this again", folder.display()));
