@@ -1,4 +1,4 @@
-"""Looks at a program that runs under `oomph run`: metrics, snapshots, `explain --pid`.
+"""Metrics, snapshots and `explain --pid` of a program that runs under `oomph run`.
 
     python tests/live/check.py --oomph target/debug/oomph [WORD ...]
 
@@ -34,7 +34,7 @@ STANDING, STEP = 128 * MIB, 8 * MIB
 
 
 def main() -> int:
-    """Exit status 1 if a look is wrong, or disturbs the program."""
+    """Exit status 1 if a figure is wrong, or the program is disturbed."""
     arguments = suite.parser(__doc__).parse_args()
     oomph = arguments.oomph.absolute()
     bodies = [look, write_file, serve, take_snapshots, refuse, leave_a_full_disk, end_with_a_signal]
@@ -198,7 +198,7 @@ def take_snapshots(oomph: Path) -> str:
 
 
 def refuse(oomph: Path) -> str:
-    """What cannot be looked at, or written to, is an error before the program starts"""
+    """A wrong process, file, address or signal is an error before the program starts"""
     with tempfile.TemporaryDirectory(prefix="oomph-live-") as folder, socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         run = ("run", "--metrics")

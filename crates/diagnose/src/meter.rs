@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use report::metrics::{DeviceMetrics, ProcessMetrics, StepGrowth};
 use trace::run::{DeviceStats, GpuRecord, StepRecord};
-use trace::{Change, Process, Record, Recording};
+use trace::{BlockChange, Process, Record, Recording};
 
 use crate::measure::pace::estimate_growth;
 
@@ -88,7 +88,7 @@ impl Meter {
     }
 
     /// Notes a change of the allocated memory.
-    pub fn note_change(&mut self, change: &Change) {
+    pub fn note_change(&mut self, change: &BlockChange) {
         let device = self.device(change.device.into());
         let known = &mut device.known;
         if !std::mem::replace(&mut device.is_counted, true) {
@@ -152,7 +152,7 @@ impl Meter {
             self.note_stats(stats);
             let after = &mut self.device(stats.device).after_steps;
             after.push_back((step.step, stats.allocated_bytes));
-            // The first step allocates what stays for good.
+            // The first step allocates lasting memory, such as the state of the optimizer.
             if after.len() > STEPS || after.front().is_some_and(|(step, _)| *step <= 1) {
                 after.pop_front();
             }
@@ -171,7 +171,7 @@ impl Meter {
         known.alloc_retries = Some(stats.alloc_retries);
     }
 
-    /// Notes a whole recording: what is allocated at its end, less the changes in the ring, was allocated before.
+    /// Notes a whole recording. The memory before its first event is the blocks at the end less all changes.
     fn note_recording(&mut self, recording: &Recording) {
         let mut before: BTreeMap<u32, i64> = BTreeMap::new();
         for held in recording.list_held() {
@@ -222,11 +222,11 @@ mod tests {
         Record::Gpu(GpuRecord { total_bytes: 1200, free_bytes: Some(1000), ..GpuRecord::default() })
     }
 
-    fn change(bytes: i64, step: u32) -> Change {
-        Change { device: 0, bytes, reserved_bytes: 800, step }
+    fn change(bytes: i64, step: u32) -> BlockChange {
+        BlockChange { device: 0, bytes, reserved_bytes: 800, step }
     }
 
-    fn meter(records: &[Record], changes: &[Change]) -> DeviceMetrics {
+    fn meter(records: &[Record], changes: &[BlockChange]) -> DeviceMetrics {
         let mut meter = Meter::default();
         records.iter().for_each(|record| meter.note_record(record));
         changes.iter().for_each(|change| meter.note_change(change));

@@ -58,7 +58,7 @@ impl Held<'_> {
         lines
     }
 
-    /// The line with most of the memory that outlived its step, without the first step, which allocates what stays for good.
+    /// The line with most of the memory that outlived its step. The first step is left out: it allocates lasting memory.
     fn find_growing(&self, device: u32, steps_done: u32) -> Option<Location> {
         let lines = self.list_lines(device, |step| step > 1 && step < steps_done);
         lines.into_iter().find_map(|line| line.location)

@@ -1,9 +1,10 @@
-//! Looks at a running program of `oomph run`, from outside: the recordings and records in its folder.
+//! Reads a running program of `oomph run` from outside: the recordings and records in its folder.
 //!
 //! The program takes no part: the recording is a mapped file, which is whole at any instant (Note `[Recording]` in `crates/wire/src/recording.rs`).
 
 pub(crate) mod capture;
 pub mod find;
+pub mod now;
 pub mod publish;
 mod server;
 pub mod snapshots;

@@ -4,14 +4,13 @@ use std::fs;
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use trace::run::{Launch, Ledger, StepRecord, Tail};
-use trace::{Process, Recording, Run, Snapshot, run, snapshot};
+use trace::run::{Launch, Ledger, StepRecord};
+use trace::{Process, Run, Snapshot, run, snapshot};
 use wire::file;
 
 use crate::cleanup::temporary::Temporary;
 use crate::cleanup::watchdog;
 use crate::error::Error;
-use crate::live::capture::capture;
 
 /// The folder of the run without a limit, inside the folder of a run that ran out.
 pub const UNLIMITED: &str = "unlimited";
@@ -111,26 +110,6 @@ pub fn read(folder: &Path) -> Result<Run, Error> {
     Ok(Run { processes })
 }
 
-/// Reads the records and recordings of the processes of a running program, or of a snapshot.
-pub fn read_now(folder: &Path) -> Result<Vec<(Process, Option<Recording>)>, Error> {
-    let mut processes = Vec::new();
-    for path in list_files(folder)? {
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if let Some(stem) = name.strip_suffix(file::MARKS) {
-            // The line that the process is writing is not read yet.
-            let records = Tail::default().feed(&slurp(&path)?.unwrap_or_default()).into_iter().collect();
-            processes.push((records, capture_recording(&folder.join(format!("{stem}{}", file::RECORDING)))?));
-        }
-    }
-    Ok(processes)
-}
-
-fn capture_recording(path: &Path) -> Result<Option<Recording>, Error> {
-    let Some(image) = capture(path)? else { return Ok(None) };
-    let read = trace::read_recording(&image);
-    read.map(Some).map_err(|error| Error::Damaged { path: path.to_owned(), problem: error.to_string() })
-}
-
 fn read_process(folder: &Path, stem: &str) -> Result<Process, Error> {
     let mut recorded = read_records(&folder.join(format!("{stem}{}", file::MARKS)))?;
     let ledger = read_ledger(&folder.join(file::journal(recorded.identity.pid)))?;
@@ -183,7 +162,7 @@ fn read_snapshot(path: &Path) -> Result<Option<Snapshot>, Error> {
 }
 
 /// Reads a file; `None` if it does not exist.
-fn slurp(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+pub(crate) fn slurp(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),

@@ -61,14 +61,14 @@ pub struct StepGrowth {
 /// Writes a line of JSON, at `seconds` since 1970.
 pub fn write_line(seconds: f64, process: &ProcessMetrics) -> Result<String, serde_json::Error> {
     #[derive(Serialize)]
-    struct Line<'a> {
+    struct TimedMetrics<'a> {
         time: f64,
         #[serde(flatten)]
         process: &'a ProcessMetrics,
     }
     // Milliseconds: more digits than the figures are exact to.
     let time = (seconds * 1000.0).round() / 1000.0;
-    Ok(serde_json::to_string(&Line { time, process })? + "\n")
+    Ok(serde_json::to_string(&TimedMetrics { time, process })? + "\n")
 }
 
 /// A metric of Prometheus': the name without the prefix, the kind, the help.

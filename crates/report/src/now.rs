@@ -7,7 +7,7 @@ use crate::metrics::{DeviceMetrics, StepGrowth};
 use crate::render::{clean, grouped};
 use crate::words::{count, relative};
 
-/// The lines that are named; the others are counted.
+/// The most lines with a name; further lines are counted.
 const LINES: usize = 8;
 
 /// The memory of a process on one device.
@@ -19,13 +19,13 @@ pub struct DeviceNow {
     pub steps: u32,
     /// The figures.
     pub figures: DeviceMetrics,
-    /// The line that allocates what every step adds.
+    /// The line that allocates the growth of a step.
     pub grows_at: Option<Location>,
     /// The lines by their allocated memory, most first; empty if allocations are not recorded.
     pub lines: Vec<HeldLine>,
 }
 
-/// The memory that one line has allocated.
+/// The allocated memory of one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HeldLine {
     /// The line; `None` for blocks without a line of the program.

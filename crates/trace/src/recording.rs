@@ -20,7 +20,9 @@ use thiserror::Error;
 use wire::recording::{BLOCK_BYTES, KIND_ERROR, KIND_MEMORY, PLACE, STACK, VERSION, header};
 
 use self::bytes::Fields;
-pub use self::growing::{Change, HeldMemory, RecordingHeader, read_changes, read_header, settle_blocks, sum_blocks};
+pub use self::growing::{
+    BlockChange, HeldMemory, RecordingHeader, read_changes, read_header, settle_blocks, sum_blocks,
+};
 use self::phases::Phases;
 use self::reservations::{HeldBlock, Ranges, Reservation};
 use crate::bytes::Bytes;
@@ -194,9 +196,9 @@ impl Recording {
     }
 
     /// The changes of the memory, oldest first, as far as the ring has them.
-    pub fn list_changes(&self) -> impl Iterator<Item = Change> {
+    pub fn list_changes(&self) -> impl Iterator<Item = BlockChange> {
         let of_blocks = self.events.iter().filter(|event| event.kind == KIND_MEMORY);
-        of_blocks.map(|event| Change {
+        of_blocks.map(|event| BlockChange {
             device: event.device,
             bytes: event.change,
             reserved_bytes: event.reserved,

@@ -20,14 +20,14 @@ use crate::run_dir::list_files;
 /// The part of a file that is left out if it is empty.
 const PAGE: usize = 64 << 10;
 
-enum Request {
+enum SnapshotRequest {
     Take,
     Stop,
 }
 
 /// The thread that takes snapshots, while this value lives.
 pub struct Snapshots {
-    requests: Sender<Request>,
+    requests: Sender<SnapshotRequest>,
     thread: Option<JoinHandle<()>>,
     is_any_taken: Arc<AtomicBool>,
 }
@@ -39,7 +39,7 @@ impl Snapshots {
         let (folder, is_any_taken) = (folder.to_owned(), Arc::new(AtomicBool::new(false)));
         let taken = Arc::clone(&is_any_taken);
         let thread = start_thread(move || {
-            while let Ok(Request::Take) = received.recv() {
+            while let Ok(SnapshotRequest::Take) = received.recv() {
                 taken.fetch_or(take_and_say(&folder), Ordering::SeqCst);
             }
         })?;
@@ -51,7 +51,7 @@ impl Snapshots {
         let requests = self.requests.clone();
         move || {
             // After the end nobody listens.
-            let _ = requests.send(Request::Take);
+            let _ = requests.send(SnapshotRequest::Take);
         }
     }
 
@@ -62,7 +62,7 @@ impl Snapshots {
     }
 
     fn stop(&mut self) {
-        let _ = self.requests.send(Request::Stop);
+        let _ = self.requests.send(SnapshotRequest::Stop);
         if let Some(thread) = self.thread.take() {
             // A panic has printed its message.
             let _ = thread.join();

@@ -1,4 +1,4 @@
-//! Follows the processes of a run by what is new in their files.
+//! Follows the processes of a run by the news in their files.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -35,12 +35,12 @@ impl Watch {
         Watch { folder: folder.to_owned(), processes: BTreeMap::new() }
     }
 
-    /// Reads the news; returns the running processes, and those that ended since the last time. `is_last`: the program has ended.
+    /// Reads the news. Returns the running processes, and the newly ended ones. `is_last`: the program has ended.
     pub(crate) fn refresh(&mut self, is_last: bool) -> Vec<&Meter> {
         self.find_processes();
         let mut found = Vec::new();
         for (stem, process) in self.processes.iter_mut().filter(|(_, process)| !process.is_over) {
-            // A file that cannot be read now may be readable the next time; the figures stay as they are.
+            // An unreadable file may be readable at the next refresh; until then the figures keep their values.
             let _: io::Result<()> = process.refresh(&self.folder.join(format!("{stem}{}", file::RECORDING)));
             if is_last || is_gone(process.meter.pid()) {
                 process.meter.end();
@@ -104,7 +104,7 @@ impl WatchedProcess {
     }
 }
 
-/// True if a process has ended; one that is not waited for has not.
+/// True if a process has ended, and its parent has waited for it.
 fn is_gone(pid: u32) -> bool {
     pid > 0 && !Path::new("/proc").join(pid.to_string()).exists()
 }

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use diagnose::describe_now;
 use drive::live::find::find_run;
-use drive::run_dir;
+use drive::live::now::read_now;
 use trace::{Process, Recording};
 
 use crate::environment::current_folder;
@@ -14,14 +14,14 @@ use crate::output;
 
 /// Shows what a running program holds: all its processes, or the named one if it uses a GPU.
 pub(super) fn show_process(pid: u32) -> Result<ExitStatus, Error> {
-    let processes = run_dir::read_now(&find_run(pid)?)?;
+    let processes = read_now(&find_run(pid)?)?;
     let (own, others): (Vec<_>, Vec<_>) = processes.into_iter().partition(|(process, _)| process.identity.pid == pid);
     show(&if own.is_empty() { others } else { own })
 }
 
 /// Shows what a program held when its recording was copied.
 pub(super) fn show_folder(folder: &Path) -> Result<ExitStatus, Error> {
-    show(&run_dir::read_now(folder)?)
+    show(&read_now(folder)?)
 }
 
 fn show(processes: &[(Process, Option<Recording>)]) -> Result<ExitStatus, Error> {

@@ -33,7 +33,7 @@ pub struct RecordingHeader {
 
 /// A change of the allocated memory of a device.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Change {
+pub struct BlockChange {
     /// The device.
     pub device: u8,
     /// The bytes of the block, negative for a free.
@@ -139,9 +139,9 @@ impl RecordingHeader {
 }
 
 /// Reads the changes in a range of events; errors are none.
-pub fn read_changes(events: &[u8]) -> impl Iterator<Item = Change> {
+pub fn read_changes(events: &[u8]) -> impl Iterator<Item = BlockChange> {
     let all = events.chunks_exact(EVENT_BYTES).map(Fields);
-    all.filter(|event| event.u8(36) == KIND_MEMORY).map(|event| Change {
+    all.filter(|event| event.u8(36) == KIND_MEMORY).map(|event| BlockChange {
         device: event.u8(37),
         bytes: event.u64(8).cast_signed(),
         reserved_bytes: event.u64(16),

@@ -1,4 +1,4 @@
-//! The looks at a running program: `--metrics` and the signal for a snapshot.
+//! The watch over a running program: `--metrics` and the signal for a snapshot.
 
 use std::path::Path;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -13,14 +13,14 @@ use crate::args::{MetricsTarget, Run, SnapshotSignal};
 use crate::error::Error;
 use crate::output;
 
-/// What looks at the program while this value lives.
+/// The watch, while this value lives.
 pub(super) struct Watching {
     snapshots: Snapshots,
     _publisher: Option<Publisher>,
 }
 
 impl Watching {
-    /// Starts to look at the run in `folder`. `outlet`: the place for the figures.
+    /// Starts to watch the run in `folder`. `outlet`: the place for the figures.
     pub(super) fn start(folder: &Path, outlet: Option<Outlet>) -> Result<Watching, Error> {
         let publisher = outlet.map(|outlet| {
             let write: WriteFigures =
@@ -40,7 +40,7 @@ impl Watching {
         Some(OwnSignal { signal, answer: Box::new(self.snapshots.requester()) })
     }
 
-    /// Ends all looks, the last figures written; returns true if a snapshot was taken.
+    /// Ends the watch after the last figures; returns true if a snapshot was taken.
     pub(super) fn finish(self) -> bool {
         self.snapshots.finish()
     }
