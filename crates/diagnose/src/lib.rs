@@ -16,6 +16,8 @@ pub mod failure;
 mod fit;
 mod judge;
 mod measure;
+mod meter;
+mod now;
 mod real;
 mod rules;
 #[cfg(test)]
@@ -32,6 +34,8 @@ pub use judge::outcome::Outcome;
 pub use judge::recorded::{RecordedRun, Runs};
 pub use judge::sharing::part_of_shared;
 pub use judge::{ending, launchers};
+pub use meter::Meter;
+pub use now::describe_now;
 pub use real::Real;
 pub use real::retry::{FullDevice, NoRetry, describe_plan, list_real_plans};
 pub use real::unapplied::list_unapplied;

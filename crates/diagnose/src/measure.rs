@@ -19,6 +19,7 @@ pub(crate) mod lines;
 mod live;
 pub(crate) mod outside;
 pub(crate) mod own;
+pub(crate) mod pace;
 pub(crate) mod passes;
 pub(crate) mod paths;
 pub(crate) mod peak;

@@ -3,6 +3,7 @@
 mod setup;
 
 use std::io;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use diagnose::failure::ProgramFailure;
@@ -46,6 +47,39 @@ pub enum Error {
         /// The place and the kind of the damage.
         problem: String,
     },
+    /// The file for the figures of a running program cannot be opened.
+    #[error("cannot write the figures to `{}`: {source}", path.display())]
+    MetricsFile {
+        /// The file.
+        path: PathBuf,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The address for the figures of a running program cannot be listened at.
+    #[error("cannot listen at {address}: {source}")]
+    MetricsAddress {
+        /// The address.
+        address: SocketAddr,
+        /// The system's error.
+        source: io::Error,
+    },
+    /// There is no such process.
+    #[error("there is no process {0}")]
+    NoProcess(u32),
+    /// The environment of a process may not be read.
+    #[error("process {0} belongs to another user")]
+    ProcessOfOthers(u32),
+    /// A process has no recording.
+    #[error("process {0} is neither an `oomph run` nor a process under one")]
+    NotInRun(u32),
+    /// The folder of a process's run was removed.
+    #[error("process {pid} was started by an `oomph run` whose recording in `{}` is gone", folder.display())]
+    RunIsGone {
+        /// The process.
+        pid: u32,
+        /// The folder.
+        folder: PathBuf,
+    },
     /// The system refuses a handler of signals.
     #[error("cannot watch for Ctrl-C: {0}")]
     Signals(#[from] ctrlc::Error),
@@ -67,6 +101,17 @@ impl Error {
             Error::RunFolderInUse(_) => "name a new folder with --save",
             Error::Damaged { .. } => {
                 "was it written to its end, and copied whole? Snapshots come from torch.cuda.memory._dump_snapshot(FILE)"
+            }
+            Error::MetricsFile { .. } => {
+                "name a file in a folder that exists and may be written to; `:9400` serves the figures instead"
+            }
+            Error::MetricsAddress { .. } => "name another port; port 0 takes a free one, which is printed",
+            Error::NoProcess(_) | Error::NotInRun(_) => {
+                "name the process id of a running `oomph run`, or of a program under it; `pgrep -af 'oomph run'` lists them"
+            }
+            Error::ProcessOfOthers(_) => "run the command as that user",
+            Error::RunIsGone { .. } => {
+                "the run has ended; its last lines said where the recording lies, if it was kept"
             }
             Error::Unreadable { .. } | Error::Signals(_) | Error::Interrupted | Error::Wait(_) => return None,
         };

@@ -15,6 +15,7 @@ pub mod environment;
 pub mod error;
 pub mod events;
 pub mod guard;
+pub mod live;
 pub mod process;
 mod python;
 pub mod run_dir;

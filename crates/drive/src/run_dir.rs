@@ -168,7 +168,7 @@ fn read_snapshot(path: &Path) -> Result<Option<Snapshot>, Error> {
 }
 
 /// Reads a file; `None` if it does not exist.
-fn slurp(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+pub(crate) fn slurp(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -177,7 +177,7 @@ fn slurp(path: &Path) -> Result<Option<Vec<u8>>, Error> {
 }
 
 /// Lists the files of a folder by name: reports must not depend on the file system's order.
-fn list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub(crate) fn list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let unreadable = |source| Error::Unreadable { path: folder.to_owned(), source };
     let entries = fs::read_dir(folder).map_err(unreadable)?;
     let mut paths =

@@ -26,7 +26,7 @@ pub(crate) use self::job::JobOptions;
 pub(crate) use self::lint::{ALL, FixMode, Lint, parse_rule};
 pub(crate) use self::lists::{Gpus, RemedyName, RuleName};
 pub(crate) use self::phantom::Phantom;
-pub(crate) use self::run::{RecordInto, Run};
+pub(crate) use self::run::{MetricsTarget, RecordInto, Run, SnapshotSignal};
 pub(crate) use self::tune::Tune;
 
 /// Ends PyTorch's `CUDA out of memory`: says before a GPU is touched whether a program fits, and what fills the memory.

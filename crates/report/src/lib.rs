@@ -17,6 +17,8 @@ pub mod explain;
 pub mod finding;
 pub mod fit;
 pub mod lint;
+pub mod metrics;
+pub mod now;
 mod remark;
 pub mod render;
 pub mod run_picture;

@@ -22,6 +22,7 @@ mod words;
 
 pub use crate::sanitize::clean;
 pub use fit::{exactness, named};
+pub(crate) use layout::grouped;
 
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;

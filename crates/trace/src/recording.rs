@@ -6,6 +6,7 @@
 //! count as segments. The second is the free memory of the device at an error, which the agent notes.
 
 mod bytes;
+mod growing;
 mod phases;
 mod reservations;
 #[cfg(test)]
@@ -13,11 +14,15 @@ mod reservations;
 mod tests;
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use thiserror::Error;
-use wire::recording::{BLOCK_BYTES, EVENT_BYTES, KIND_ERROR, KIND_MEMORY, MAGIC, PLACE, STACK, VERSION, header};
+use wire::recording::{BLOCK_BYTES, KIND_ERROR, KIND_MEMORY, PLACE, STACK, VERSION, header};
 
 use self::bytes::Fields;
+pub use self::growing::{
+    BlockChange, HeldMemory, RecordingHeader, read_changes, read_header, settle_blocks, sum_blocks,
+};
 use self::phases::Phases;
 use self::reservations::{HeldBlock, Ranges, Reservation};
 use crate::bytes::Bytes;
@@ -45,7 +50,7 @@ pub enum RecordingError {
         /// The length of the file.
         found: usize,
         /// The length by the header.
-        expected: usize,
+        expected: u64,
     },
 }
 
@@ -79,42 +84,30 @@ struct RecordedBlock {
     address: u64,
     size: u64,
     stack: StackId,
+    step: u32,
     device: u8,
 }
 
 /// Reads a recording. The process may still be writing, or may have been killed at any instant.
 pub fn read_recording(file: &[u8]) -> Result<Recording, RecordingError> {
-    let fields = Fields(file);
-    if file.get(..MAGIC.len()) != Some(&MAGIC[..]) {
-        return Err(RecordingError::Magic);
-    }
-    let found = fields.u32(header::VERSION);
-    if found != VERSION {
-        return Err(RecordingError::Version { found });
-    }
-    let part = |field| usize::try_from(fields.u64(field)).unwrap_or(usize::MAX);
-    let [events, blocks, texts] = [header::EVENT_CAPACITY, header::BLOCK_CAPACITY, header::TEXT_CAPACITY].map(part);
-    let starts_of_blocks = header::BYTES.saturating_add(events.saturating_mul(EVENT_BYTES));
-    let start_of_texts = starts_of_blocks.saturating_add(blocks.saturating_mul(BLOCK_BYTES));
-    let expected = start_of_texts.saturating_add(texts);
-    if file.len() < expected || events == 0 {
+    let header = read_header(file)?;
+    let (fields, starts_of_blocks, expected) = (Fields(file), header.locate_blocks().start, header.length());
+    if (file.len() as u64) < expected {
         return Err(RecordingError::Length { found: file.len(), expected });
     }
-    let used = part(header::TEXTS_USED).min(texts);
-    let (stacks, numbers) = read_texts(&file[start_of_texts..start_of_texts + used]);
+    let part = |range: Range<u64>| &file[to_place(range.start)..to_place(range.end)];
+    let (stacks, numbers) = read_texts(part(header.locate_texts()));
     let stack_of = |number: u32| numbers.get(number as usize).copied().unwrap_or(StackId::EMPTY);
-    let count = fields.u64(header::EVENTS);
-    let first = count.saturating_sub(events as u64);
-    let slot = |number: u64| usize::try_from(number % events as u64).unwrap_or_default();
-    let slots = (first..count).map(|number| header::BYTES + slot(number) * EVENT_BYTES);
-    let slots_of_blocks = (0..blocks).map(|index| starts_of_blocks + index * BLOCK_BYTES);
+    let slots = (header.first_event()..header.events).map(|number| to_place(header.locate_event(number)));
+    let slots_of_blocks =
+        (0..header.block_capacity).map(|index| to_place(starts_of_blocks) + to_place(index) * BLOCK_BYTES);
     Ok(Recording {
         events: slots.map(|at| read_event(fields, at, &stack_of)).collect(),
         blocks: slots_of_blocks.filter_map(|at| read_block(fields, at, &stack_of)).collect(),
         stacks,
-        first,
+        first: header.first_event(),
         started_micros: fields.u64(header::STARTED_MICROS),
-        step: fields.u32(header::STEP),
+        step: header.step,
     })
 }
 
@@ -134,8 +127,14 @@ fn read_event(fields: Fields, at: usize, stack_of: &impl Fn(u32) -> StackId) -> 
 /// Reads a slot; `None` if it is empty.
 fn read_block(fields: Fields, at: usize, stack_of: &impl Fn(u32) -> StackId) -> Option<RecordedBlock> {
     let (address, size) = (fields.u64(at), fields.u64(at + 8));
-    let block = RecordedBlock { address, size, stack: stack_of(fields.u32(at + 16)), device: fields.u8(at + 24) };
+    let (stack, step) = (stack_of(fields.u32(at + 16)), fields.u32(at + 20));
+    let block = RecordedBlock { address, size, stack, step, device: fields.u8(at + 24) };
     (address != 0).then_some(block)
+}
+
+/// An offset in a file in memory, whose length was compared.
+fn to_place(offset: u64) -> usize {
+    usize::try_from(offset).unwrap_or(usize::MAX)
 }
 
 /// Reads the places and stacks, up to the first damaged entry: the stacks, and the stack of each number.
@@ -179,6 +178,32 @@ impl Recording {
     /// The number of events since the start, overwritten events included.
     pub fn event_count(&self) -> u64 {
         self.first + self.events.len() as u64
+    }
+
+    /// The stacks of all allocations.
+    pub fn stacks(&self) -> &StackTable {
+        &self.stacks
+    }
+
+    /// The allocated blocks, in no order.
+    pub fn list_held(&self) -> impl Iterator<Item = HeldMemory> {
+        self.blocks.iter().map(|block| HeldMemory {
+            device: block.device,
+            bytes: block.size,
+            stack: block.stack,
+            step: block.step,
+        })
+    }
+
+    /// The changes of the memory, oldest first, as far as the ring has them.
+    pub fn list_changes(&self) -> impl Iterator<Item = BlockChange> {
+        let of_blocks = self.events.iter().filter(|event| event.kind == KIND_MEMORY);
+        of_blocks.map(|event| BlockChange {
+            device: event.device,
+            bytes: event.change,
+            reserved_bytes: event.reserved,
+            step: event.step,
+        })
     }
 
     /// The number of completed optimizer steps.

@@ -20,6 +20,8 @@ pub const MARKS: &str = ".marks.jsonl";
 pub const SNAPSHOT: &str = ".snapshot.pickle";
 /// Ending of the recording of a real run: `rank0.recording`.
 pub const RECORDING: &str = ".recording";
+/// The folder of snapshots of a real run, in the folder of the run.
+pub const SNAPSHOTS: &str = "snapshots";
 /// Start of the names of the phantom's journals.
 pub const JOURNAL_PREFIX: &str = "phantom-";
 /// Start of the names of the agent's files.

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill};
+pub use nix::sys::signal::Signal;
+use nix::sys::signal::{SigSet, SigmaskHow, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd, siginfo};
 use nix::unistd::Pid;
 use trace::run::Ended;
@@ -20,6 +21,14 @@ const PASSED: [Signal; 6] =
 /// Of those, the signals that ask for the end.
 const ENDING: [Signal; 4] = [Signal::SIGINT, Signal::SIGQUIT, Signal::SIGTERM, Signal::SIGHUP];
 
+/// A signal that is for oomph itself: the program does not see it.
+pub struct OwnSignal {
+    /// The signal.
+    pub signal: Signal,
+    /// The answer, which must not take long.
+    pub answer: Box<dyn Fn() + Send>,
+}
+
 /// Starts programs, and has the signals to oomph from its creation on.
 pub struct Attendant {
     /// The mask of signals before, for the programs.
@@ -31,8 +40,15 @@ pub struct Attendant {
 #[derive(Default)]
 struct Attended {
     running: Option<Pid>,
+    own: Option<OwnSignal>,
     /// The first signal that asked for the end.
     asked_to_end: Option<Signal>,
+}
+
+impl Attended {
+    fn end_program(&mut self) {
+        (self.running, self.own) = (None, None);
+    }
 }
 
 impl Attendant {
@@ -48,13 +64,14 @@ impl Attendant {
     }
 
     /// Runs a program to the end, in the process group of oomph: the keyboard reaches both processes.
-    pub fn attend(&self, command: &mut Command) -> Result<Ended, Error> {
+    pub fn attend(&self, command: &mut Command, own: Option<OwnSignal>) -> Result<Ended, Error> {
         let started = Instant::now();
+        lock(&self.state).own = own;
         let mut child = self.start(command).map_err(|source| {
             Error::from(SetupError::NoProgram { program: command.get_program().to_string_lossy().into_owned(), source })
         })?;
         let status = child.wait();
-        lock(&self.state).running = None;
+        lock(&self.state).end_program();
         let (status, seconds) = (status?, started.elapsed().as_secs_f64());
         Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds, timed_out: false, in_background: false })
     }
@@ -102,6 +119,10 @@ fn pass_on(descriptor: SignalFd, state: Arc<Mutex<Attended>>) {
 /// Remembers a signal, and passes it on if the kernel has not sent it to the program as well.
 fn take(state: &Mutex<Attended>, signal: Signal, is_from_keyboard: bool) {
     let mut state = lock(state);
+    if let Some(own) = state.own.as_ref().filter(|own| own.signal == signal) {
+        (own.answer)();
+        return;
+    }
     if ENDING.contains(&signal) {
         state.asked_to_end.get_or_insert(signal);
     }

@@ -14,6 +14,7 @@ Examples:
   oomph explain before.pickle after.pickle   compared: the growth, and where
   oomph explain rank0.pickle rank1.pickle    one job; a folder is a job too
   oomph explain run/                         a run that `oomph check --save` kept
+  oomph explain --pid 4711                   what a program under `oomph run` holds now
   python train.py 2>&1 | oomph explain
   nvidia-smi -q | oomph explain - crash.log
   oomph explain --html why.html snapshot.pickle
@@ -29,6 +30,10 @@ pub(crate) struct Explain {
     /// Print the whole report about a text: the figures, all findings, how to do what helps
     #[arg(short, long, help_heading = "Output")]
     pub(crate) verbose: bool,
+
+    /// Look at a running program: the process of an `oomph run`, or one under it
+    #[arg(long, value_name = "PID", conflicts_with_all = ["files", "html", "format", "json"], value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) pid: Option<u32>,
 
     /// Logs, snapshots, tables, folders; `-` or no FILE reads standard input when piped
     #[arg(value_name = "FILE")]

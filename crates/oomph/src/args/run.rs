@@ -1,9 +1,10 @@
 //! The arguments of `oomph run`.
 
 use std::ffi::OsString;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use report::Change;
 
 use super::remedy::parse_real_change;
@@ -16,6 +17,8 @@ Examples:
   oomph run --with optimizer-fused --with activation-checkpointing train.py
   oomph run --retry train.py                 after an out-of-memory error once more, with a verified change
   oomph explain run/                         the same explanation again, at any time
+  oomph run --metrics :9400 train.py         http://127.0.0.1:9400/metrics, while it runs
+  kill -USR2 PID                             a snapshot; `oomph explain --pid PID` only looks
 
 The program runs as it would without oomph: on the GPUs of this machine, with its terminal, its signals and its files.
 The exit status is the program's, or 128 and the number of the signal that ended it; 2 if it could not be started.";
@@ -46,6 +49,14 @@ pub(crate) struct Run {
     #[arg(short, long)]
     pub(crate) verbose: bool,
 
+    /// Write figures once a second: to a FILE, one JSON line per process, or for Prometheus at an ADDRESS such as `:9400`
+    #[arg(long, value_name = "FILE|ADDRESS", value_parser = parse_target)]
+    pub(crate) metrics: Option<MetricsTarget>,
+
+    /// The signal to oomph for a snapshot of the recording; the program does not see it
+    #[arg(long, value_name = "SIGNAL", value_enum, ignore_case = true, default_value = "USR2")]
+    pub(crate) snapshot_signal: SnapshotSignal,
+
     /// The Python that runs the script [default: the active environment's, else `python3`]
     #[arg(long, value_name = "PATH", env = crate::environment::PYTHON)]
     pub(crate) python: Option<PathBuf>,
@@ -63,4 +74,80 @@ pub(crate) struct RecordInto {
     /// The command line of the first process
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) program: Vec<OsString>,
+}
+
+/// The place for the figures of a running program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum MetricsTarget {
+    File(PathBuf),
+    Address(SocketAddr),
+}
+
+/// A signal that asks for a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum SnapshotSignal {
+    #[value(name = "USR2")]
+    Usr2,
+    #[value(name = "USR1")]
+    Usr1,
+    /// All signals are the program's.
+    #[value(name = "none")]
+    Nothing,
+}
+
+/// A host and a port are an address; all else is a file, also with a `/` in front of the last part.
+fn parse_target(text: &str) -> Result<MetricsTarget, String> {
+    let file = || Ok(MetricsTarget::File(PathBuf::from(text)));
+    if text.is_empty() {
+        return Err("the name is empty; expected a file or an address such as `:9400`".to_owned());
+    }
+    let Some((host, port)) = text.rsplit_once(':').filter(|_| !text.contains('/')) else { return file() };
+    if port.is_empty() || !port.bytes().all(|byte| byte.is_ascii_digit()) {
+        return file();
+    }
+    let port = port.parse().map_err(|_| format!("`{port}` is not a port; expected 0 to 65535"))?;
+    let host = host.trim_start_matches('[').trim_end_matches(']');
+    match host {
+        "" | "localhost" => Ok(MetricsTarget::Address((Ipv4Addr::LOCALHOST, port).into())),
+        _ => match host.parse::<IpAddr>() {
+            Ok(ip) if ip.is_loopback() => Ok(MetricsTarget::Address((ip, port).into())),
+            _ => Err(format!(
+                "`{host}` is not an address of this machine alone; expected `127.0.0.1:{port}` or `:{port}`, or `./{text}` for a file"
+            )),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_target_is_a_file_or_an_address_of_this_machine() {
+        let file = |text: &str| Ok(MetricsTarget::File(PathBuf::from(text)));
+        let at = |text: &str| Ok(MetricsTarget::Address(text.parse().expect("an address")));
+        let cases = [
+            ("metrics.jsonl", file("metrics.jsonl")),
+            ("./a:1", file("./a:1")),
+            ("run:today", file("run:today")),
+            ("a:", file("a:")),
+            (":9400", at("127.0.0.1:9400")),
+            ("localhost:1", at("127.0.0.1:1")),
+            ("127.0.0.2:9400", at("127.0.0.2:9400")),
+            ("[::1]:9400", at("[::1]:9400")),
+            ("0.0.0.0:9400", Err("`0.0.0.0` is not")),
+            ("10.1.2.3:9400", Err("`10.1.2.3` is not")),
+            ("node7:9400", Err("`node7` is not")),
+            (":70000", Err("`70000` is not a port")),
+            ("", Err("the name is empty")),
+        ];
+        for (text, expected) in cases {
+            match (parse_target(text), expected) {
+                (Err(found), Err(expected)) => assert!(found.starts_with(expected), "{text}: {found}"),
+                (found, expected) => {
+                    assert_eq!(found.as_ref().map_err(String::as_str), expected.as_ref().map_err(|it| *it), "{text}")
+                }
+            }
+        }
+    }
 }

@@ -3,7 +3,7 @@
 use std::io::IsTerminal;
 use std::path::Path;
 
-use diagnose::ExplainCase;
+use diagnose::{ExplainCase, Real};
 use drive::run_dir;
 use report::Severity;
 use report::explain::{ExplainReport, InputKind};
@@ -11,6 +11,7 @@ use report::render::terminal::Detail;
 use report::render::{Format, html};
 use trace::Launch;
 
+use super::now;
 use crate::args::{Explain, help_of};
 use crate::effects::publish;
 use crate::environment::current_folder;
@@ -20,11 +21,17 @@ use crate::{artifacts, lint_links, output};
 
 /// Reads, explains and prints.
 pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
+    if let Some(pid) = arguments.pid {
+        return now::show_process(pid);
+    }
     if arguments.files.is_empty() && std::io::stdin().is_terminal() {
         output::help(&mut help_of("explain"));
         return Ok(ExitStatus::Failed);
     }
     if let Some((folder, launched)) = find_real_run(arguments)? {
+        if launched.ended.is_none() && !Real::of(&run_dir::read(folder)?, &launched).is_explained() {
+            return now::show_folder(folder);
+        }
         let end = super::run::explain(folder, &launched, &[], arguments.verbose)?;
         return Ok(if super::run::is_of_use(&end) { ExitStatus::Found } else { ExitStatus::Fits });
     }

@@ -5,6 +5,7 @@ pub(crate) mod explain;
 pub(crate) mod fit;
 pub(crate) mod gpus;
 pub(crate) mod lint;
+mod now;
 pub(crate) mod phantom;
 pub(crate) mod record_into;
 pub(crate) mod remedy;

@@ -3,6 +3,7 @@
 mod retry;
 mod search;
 mod stop;
+mod watching;
 
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
@@ -11,6 +12,7 @@ use std::path::{Path, PathBuf};
 use diagnose::{Real, list_unapplied};
 use drive::SetupError;
 use drive::dry_run::program;
+use drive::live::publish::Outlet;
 use drive::process::attended::Attendant;
 use drive::process::host::HostWatch;
 use drive::process::launch;
@@ -25,6 +27,7 @@ use run::{Conditions, Folders, RunSpec};
 use trace::Launch;
 use trace::run::Ended;
 
+use self::watching::{Watching, open_outlet};
 use crate::args::Run;
 use crate::environment::{current_folder, is_in_real_run};
 use crate::error::Error;
@@ -38,13 +41,14 @@ pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Err
     if is_in_real_run() {
         return Err(become_part(&words, arguments));
     }
+    let outlet = open_outlet(arguments)?;
     let unpacked = unpack::unpack()?;
     let folder = run_dir::make_lasting(arguments.save.as_deref())?;
     let runner = Runner { arguments, unpacked, spec: RunSpec::real(words), attendant: Attendant::new()? };
     if !arguments.changes.is_empty() {
         output::say(&format!("oomph: runs with {}", named(&arguments.changes)));
     }
-    let first = runner.run(folder, &arguments.changes)?;
+    let first = runner.run(folder, &arguments.changes, outlet)?;
     Ok(ExitStatus::Programs(retry::retry(&runner, first)))
 }
 
@@ -80,8 +84,8 @@ struct EndedRun {
 }
 
 impl Runner<'_> {
-    /// Runs the program with `changes`, records in `folder`, and explains the end.
-    fn run(&self, folder: PathBuf, changes: &[Change]) -> Result<EndedRun, Error> {
+    /// Runs the program with `changes`, records in `folder`, and explains the end. `outlet`: the place for its metrics.
+    fn run(&self, folder: PathBuf, changes: &[Change], outlet: Option<Outlet>) -> Result<EndedRun, Error> {
         let conditions = Conditions::on_device(changes.to_vec());
         let mut launched = self.spec.launch(&conditions);
         run_dir::write_launch(&folder, &launched)?;
@@ -89,11 +93,14 @@ impl Runner<'_> {
         let mut command = launch::command(&self.spec.command)?;
         launch::set_environment(&mut command, &of_real(&conditions, &folders));
         let host = HostWatch::start();
-        let ended = self.attendant.attend(&mut command)?;
+        let watching = Watching::start(&folder, outlet)?;
+        let own = watching.own_signal(self.arguments.snapshot_signal);
+        let ended = self.attendant.attend(&mut command, own)?;
+        let has_snapshots = watching.finish();
         launched.host = Some(host.finish());
         launched.ended = Some(ended.clone());
         // The program has ended: a problem of the recording is a remark, and the status stays the program's.
-        let ran_out = self.finish(&folder, &launched, changes).unwrap_or_else(|error| {
+        let ran_out = self.finish(&folder, &launched, changes, has_snapshots).unwrap_or_else(|error| {
             output::failure(&error);
             false
         });
@@ -101,10 +108,10 @@ impl Runner<'_> {
     }
 
     /// Says how the program ended, and keeps the recording if it may be wanted. Returns true if memory ended the program.
-    fn finish(&self, folder: &Path, launched: &Launch, changes: &[Change]) -> Result<bool, Error> {
+    fn finish(&self, folder: &Path, launched: &Launch, changes: &[Change], has_snapshots: bool) -> Result<bool, Error> {
         run_dir::write_launch(folder, launched)?;
         let end = explain(folder, launched, changes, self.arguments.verbose)?;
-        if self.arguments.save.is_none() && !is_of_use(&end) {
+        if self.arguments.save.is_none() && !is_of_use(&end) && !has_snapshots {
             run_dir::remove(folder);
         } else {
             output::say(&format!("oomph: recorded in {0}; `oomph explain {0}` says this again", folder.display()));

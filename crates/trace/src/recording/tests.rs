@@ -1,7 +1,7 @@
 //! Recordings of a few events, byte by byte.
 
 use proptest::prelude::*;
-use wire::recording::KIND_ERROR;
+use wire::recording::{EVENT_BYTES, MAGIC};
 
 use super::*;
 use crate::event::Phase;
@@ -151,7 +151,7 @@ fn other_files_are_refused() {
     let cases = [
         (b"not a recording".to_vec(), RecordingError::Magic),
         (later, RecordingError::Version { found: 9 }),
-        (whole[..4500].to_vec(), RecordingError::Length { found: 4500, expected: whole.len() }),
+        (whole[..4500].to_vec(), RecordingError::Length { found: 4500, expected: whole.len() as u64 }),
     ];
     for (bytes, expected) in cases {
         assert_eq!(read_recording(&bytes).unwrap_err(), expected);

@@ -1,0 +1,72 @@
+//! The memory of a running program, by line.
+
+use std::collections::BTreeMap;
+
+use report::Location;
+use report::now::{DeviceNow, HeldLine, write_now};
+use trace::{Bytes, Process, Recording, StackId};
+
+use crate::measure::own::is_own;
+use crate::meter::Meter;
+
+/// Describes the processes of a running program, each device in a paragraph. `folder` shortens paths. Returns true with it if the memory of a
+/// process grows.
+pub fn describe_now(processes: &[(Process, Option<Recording>)], folder: &str) -> (String, bool) {
+    let is_job = processes.len() > 1;
+    let list = |(process, recording): &(Process, Option<Recording>)| {
+        list_devices(process, recording.as_ref(), is_job.then_some(process.identity.rank))
+    };
+    let devices: Vec<DeviceNow> = processes.iter().flat_map(list).collect();
+    if devices.is_empty() {
+        return ("no process of the program has used a GPU through PyTorch yet\n".to_owned(), false);
+    }
+    let paragraphs: Vec<String> = devices.iter().map(|device| write_now(device, folder)).collect();
+    (paragraphs.join("\n"), devices.iter().any(|device| device.figures.growth.is_some()))
+}
+
+fn list_devices(process: &Process, recording: Option<&Recording>, rank: Option<u32>) -> Vec<DeviceNow> {
+    let measured = Meter::of(process, recording).measure();
+    let held = recording.map(|recording| Held { recording, script_dir: &process.identity.script_dir });
+    let of_device = |figures: report::metrics::DeviceMetrics| DeviceNow {
+        rank,
+        steps: measured.steps,
+        lines: held.as_ref().map(|held| held.list_lines(figures.device, |_| true)).unwrap_or_default(),
+        grows_at: held.as_ref().and_then(|held| held.find_growing(figures.device, measured.steps)),
+        figures,
+    };
+    measured.devices.iter().cloned().map(of_device).collect()
+}
+
+/// The allocated blocks of a process.
+struct Held<'a> {
+    recording: &'a Recording,
+    script_dir: &'a str,
+}
+
+impl Held<'_> {
+    /// The lines by the memory of their blocks, of chosen steps alone.
+    fn list_lines(&self, device: u32, is_chosen: impl Fn(u32) -> bool) -> Vec<HeldLine> {
+        let mut lines: BTreeMap<Option<Location>, (Bytes, u64)> = BTreeMap::new();
+        let held = self.recording.list_held().filter(|held| u32::from(held.device) == device && is_chosen(held.step));
+        for block in held {
+            let (bytes, blocks) = lines.entry(self.locate(block.stack)).or_default();
+            (*bytes, *blocks) = (*bytes + Bytes(block.bytes), *blocks + 1);
+        }
+        let lines = lines.into_iter().map(|(location, (bytes, blocks))| HeldLine { location, bytes, blocks });
+        let mut lines: Vec<HeldLine> = lines.collect();
+        lines.sort_by_key(|line| std::cmp::Reverse(line.bytes));
+        lines
+    }
+
+    /// The line with most of the memory that outlived its step. The first step is left out: it allocates lasting memory.
+    fn find_growing(&self, device: u32, steps_done: u32) -> Option<Location> {
+        let lines = self.list_lines(device, |step| step > 1 && step < steps_done);
+        lines.into_iter().find_map(|line| line.location)
+    }
+
+    fn locate(&self, stack: StackId) -> Option<Location> {
+        let mut frames = self.recording.stacks().frames(stack);
+        let frame = frames.find(|frame| is_own(&frame.file, self.script_dir))?;
+        Some(Location { file: frame.file.clone(), line: frame.line, column: None })
+    }
+}

@@ -1,0 +1,67 @@
+//! Finds the folder of a run by one of its processes (proc(5)).
+
+use std::ffi::OsStr;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use wire::variable;
+
+use crate::error::Error;
+use crate::run_dir;
+
+/// Finds the folder of the run that a process belongs to, or that an `oomph run` records.
+pub fn find_run(pid: u32) -> Result<PathBuf, Error> {
+    let own = read_folder(pid).map_err(|source| match source.kind() {
+        ErrorKind::NotFound => Error::NoProcess(pid),
+        ErrorKind::PermissionDenied => Error::ProcessOfOthers(pid),
+        _ => Error::Unreadable { path: of_process(pid, "environ"), source },
+    })?;
+    // An `oomph run` sets the variable for its children alone, which may end meanwhile.
+    let of_children = || list_children(pid).into_iter().find_map(|child| read_folder(child).ok().flatten());
+    let folder = own.or_else(of_children).ok_or(Error::NotInRun(pid))?;
+    if run_dir::is_run(&folder) { Ok(folder) } else { Err(Error::RunIsGone { pid, folder }) }
+}
+
+fn of_process(pid: u32, name: &str) -> PathBuf {
+    Path::new("/proc").join(pid.to_string()).join(name)
+}
+
+/// The folder of the run, by the environment that the process started with.
+fn read_folder(pid: u32) -> io::Result<Option<PathBuf>> {
+    Ok(find_variable(&fs::read(of_process(pid, "environ"))?))
+}
+
+fn find_variable(environment: &[u8]) -> Option<PathBuf> {
+    let mut all = environment.split(|byte| *byte == 0);
+    let value = all.find_map(|row| row.strip_prefix(variable::RUN.as_bytes())?.strip_prefix(b"="))?;
+    (!value.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(value)))
+}
+
+fn list_children(pid: u32) -> Vec<u32> {
+    let tasks = fs::read_dir(of_process(pid, "task")).into_iter().flatten().flatten();
+    let texts = tasks.filter_map(|task| fs::read_to_string(task.path().join("children")).ok());
+    texts
+        .flat_map(|text| text.split_ascii_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<u32>>())
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_is_the_value_of_its_variable() {
+        let cases: [(&[u8], Option<&str>); 5] = [
+            (b"", None),
+            (b"HOME=/root\0OOMPH_RUN=/tmp/run\0A=b\0", Some("/tmp/run")),
+            (b"OOMPH_RUN_DIR=/tmp/other\0", None),
+            (b"X=OOMPH_RUN=/tmp/x\0", None),
+            (b"OOMPH_RUN=\0", None),
+        ];
+        for (environment, expected) in cases {
+            assert_eq!(find_variable(environment), expected.map(PathBuf::from), "{}", environment.escape_ascii());
+        }
+    }
+}
