@@ -63,7 +63,8 @@ class Running:
 
     def end(self) -> str:
         """Lets the program end well; returns what oomph said."""
-        self.go(8), self.go(24)
+        for step in (8, 12):
+            self.go(step)
         self.process.communicate(timeout=PATIENCE)
         assert self.process.returncode == 0, f"status {self.process.returncode}: {self.stderr()}"
         return self.stderr()
@@ -144,7 +145,7 @@ def write_file(oomph: Path) -> str:
         run.end()
         lines = read()
     assert [line["ended"] for line in lines] == [False] * (len(lines) - 1) + [True], lines[-2:]
-    assert lines[-1]["steps"] == 24 and lines[-1]["rank"] == 0, lines[-1]
+    assert lines[-1]["steps"] == 12 and lines[-1]["rank"] == 0, lines[-1]
     return f"{len(lines)} lines"
 
 
@@ -153,9 +154,12 @@ def serve(oomph: Path) -> str:
     with running(oomph, "--metrics", "127.0.0.1:0") as run:
         run.wait_for_step(8)
         address = re.search(r"metrics at (http://\S+)", run.stderr())[1]
-        sample = f'oomph_growth_per_step_bytes{{rank="0",device="0"}} {STEP}\n'
-        text = until(lambda: read_url(address) if sample in read_url(address) else "", sample)
-        assert 'oomph_steps_total{rank="0"} 8\n' in text and f'oomph_device_bytes{{rank="0",device="0"}} {4 << 30}\n' in text, text
+        samples = (
+            'oomph_steps_total{rank="0"} 8',
+            f'oomph_growth_per_step_bytes{{rank="0",device="0"}} {STEP}',
+            f'oomph_device_bytes{{rank="0",device="0"}} {4 << 30}',
+        )
+        text = until(lambda: read_with(address, samples), f"{samples} in {read_url(address)}")
         try:
             read_url(address.removesuffix("metrics"))
             raise AssertionError("another path has an answer")
@@ -177,17 +181,23 @@ def read_url(address: str) -> str:
         return answer.read().decode()
 
 
+def read_with(address: str, samples: tuple[str, ...]) -> str:
+    """The text at an address; empty unless it has all samples."""
+    text = read_url(address)
+    return text if set(samples) <= set(text.splitlines()) else ""
+
+
 def take_snapshots(oomph: Path) -> str:
     """A signal copies the recording, and the program does not see it"""
     with running(oomph) as run:
-        for number, step in ((1, 8), (2, 24)):
+        for number, step in ((1, 8), (2, 12)):
             run.wait_for_step(step)
             run.process.send_signal(signal.SIGUSR2)
             until(lambda number=number: f"oomph: snapshot {number} in {run.saved}/snapshots/{number}; " in run.stderr(), "the line")
             run.go(step)
         run.end()
         sizes = []
-        for number, step in ((1, 8), (2, 24)):
+        for number, step in ((1, 8), (2, 12)):
             folder = run.saved / "snapshots" / str(number)
             done = oomph_says(oomph, "explain", folder)
             expect_step(done.stdout.splitlines()[0], step)

@@ -181,7 +181,9 @@ impl Meter {
             let bytes = before.entry(change.device.into()).or_default();
             *bytes = bytes.saturating_sub(change.bytes);
         }
-        before.iter().for_each(|(device, bytes)| self.set_allocated(*device, u64::try_from(*bytes).unwrap_or(0)));
+        for (device, bytes) in before {
+            self.set_allocated(device, u64::try_from(bytes).unwrap_or_default());
+        }
         recording.list_changes().for_each(|change| self.note_change(&change));
         self.set_steps(recording.steps_done());
     }
@@ -228,8 +230,12 @@ mod tests {
 
     fn meter(records: &[Record], changes: &[BlockChange]) -> DeviceMetrics {
         let mut meter = Meter::default();
-        records.iter().for_each(|record| meter.note_record(record));
-        changes.iter().for_each(|change| meter.note_change(change));
+        for record in records {
+            meter.note_record(record);
+        }
+        for change in changes {
+            meter.note_change(change);
+        }
         meter.measure().devices.remove(0)
     }
 

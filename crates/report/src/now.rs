@@ -64,7 +64,11 @@ fn summarize(device: &DeviceNow, folder: &str) -> String {
     let gpu = if figures.device > 0 { format!(", device {}", figures.device) } else { String::new() };
     let used = format!("{} of {} allocated", Bytes(figures.allocated_bytes), Bytes(figures.total_bytes));
     let growth = figures.growth.map(|growth| describe_growth(growth, device.grows_at.as_ref(), folder));
-    format!("{rank}step {}{gpu}: {used}{}", grouped(device.steps.into()), growth.unwrap_or_default())
+    let step = match device.steps {
+        0 => "no optimizer step yet".to_owned(),
+        steps => format!("step {}", grouped(steps.into())),
+    };
+    format!("{rank}{step}{gpu}: {used}{}", growth.unwrap_or_default())
 }
 
 fn describe_growth(growth: StepGrowth, at: Option<&Location>, folder: &str) -> String {
@@ -129,6 +133,10 @@ mod tests {
             ),
             (device(growth(1), vec![]), format!("{start}, 1.50 MiB more each step (train.py:31): full in 1 step")),
             (DeviceNow { rank: Some(2), ..device(None, vec![]) }, format!("rank 2, {start}")),
+            (
+                DeviceNow { steps: 0, ..device(None, vec![]) },
+                "no optimizer step yet: 4.00 GiB of 16.00 GiB allocated".to_owned(),
+            ),
         ];
         for (device, expected) in cases {
             let text = write_now(&device, "/work");

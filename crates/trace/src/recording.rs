@@ -12,12 +12,13 @@ mod reservations;
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test")]
 mod tests;
+mod texts;
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use thiserror::Error;
-use wire::recording::{BLOCK_BYTES, KIND_ERROR, KIND_MEMORY, PLACE, STACK, VERSION, header};
+use wire::recording::{BLOCK_BYTES, KIND_ERROR, KIND_MEMORY, VERSION, header};
 
 use self::bytes::Fields;
 pub use self::growing::{
@@ -25,12 +26,13 @@ pub use self::growing::{
 };
 use self::phases::Phases;
 use self::reservations::{HeldBlock, Ranges, Reservation};
+use self::texts::read_texts;
 use crate::bytes::Bytes;
 use crate::event::{Action, Event};
 use crate::ids::{Address, DeviceIndex, Time};
 use crate::run::OomRecord;
 use crate::snapshot::{Segment, Snapshot};
-use crate::stack::{Frame, FrameId, StackId, StackTable};
+use crate::stack::{StackId, StackTable};
 
 /// A problem of a recording.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
@@ -135,43 +137,6 @@ fn read_block(fields: Fields, at: usize, stack_of: &impl Fn(u32) -> StackId) -> 
 /// An offset in a file in memory, whose length was compared.
 fn to_place(offset: u64) -> usize {
     usize::try_from(offset).unwrap_or(usize::MAX)
-}
-
-/// Reads the places and stacks, up to the first damaged entry: the stacks, and the stack of each number.
-fn read_texts(mut texts: &[u8]) -> (StackTable, Vec<StackId>) {
-    let (mut table, mut places, mut numbers) = (StackTable::default(), Vec::new(), vec![StackId::EMPTY]);
-    while let Some((&tag, rest)) = texts.split_first() {
-        let read = match tag {
-            PLACE => read_place(rest).map(|(frame, rest)| {
-                places.push(table.intern_frame(frame));
-                rest
-            }),
-            STACK => read_stack(rest, &places).map(|(stack, rest)| {
-                numbers.push(table.intern_stack(&stack));
-                rest
-            }),
-            _ => None,
-        };
-        let Some(rest) = read else { break };
-        texts = rest;
-    }
-    (table, numbers)
-}
-
-fn read_place(body: &[u8]) -> Option<(Frame, &[u8])> {
-    let (head, rest) = body.split_at_checked(8)?;
-    let fields = Fields(head);
-    let (file, rest) = rest.split_at_checked(usize::from(fields.u16(4)))?;
-    let (function, rest) = rest.split_at_checked(usize::from(fields.u16(6)))?;
-    let text = |bytes| String::from_utf8_lossy(bytes).into_owned();
-    Some((Frame { function: text(function), file: text(file), line: fields.u32(0) }, rest))
-}
-
-fn read_stack<'a>(body: &'a [u8], places: &[FrameId]) -> Option<(Vec<FrameId>, &'a [u8])> {
-    let (head, rest) = body.split_at_checked(2)?;
-    let (numbers, rest) = rest.split_at_checked(4 * usize::from(Fields(head).u16(0)))?;
-    let place = |at: usize| places.get((Fields(numbers).u32(at) as usize).checked_sub(1)?).copied();
-    Some(((0..numbers.len()).step_by(4).filter_map(place).collect(), rest))
 }
 
 impl Recording {

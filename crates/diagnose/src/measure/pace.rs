@@ -9,18 +9,17 @@ pub(crate) fn estimate_growth(after_steps: &[(u32, u64)]) -> Option<u64> {
     if after_steps.len() < FEWEST {
         return None;
     }
-    let mut slopes: Vec<f64> = Vec::new();
+    let mut slopes: Vec<i64> = Vec::new();
     for (at, later) in after_steps.iter().enumerate() {
         slopes.extend(after_steps[..at].iter().filter_map(|earlier| slope(*earlier, *later)));
     }
-    slopes.sort_by(f64::total_cmp);
+    slopes.sort_unstable();
     let (lower, median) = (*slopes.get(slopes.len() / 4)?, *slopes.get(slopes.len() / 2)?);
-    (lower > 0.0 && median >= 1.0).then_some(median.round() as u64)
+    u64::try_from(median).ok().filter(|_| lower > 0)
 }
 
-fn slope((step, bytes): (u32, u64), (later, more): (u32, u64)) -> Option<f64> {
-    let steps = later.checked_sub(step).filter(|steps| *steps > 0)?;
-    Some((more as f64 - bytes as f64) / f64::from(steps))
+fn slope((step, bytes): (u32, u64), (later, more): (u32, u64)) -> Option<i64> {
+    more.cast_signed().checked_sub(bytes.cast_signed())?.checked_div(later.checked_sub(step)?.into())
 }
 
 #[cfg(test)]

@@ -98,7 +98,7 @@ fn take(folder: &Path) -> Result<(u32, PathBuf), Error> {
     let unfinished = tempfile::Builder::new().prefix(".").tempdir_in(&snapshots).map_err(failed)?;
     copy_run(folder, unfinished.path())?;
     let is_free = |number: &u32| !snapshots.join(number.to_string()).exists();
-    let number = (1..).find(is_free).ok_or_else(|| failed(ErrorKind::AlreadyExists.into()))?;
+    let number = (1..u32::MAX).find(is_free).ok_or_else(|| failed(ErrorKind::AlreadyExists.into()))?;
     let copy = snapshots.join(number.to_string());
     fs::rename(unfinished.path(), &copy).map_err(failed)?;
     // The folder has another name now.

@@ -96,7 +96,9 @@ impl WatchedProcess {
             head.events
         } else {
             let (table, as_of, _) = read_blocks(file)?;
-            sum_blocks(&table).iter().for_each(|(device, bytes)| self.meter.set_allocated((*device).into(), *bytes));
+            for (device, bytes) in sum_blocks(&table) {
+                self.meter.set_allocated(device.into(), bytes);
+            }
             as_of.events
         };
         self.meter.set_steps(head.steps_done());

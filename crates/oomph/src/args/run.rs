@@ -145,7 +145,7 @@ mod tests {
             match (parse_target(text), expected) {
                 (Err(found), Err(expected)) => assert!(found.starts_with(expected), "{text}: {found}"),
                 (found, expected) => {
-                    assert_eq!(found.as_ref().map_err(String::as_str), expected.as_ref().map_err(|it| *it), "{text}")
+                    assert_eq!(found.as_ref().map_err(String::as_str), expected.as_ref().map_err(|it| *it), "{text}");
                 }
             }
         }

@@ -106,17 +106,17 @@ impl RecordingHeader {
         (header::BYTES as u64).saturating_add((number % self.event_capacity).saturating_mul(EVENT_BYTES as u64))
     }
 
-    /// The ranges of the file with the events `from..to`, in order: two if the ring comes round in between.
-    pub fn locate_events(&self, from: u64, to: u64) -> Vec<Range<u64>> {
+    /// The ranges of the file with the events `from..to`, in order: the second is empty unless the ring comes round in between.
+    pub fn locate_events(&self, from: u64, to: u64) -> [Range<u64>; 2] {
         let from = from.max(to.saturating_sub(self.event_capacity));
         if from >= to {
-            return Vec::new();
+            return [0..0, 0..0];
         }
         let (start, end) = (self.locate_event(from), self.locate_event(to - 1) + EVENT_BYTES as u64);
         if start < end {
-            return vec![start..end];
+            return [start..end, 0..0];
         }
-        vec![start..self.locate_blocks().start, header::BYTES as u64..end]
+        [start..self.locate_blocks().start, header::BYTES as u64..end]
     }
 
     /// The range of the table of blocks.
@@ -207,13 +207,13 @@ mod tests {
     fn events_of_the_ring_lie_in_one_range_or_two() {
         let at = |slot: u64| header::BYTES as u64 + slot * EVENT_BYTES as u64;
         let cases = [
-            ((0, 0), vec![]),
-            ((5, 3), vec![]),
-            ((0, 3), vec![at(0)..at(3)]),
-            ((6, 8), vec![at(6)..at(8)]),
-            ((6, 9), vec![at(6)..at(8), at(0)..at(1)]),
-            ((8, 16), vec![at(0)..at(8)]),
-            ((0, 18), vec![at(2)..at(8), at(0)..at(2)]),
+            ((0, 0), [0..0, 0..0]),
+            ((5, 3), [0..0, 0..0]),
+            ((0, 3), [at(0)..at(3), 0..0]),
+            ((6, 8), [at(6)..at(8), 0..0]),
+            ((6, 9), [at(6)..at(8), at(0)..at(1)]),
+            ((8, 16), [at(0)..at(8), 0..0]),
+            ((0, 18), [at(2)..at(8), at(0)..at(2)]),
         ];
         for ((from, to), expected) in cases {
             assert_eq!(header().locate_events(from, to), expected, "{from}..{to}");
