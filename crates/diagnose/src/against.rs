@@ -53,7 +53,9 @@ pub fn against(case: &AgainstCase) -> AgainstReport {
     let (mut devices, mut alone) = (Vec::new(), Vec::new());
     for key in keys {
         match [views[0].get(&key), views[1].get(&key)] {
-            [Some(a), Some(b)] => devices.push(compare(&[side(&case.runs[0], &runs[0], a), side(&case.runs[1], &runs[1], b)])),
+            [Some(a), Some(b)] => {
+                devices.push(compare(&[side(&case.runs[0], &runs[0], a), side(&case.runs[1], &runs[1], b)]))
+            }
             [a, b] => alone.extend([a, b].into_iter().enumerate().filter_map(|(run, view)| Some(alone_in(run, view?)))),
         }
     }

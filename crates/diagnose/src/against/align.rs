@@ -162,7 +162,8 @@ fn longest_increasing(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
         if pile == piles.len() { piles.push(index) } else { piles[pile] = index }
     }
     let top = piles.last().copied();
-    let mut chain: Vec<(usize, usize)> = std::iter::successors(top, |index| before[*index]).map(|it| pairs[it]).collect();
+    let mut chain: Vec<(usize, usize)> =
+        std::iter::successors(top, |index| before[*index]).map(|it| pairs[it]).collect();
     chain.reverse();
     chain
 }

@@ -13,6 +13,7 @@ Examples:
   oomph explain crash.log snapshot.pickle    both, of one crash
   oomph explain before.pickle after.pickle   compared: the growth, and where
   oomph explain rank0.pickle rank1.pickle    one job; a folder is a job too
+  oomph explain yesterday/ today/            two recorded runs: where they part
   oomph explain run/                         a run that `oomph check --save` kept
   python train.py 2>&1 | oomph explain
   nvidia-smi -q | oomph explain - crash.log

@@ -10,6 +10,7 @@ Examples:
   oomph run train.py --lr 1e-4
   oomph run -- torchrun --nproc-per-node 4 train.py
   oomph run --save run/ -- accelerate launch train.py
+  oomph run --against run/ train.py          recorded again, and compared with the first run
   oomph explain run/                         the same explanation again, at any time
 
 The program runs as it would without oomph: on the GPUs of this machine, with its terminal, its signals and its files.
@@ -20,6 +21,10 @@ pub(crate) struct Run {
     /// Keep the recording in DIR, also after a good end
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,
+
+    /// Compare with the run that was recorded in DIR: the first request that differs, and the lines at the peak
+    #[arg(long, value_name = "DIR")]
+    pub(crate) against: Option<PathBuf>,
 
     /// Print the whole report after an error
     #[arg(short, long)]

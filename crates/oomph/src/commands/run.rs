@@ -3,7 +3,7 @@
 use std::os::unix::process::CommandExt;
 use std::path::Path;
 
-use diagnose::Real;
+use diagnose::{AgainstRun, Real};
 use drive::SetupError;
 use drive::dry_run::program;
 use drive::process::{attended, launch};
@@ -15,6 +15,7 @@ use run::{Conditions, Folders, RunSpec};
 use trace::Launch;
 use trace::run::Ended;
 
+use super::against;
 use crate::args::Run;
 use crate::environment::{current_folder, is_in_real_run};
 use crate::error::Error;
@@ -34,6 +35,8 @@ pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Err
         let source = launch::command(&words)?.exec();
         return Err(Error::from(SetupError::NoProgram { program: words[0].to_string_lossy().into_owned(), source }));
     }
+    // A wrong folder is an error before the program starts.
+    let before = arguments.against.as_deref().map(against::read).transpose()?;
     let unpacked = unpack::unpack()?;
     let folder = run_dir::make_lasting(arguments.save.as_deref())?;
     let spec = RunSpec::real(words);
@@ -45,7 +48,7 @@ pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Err
     let ended = attended::attend(&mut command)?;
     launched.ended = Some(ended.clone());
     // The program has ended: a problem of the recording is a remark, and the status stays the program's.
-    if let Err(error) = finish(arguments, &folder, &launched) {
+    if let Err(error) = finish(arguments, before, &folder, &launched) {
         output::failure(&error);
     }
     Ok(ExitStatus::Programs(status_of(&ended)))
@@ -58,15 +61,16 @@ fn status_of(ended: &Ended) -> u8 {
 }
 
 /// Says how the program ended, and keeps the recording if it may be wanted.
-fn finish(arguments: &Run, folder: &Path, launched: &Launch) -> Result<(), Error> {
+fn finish(arguments: &Run, before: Option<AgainstRun>, folder: &Path, launched: &Launch) -> Result<(), Error> {
     run_dir::write_launch(folder, launched)?;
     let is_of_use = explain(folder, launched, arguments.verbose)?;
+    let compared = before.map_or(Ok(()), |before| against::say(before, folder, arguments));
     if arguments.save.is_none() && !is_of_use {
         run_dir::remove(folder);
     } else {
         output::say(&format!("oomph: recorded in {0}; `oomph explain {0}` says this again", folder.display()));
     }
-    Ok(())
+    compared
 }
 
 /// Explains the end of a recorded real run on standard error. Returns true if the recording may be of use later.
