@@ -6,6 +6,7 @@
 
 mod align;
 mod device;
+mod moved;
 mod places;
 mod requests;
 mod sections;

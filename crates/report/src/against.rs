@@ -55,6 +55,8 @@ pub struct ComparedDevice {
     pub device: DeviceIndex,
     /// The number of requests that are equal in size and line, and were paired.
     pub equal_requests: u64,
+    /// The number of lines that an edit of the program has moved; they are named by their numbers in A.
+    pub moved_lines: u64,
     /// The number of steps that both runs have.
     pub steps: u32,
     /// The number of compared requests without a pair.

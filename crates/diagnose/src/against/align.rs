@@ -12,6 +12,7 @@
 mod myers;
 
 use std::collections::HashMap;
+use std::hash::Hash;
 use std::ops::Range;
 
 /// More insertions and deletions in a range without anchors are not searched for.
@@ -66,6 +67,16 @@ pub(super) fn list_hunks(stretches: &[Stretch], a_len: usize, b_len: usize) -> V
         }
     }
     hunks
+}
+
+/// Numbers the different elements.
+pub(super) fn number<T: Eq + Hash + Copy>(a: &[T], b: &[T]) -> (Vec<u32>, Vec<u32>) {
+    let mut known = HashMap::new();
+    let mut token = |element: &T| {
+        let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
+        *known.entry(*element).or_insert(next)
+    };
+    (a.iter().map(&mut token).collect(), b.iter().map(token).collect())
 }
 
 fn push(stretches: &mut Vec<Stretch>, next: Stretch) {

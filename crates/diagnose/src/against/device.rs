@@ -7,6 +7,7 @@ use report::against::{ComparedDevice, ComparedPeak, ComparedRequest, Keeping, Li
 use trace::Bytes;
 
 use super::align::Hunk;
+use super::moved::undo_moves;
 use super::places::{PlaceId, Places, StackPlaces};
 use super::requests::{Request, Requests};
 use super::sections::{Paired, pair};
@@ -25,14 +26,17 @@ pub(super) struct Side<'v, 'a> {
 /// Compares two histories.
 pub(super) fn compare(sides: &[Side; 2]) -> ComparedDevice {
     let mut places = Places::default();
-    let runs = [&sides[0], &sides[1]].map(|side| Requests::of(side.view, &mut places, side.is_real, side.failed));
+    let mut runs = [&sides[0], &sides[1]].map(|side| Requests::of(side.view, &mut places, side.is_real, side.failed));
+    let moved_lines = undo_moves(&mut runs, &mut places);
     let paired = pair(&runs[0], &runs[1]);
-    let live = [&sides[0], &sides[1]].map(|side| live_at_peak(side.view, &mut places));
+    let [a, b] = [&sides[0], &sides[1]].map(|side| live_at_peak(side.view, &mut places));
+    let live = [a, b.into_iter().map(|(place, sum)| (places.moved(place), sum)).collect()];
     let unpaired = unpaired(&runs, &paired.hunks);
     ComparedDevice {
         rank: sides[0].view.trace.process.identity.rank,
         device: sides[0].view.trace.device,
         equal_requests: paired.stretches.iter().map(|stretch| stretch.len as u64).sum(),
+        moved_lines: moved_lines as u64,
         steps: paired.steps,
         unpaired_requests: [0, 1].map(|run| unpaired.iter().map(|requests| requests[run].len() as u64).sum()),
         parting: find_parting(&runs, &paired, &places),
@@ -142,7 +146,7 @@ fn describe(request: &Request, places: &Places) -> ComparedRequest {
 /// real run is its counterpart.
 fn is_of_libraries(hunk: &[&[Request]; 2], places: &Places) -> bool {
     let all = || hunk.iter().copied().flatten();
-    let of_library = |request: &&Request| request.is_workspace || places.line(request.place).is_of_library;
+    let of_library = |request: &&Request| request.is_workspace || places.is_of_library(request.place);
     let known: BTreeSet<PlaceId> = all().filter(of_library).map(|request| request.place).collect();
     all().all(|request| known.contains(&request.place) && !request.is_failed)
 }

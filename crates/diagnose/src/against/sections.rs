@@ -5,7 +5,7 @@ use std::ops::Range;
 use report::against::Surplus;
 
 use super::align::{self, Hunk, Stretch};
-use super::requests::{Request, Requests};
+use super::requests::Requests;
 
 /// The paired and the unpaired requests of two runs.
 #[derive(Clone, Debug, Default)]
@@ -57,7 +57,11 @@ fn tails(runs: [&Requests; 2], steps: u32) -> ([Range<usize>; 2], Option<Surplus
 impl Paired {
     /// Pairs the requests of two ranges.
     fn add(&mut self, runs: [&Requests; 2], a: Range<usize>, b: Range<usize>) {
-        let tokens = number(&runs[0].list[a.clone()], &runs[1].list[b.clone()]);
+        let keys = |run: usize, range: &Range<usize>| {
+            let list = runs[run].list[range.clone()].iter();
+            list.map(|request| (request.place, request.bytes)).collect::<Vec<_>>()
+        };
+        let tokens = align::number(&keys(0, &a), &keys(1, &b));
         let stretches = align::align(&tokens.0, &tokens.1);
         let hunks = align::list_hunks(&stretches, a.len(), b.len());
         let moved = |range: Range<usize>, by: usize| range.start + by..range.end + by;
@@ -91,16 +95,6 @@ impl Paired {
 /// True if a hunk has requests of one run alone, and the other run is shortened.
 fn is_longer_half(shortened: [bool; 2], hunk: &Hunk) -> bool {
     (hunk.a.is_empty() && shortened[0]) || (hunk.b.is_empty() && shortened[1])
-}
-
-/// Numbers the different requests, by line and size.
-fn number(a: &[Request], b: &[Request]) -> (Vec<u32>, Vec<u32>) {
-    let mut known = std::collections::HashMap::new();
-    let mut token = |request: &Request| {
-        let next = u32::try_from(known.len()).unwrap_or(u32::MAX);
-        *known.entry((request.place, request.bytes)).or_insert(next)
-    };
-    (a.iter().map(&mut token).collect(), b.iter().map(token).collect())
 }
 
 #[cfg(test)]

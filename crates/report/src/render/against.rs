@@ -180,3 +180,6 @@ pub(super) fn words_of_alone(alone: &AloneDevice) -> String {
     let name = NAMES.get(alone.run).copied().unwrap_or_default();
     format!("rank {}, cuda:{} is only in {name}: {} at its peak", alone.rank, alone.device.0, alone.allocated_bytes)
 }
+
+#[cfg(test)]
+mod tests;

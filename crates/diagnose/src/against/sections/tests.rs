@@ -2,6 +2,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::against::places::PlaceId;
+use crate::against::requests::Request;
 
 /// The requests of `steps`, by their letters; the part behind `|` comes after the last step.
 fn run(text: &str) -> Requests {

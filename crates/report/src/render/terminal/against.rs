@@ -9,6 +9,7 @@ use crate::render::against::{
     NAMES, answer, headline, words_of_alone, words_of_keeping, words_of_line, words_of_pair, words_of_surplus,
 };
 use crate::render::layout::{COLUMNS, grouped, keep_end};
+use crate::words::count;
 
 /// The number of lines of code in the short report.
 const LINES: usize = 8;
@@ -102,6 +103,11 @@ fn write_others(page: &mut Page, report: &AgainstReport) {
 
 fn remarks(report: &AgainstReport) -> Vec<String> {
     let mut remarks = report.notes.clone();
+    let moved = report.focused().map_or(0, |device| device.moved_lines);
+    if moved > 0 {
+        let lines = count(moved, "line was moved", "lines were moved");
+        remarks.push(format!("{lines} by an edit of the program; the numbers are those of A"));
+    }
     let [a, b] = &report.runs;
     let all = report.devices.iter().flat_map(|device| device.lines.iter().chain(&device.unpaired_lines));
     if a.is_dry != b.is_dry && all.into_iter().any(|line| line.line.is_of_library) {
