@@ -22,7 +22,8 @@ sys.path.insert(1, str(HERE.parent))
 import suite
 
 PATIENCE = 120
-GPU = ["--gpu", "rtx-3060", "--vram", "4GiB"]
+GPU = ["--gpu", "rtx-3060", "--vram"]
+MEMORY = "4GiB"
 # A pair of each kind, for `make test`.
 USUAL = {"doubled", "kept", "extra_step", "crash"}
 
@@ -36,6 +37,7 @@ def main() -> int:
         ("a dry run is compared with a real one", compare_with_dry, False),
         ("run --against compares, and keeps nothing", compare_at_the_end, False),
         ("a folder is compared with itself, and damaged ones are named", refuse, False),
+        ("an edit of the program moves its lines", compare_edited, True),
         ("a run that used no GPU", compare_without_gpu, True),
         ("ranks are compared with ranks", compare_ranks, True),
     ]
@@ -55,14 +57,14 @@ class Folder:
         assert done.returncode in status, f"status {done.returncode}, expected {status}\n{done.stdout}{done.stderr}"
         return done
 
-    def record(self, name: str, *program, status=0) -> Path:
+    def record(self, name: str, *program, status=0, vram=MEMORY) -> Path:
         """Records a real run on the phantom."""
-        self.call("phantom", *GPU, "--", self.oomph, "run", "--save", self.path / name, "--", sys.executable, *program, status=(status,))
+        self.call("phantom", *GPU, vram, "--", self.oomph, "run", "--save", self.path / name, "--", sys.executable, *program, status=(status,))
         return self.path / name
 
 
 def in_folder(body):
-    """Gives the body a folder of its own."""
+    """Calls the body with a new folder."""
 
     def wrapped(oomph: Path, *rest):
         with tempfile.TemporaryDirectory(prefix="oomph-against-") as path:
@@ -75,8 +77,8 @@ def in_folder(body):
 def judge(folder: Folder, path: Path) -> str:
     """Records both runs and compares the report with the expectation; returns the first sentence."""
     expected = suite.read_expectations(path)
-    a = folder.record("a", path, "a")
-    b = folder.record("b", path, "b", status=int(expected.get("status", 0)))
+    a = folder.record("a", path, "a", vram=expected["vram"])
+    b = folder.record("b", path, "b", status=int(expected.get("status", 0)), vram=expected["vram"])
     said = folder.call("explain", a, b).stdout
     report = json.loads(folder.call("explain", "--json", a, b).stdout)
     problems = list(differences(expected, said, report))
@@ -113,7 +115,7 @@ def compare_line(expected: str, said: str):
 @in_folder
 def compare_with_dry(folder: Folder) -> str:
     """The same program on the same GPU, predicted and run: three steps are equal, up to the end of the dry run."""
-    folder.call("check", *GPU, "--python", sys.executable, "--save", folder.path / "dry", "identical.py")
+    folder.call("check", *GPU, MEMORY, "--python", sys.executable, "--save", folder.path / "dry", "identical.py")
     real = folder.record("real", "identical.py")
     said = folder.call("explain", folder.path / "dry", real).stdout
     assert re.match(r"no difference: \d+ requests of 3 steps are equal; peak \S+ MiB in both", first_sentence(said)), said
@@ -125,9 +127,9 @@ def compare_with_dry(folder: Folder) -> str:
 def compare_at_the_end(folder: Folder) -> str:
     """The comparison follows the end on standard error; the exit status is the program's, and no recording stays."""
     before = folder.record("a", "doubled.py", "a")
-    command = ["phantom", *GPU, "--", folder.oomph, "run", "--against", before, "--", sys.executable, "doubled.py", "b"]
+    command = ["phantom", *GPU, MEMORY, "--", folder.oomph, "run", "--against", before, "--", sys.executable, "doubled.py", "b"]
     said = folder.call(*command, status=(0,)).stderr
-    assert "the runs part at step 1, doubled.py:18: 64.00 MiB in A, 128.00 MiB in B" in " ".join(said.split()), said
+    assert "the runs part at step 1, doubled.py:19: 64.00 MiB in A, 128.00 MiB in B" in " ".join(said.split()), said
     assert "recorded in" not in said, said
     wrong = folder.call("run", "--against", folder.path / "none", "--", sys.executable, "-c", "print('started')", status=(2,))
     assert "started" not in wrong.stdout and "none` is no recorded run" in wrong.stderr, wrong
@@ -153,6 +155,23 @@ def refuse(folder: Folder) -> str:
             refused = folder.call("explain", *pair, status=(2,)).stderr
             assert f"{file}`" in refused and "hint:" in refused, refused
     return refused.splitlines()[0]
+
+
+@in_folder
+def compare_edited(folder: Folder) -> str:
+    """A new line above all others is no difference, and a size that the edit doubles is one, at its line in A."""
+    program, recorded = folder.path / "train.py", []
+    source = (HERE / "pairs" / "doubled.py").read_text()
+    for name, text, word in (("a", source, "a"), ("b", f"# A new line.\n{source}", "a"), ("c", f"# A new line.\n{source}", "b")):
+        program.write_text(text)
+        recorded.append(folder.record(name, program, word))
+    a, b, c = recorded
+    said = folder.call("explain", a, b, cwd=folder.path, status=(0,)).stdout
+    assert first_sentence(said).startswith("no difference") and "lines were moved by an edit" in said, said
+    said = folder.call("explain", a, c, cwd=folder.path, status=(1,)).stdout
+    assert first_sentence(said).startswith("the runs part at step 1, "), said
+    assert "64.00 MiB" in first_sentence(said) and "128.00 MiB" in first_sentence(said), said
+    return first_sentence(said)
 
 
 @in_folder

@@ -2,11 +2,11 @@
 //!
 //! # Note [Two runs]
 //! The requests of both runs are paired step by step (`sections`), by line and size (`align`). Addresses and times differ between any two
-//! runs, and do not count. Unpaired requests are the difference; equal requests with other frees differ in what is alive at the peak.
+//! runs, and do not count. Unpaired requests are the difference. With a pair for each request, later frees still raise the peak.
 
 mod align;
-mod device;
 mod moved;
+mod pairing;
 mod places;
 mod requests;
 mod sections;
@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use report::against::{AgainstReport, AloneDevice, ComparedDevice, ComparedRun};
 use trace::{DeviceIndex, Launch, Run};
 
-use self::device::{Side, compare, peak_of};
+use self::pairing::{Side, compare, peak_of};
 use crate::measure::view::View;
 use crate::real::Real;
 
@@ -55,7 +55,8 @@ pub fn against(case: &AgainstCase) -> AgainstReport {
     for key in keys {
         match [views[0].get(&key), views[1].get(&key)] {
             [Some(a), Some(b)] => {
-                devices.push(compare(&[side(&case.runs[0], &runs[0], a), side(&case.runs[1], &runs[1], b)]))
+                let sides = [side(&case.runs[0], &runs[0], a), side(&case.runs[1], &runs[1], b)];
+                devices.push(compare(&sides));
             }
             [a, b] => alone.extend([a, b].into_iter().enumerate().filter_map(|(run, view)| Some(alone_in(run, view?)))),
         }
@@ -102,12 +103,12 @@ fn alone_in(run: usize, view: &View) -> AloneDevice {
     AloneDevice { run, rank: view.trace.process.identity.rank, device: view.trace.device, allocated_bytes }
 }
 
-/// The device that parts first by itself, else with a different peak, else the fullest.
+/// Finds the device with the first unpaired request, else the device with the largest difference of peaks, else the fullest device.
 fn find_focus(devices: &[ComparedDevice]) -> Option<usize> {
     let score = |device: &ComparedDevice| {
         let step = device.parting.as_ref().map(|parting| (parting.is_of_libraries, parting.step.unwrap_or_default()));
         let peaks = device.peaks.map(|peak| peak.allocated_bytes);
-        (step.is_none(), step, std::cmp::Reverse((device::distance(peaks), peaks[0])))
+        (step.is_none(), step, std::cmp::Reverse((pairing::distance(peaks), peaks[0])))
     };
     (0..devices.len()).min_by_key(|index| devices.get(*index).map(score))
 }

@@ -1,4 +1,5 @@
-# verdict = no difference up to the end of B: \d+ requests are equal; B ended after step 1 with ValueError \(crash.py:19\)
+# vram = 4GiB
+# verdict = no difference up to the end of B: \d+ requests are equal; B ended after step 1 with ValueError \(crash.py:20\)
 # lines = none
 # status = 1
 """B raises an exception in its second step, after the same forward as in A; every step has the same peak."""

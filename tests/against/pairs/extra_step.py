@@ -1,3 +1,4 @@
+# vram = 4GiB
 # verdict = no difference: \d+ requests of 3 steps are equal; peak \S+ MiB in both
 # also = B goes on for 1 step
 """Three steps, or four of the same kind."""

@@ -1,3 +1,4 @@
+# vram = 4GiB
 # verdict = no difference: \d+ requests of 3 steps are equal; peak \S+ MiB in both
 # lines = none
 """The same program twice: adaptive state from the first step on, and a convolution."""

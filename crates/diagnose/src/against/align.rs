@@ -49,7 +49,7 @@ pub(super) fn align(a: &[u32], b: &[u32]) -> Vec<Stretch> {
     while let Some(task) = tasks.pop() {
         match task {
             Task::Emit(stretch) => push(&mut stretches, stretch),
-            Task::Align(range, depth) => align_range(a, b, range, depth, &mut tasks),
+            Task::Align(range, depth) => align_range(a, b, &range, depth, &mut tasks),
         }
     }
     stretches
@@ -87,7 +87,7 @@ fn push(stretches: &mut Vec<Stretch>, next: Stretch) {
 }
 
 /// Pairs the ends, and leaves tasks for the range between them; the first task comes to lie on top.
-fn align_range(a: &[u32], b: &[u32], range: Hunk, depth: u32, tasks: &mut Vec<Task>) {
+fn align_range(a: &[u32], b: &[u32], range: &Hunk, depth: u32, tasks: &mut Vec<Task>) {
     let (ours, theirs) = (&a[range.a.clone()], &b[range.b.clone()]);
     let before = ours.iter().zip(theirs).take_while(|(one, other)| one == other).count();
     let (ours, theirs) = (&ours[before..], &theirs[before..]);
@@ -115,7 +115,7 @@ fn align_inner(ours: &[u32], theirs: &[u32], inner: &Hunk, depth: u32, tasks: &m
     }
     let anchors = if depth < DEEPEST { find_anchors(ours, theirs) } else { Vec::new() };
     if anchors.is_empty() {
-        let pairs = myers::search(ours, theirs, MOST_EDITS).unwrap_or_default();
+        let pairs = myers::find_pairs(ours, theirs, MOST_EDITS).unwrap_or_default();
         return emit_pairs(&pairs, inner, tasks);
     }
     let mut end = (inner.a.end, inner.b.end);

@@ -1,9 +1,9 @@
 //! Lines that an edit of the program between the runs has moved.
 //!
 //! # Note [Moved lines]
-//! A new line moves all lines below, and no request would have its line in both runs. The first requests are therefore also paired by function
-//! and size alone: a line of B whose requests are paired with another line of A is that line, moved. The moves are taken over if they keep the
-//! order of the lines and pair clearly more requests than the numbers of the lines do.
+//! A new line moves all lines below, so the numbers of lines differ between A and B. The first requests are therefore also paired by function
+//! and size alone: a line of B is a moved line of A if most of its requests are paired with requests of the line of A. Moves must keep the
+//! order of the lines, and pair more requests than the numbers of the lines do, by one in [`LEAST_SHARE`].
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,12 +19,12 @@ const LEAST_SHARE: usize = 10;
 /// The lines of B, each with its line in A.
 type Moves = BTreeMap<PlaceId, PlaceId>;
 
-/// Gives the moved lines of B the numbers that they have in A; returns the number of such lines.
+/// Renumbers the moved lines of B as in A; returns the number of moved lines.
 pub(super) fn undo_moves(runs: &mut [Requests; 2], places: &mut Places) -> usize {
     let moves = find_moves(runs, places);
     let is_taken = |place: &PlaceId| moves.values().any(|line| line == place) && !moves.contains_key(place);
     let lines: BTreeSet<PlaceId> = runs[1].list.iter().map(|request| request.place).filter(is_taken).collect();
-    // A line of B that stands where A has a moved line is another line.
+    // B may have another line at the number of a moved line of A.
     let others: Moves = lines.into_iter().map(|place| (place, places.copy(place))).collect();
     for request in &mut runs[1].list {
         let new = moves.get(&request.place).or(others.get(&request.place));
@@ -40,7 +40,7 @@ fn find_moves(runs: &[Requests; 2], places: &Places) -> Moves {
         sample.map(|list| list.iter().map(|request| (of(request.place), request.bytes)).collect::<Vec<_>>())
     };
     let by_function = align_keys(&keys(&|place| places.function(place)));
-    let moves = vote(&by_function, sample.map(|list| list.iter().map(|request| request.place).collect::<Vec<_>>()));
+    let moves = vote(&by_function, &sample.map(|list| list.iter().map(|request| request.place).collect::<Vec<_>>()));
     let by_line = count(&align_keys(&keys(&|place| place.0)));
     let gained = count(&by_function).saturating_sub(by_line);
     let shorter = sample[0].len().min(sample[1].len());
@@ -56,8 +56,8 @@ fn count(stretches: &[align::Stretch]) -> usize {
     stretches.iter().map(|stretch| stretch.len).sum()
 }
 
-/// The line of A for each line of B that most of its pairs name, if it is another line.
-fn vote(stretches: &[align::Stretch], lines: [Vec<PlaceId>; 2]) -> Moves {
+/// Returns the moved lines of B: most of the pairs of each are with the line of A.
+fn vote(stretches: &[align::Stretch], lines: &[Vec<PlaceId>; 2]) -> Moves {
     let mut votes: BTreeMap<PlaceId, BTreeMap<PlaceId, usize>> = BTreeMap::new();
     for stretch in stretches {
         for index in 0..stretch.len {
@@ -69,7 +69,7 @@ fn vote(stretches: &[align::Stretch], lines: [Vec<PlaceId>; 2]) -> Moves {
     votes.into_iter().filter_map(|(b, votes)| Some((b, most(votes)?))).filter(|(b, a)| a != b).collect()
 }
 
-/// True if lines that follow each other in a file of B also do in A, so that no line stands for two.
+/// True if the lines of each file have the same order in A and in B, without repetition.
 fn keeps_order(moves: &Moves, places: &Places) -> bool {
     let mut lines: Vec<(String, u32, u32)> = moves
         .iter()
@@ -89,8 +89,10 @@ mod tests {
 
     /// The requests of `(function, line, bytes)`.
     fn run(places: &mut Places, rows: &[(&str, u32, u64)]) -> Requests {
-        let request = |(function, line, bytes): &(&str, u32, u64)| {
-            Request { place: places.intern_line("t.py", function, *line), bytes: *bytes, ..Request::default() }
+        let request = |(function, line, bytes): &(&str, u32, u64)| Request {
+            place: places.intern_line("t.py", function, *line),
+            bytes: *bytes,
+            ..Request::default()
         };
         Requests { list: rows.iter().map(request).collect(), ..Requests::default() }
     }
@@ -104,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_below_an_edit_are_moved_and_a_swap_is_not() {
+    fn lines_below_an_edit_are_moved() {
         let before = [("f", 4, 512), ("f", 5, 1024), ("g", 9, 512)];
         check(&before, &before, 0, 0);
         check(&before, &[("f", 5, 512), ("f", 6, 1024), ("g", 10, 512)], 3, 0);
@@ -112,7 +114,7 @@ mod tests {
         check(&before, &[("f", 4, 512), ("f", 5, 2048), ("f", 6, 1024), ("g", 10, 512)], 2, 1);
         // A doubled size in a moved line.
         check(&before, &[("f", 5, 512), ("f", 6, 2048), ("g", 10, 512)], 2, 2);
-        // Lines that change places are a difference.
-        check(&[("f", 4, 512), ("f", 5, 1024)], &[("f", 4, 1024), ("f", 5, 512)], 1, 2);
+        // Another function, and another size, are no moves.
+        check(&before, &[("f", 4, 512), ("f", 5, 4096), ("h", 9, 512)], 0, 4);
     }
 }

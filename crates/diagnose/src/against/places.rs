@@ -6,7 +6,7 @@ use report::Location;
 use report::against::ComparedLine;
 use trace::{Phase, StackId};
 
-use crate::measure::own::is_own;
+use crate::measure::own::{is_agent, is_own};
 use crate::measure::view::View;
 
 /// The number of a line.
@@ -100,8 +100,11 @@ impl Places {
     /// A line of the program, else the innermost line of a library; `None` without Python frames.
     fn find(&mut self, view: &View, stack: StackId) -> Option<PlaceId> {
         let script_dir = view.trace.process.identity.script_dir.as_str();
-        let own = view.frames_of(stack).find(|frame| is_own(&frame.file, script_dir));
-        let frame = own.or_else(|| view.frames_of(stack).next())?;
+        // In a dry run the agent stands in autograd's threads, which run no Python of the program.
+        let mut frames = view.frames_of(stack).filter(|frame| !is_agent(&frame.file));
+        let innermost = frames.next()?;
+        let own = std::iter::once(innermost).chain(frames).find(|frame| is_own(&frame.file, script_dir));
+        let frame = own.unwrap_or(innermost);
         let file = shared_part(&frame.file, script_dir);
         let key = if own.is_some() { Key::Program } else { Key::Library }(file.to_owned(), frame.line);
         let location = Some(Location { file: frame.file.clone(), line: frame.line, column: None });

@@ -4,7 +4,7 @@
 type Furthest = Vec<usize>;
 
 /// Pairs equal elements with the fewest insertions and deletions; `None` if more than `most` are needed.
-pub(super) fn search(a: &[u32], b: &[u32], most: usize) -> Option<Vec<(usize, usize)>> {
+pub(super) fn find_pairs(a: &[u32], b: &[u32], most: usize) -> Option<Vec<(usize, usize)>> {
     let mut rounds: Vec<Furthest> = Vec::new();
     for edits in 0..=most.min(a.len() + b.len()) {
         let last = rounds.last();

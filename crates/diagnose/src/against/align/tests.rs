@@ -1,3 +1,5 @@
+//! Tables and random sequences for the alignment.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -5,6 +7,9 @@ use super::*;
 fn letters(text: &str) -> Vec<u32> {
     text.chars().map(u32::from).collect()
 }
+
+/// The unpaired letters of each hunk of both sequences.
+type Expected = &'static [(&'static str, &'static str)];
 
 /// The unpaired letters of each hunk.
 fn describe(a: &str, b: &str) -> Vec<(String, String)> {
@@ -15,7 +20,7 @@ fn describe(a: &str, b: &str) -> Vec<(String, String)> {
 
 #[test]
 fn hunks_are_the_letters_without_a_pair() {
-    let cases: [(&str, &str, &[(&str, &str)]); 10] = [
+    let cases: [(&str, &str, Expected); 10] = [
         ("", "", &[]),
         ("abc", "abc", &[]),
         ("abc", "", &[("abc", "")]),
@@ -83,7 +88,7 @@ proptest! {
         a in prop::collection::vec(0u32..4, 0..30),
         b in prop::collection::vec(0u32..4, 0..30),
     ) {
-        let found = myers::search(&a, &b, 1000).unwrap_or_default();
+        let found = myers::find_pairs(&a, &b, 1000).unwrap_or_default();
         prop_assert!(found.iter().all(|(one, other)| a[*one] == b[*other]));
         prop_assert!(found.is_sorted_by(|one, next| one.0 < next.0 && one.1 < next.1));
         prop_assert_eq!(found.len(), longest_common(&a, &b));

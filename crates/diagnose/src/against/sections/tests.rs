@@ -1,3 +1,5 @@
+//! Runs in letters: the steps that are compared, and the requests without a pair.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The sentences about two runs.
+
 use trace::DeviceIndex;
 
 use super::*;
@@ -87,16 +89,19 @@ fn requests_of_libraries_and_another_order_are_named() {
         "the program's requests are equal, those inside libraries part, 8.00 MiB for train.py:4 in A, \
          8.00 MiB for train.py:5 in B; peak 8.00 MiB in both",
     );
-    check(&of(false, true), "the runs part, train.py:4: the same requests come in another order; peak 8.00 MiB in both");
+    check(
+        &of(false, true),
+        "the runs part, train.py:4: the same requests come in another order; peak 8.00 MiB in both",
+    );
 }
 
 #[test]
 fn equal_runs_are_one_sentence() {
+    check(&report(vec![equal([5, 5])]), "no difference: 3,412 requests of 3 steps are equal; peak 5.00 MiB in both");
     check(
-        &report(vec![equal([5, 5])]),
-        "no difference: 3,412 requests of 3 steps are equal; peak 5.00 MiB in both",
+        &ended([None, Some("ended by SIGKILL")]),
+        "no difference up to the end of B: 3,412 requests are equal; B ended by SIGKILL",
     );
-    check(&ended([None, Some("ended by SIGKILL")]), "no difference up to the end of B: 3,412 requests are equal; B ended by SIGKILL");
     check(&ended([Some("ended"), Some("ended")]), "no difference: 3,412 requests are equal; both runs ended");
     check(&ended([Some("x"), Some("y")]), "no difference: 3,412 requests are equal; A x, B y");
     check(
