@@ -114,7 +114,7 @@ mod tests {
         check(&before, &[("f", 4, 512), ("f", 5, 2048), ("f", 6, 1024), ("g", 10, 512)], 2, 1);
         // A doubled size in a moved line.
         check(&before, &[("f", 5, 512), ("f", 6, 2048), ("g", 10, 512)], 2, 2);
-        // Another function, and another size, are no moves.
-        check(&before, &[("f", 4, 512), ("f", 5, 4096), ("h", 9, 512)], 0, 4);
+        // Another size is no move.
+        check(&before, &[("f", 4, 512), ("f", 5, 4096), ("g", 9, 512)], 0, 2);
     }
 }

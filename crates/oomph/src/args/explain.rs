@@ -20,7 +20,7 @@ Examples:
   oomph explain --html why.html snapshot.pickle
 
 The content of a file tells its kind, and its name the rank: rank0, rank_1, -r2. Nothing in a file is executed.
-Exit status: 0 nothing was found, 1 something was, 2 oomph could not do its work, or a text has no such error.";
+Exit status: 0 nothing was found, 1 something was (or two runs differ), 2 oomph could not do its work, or a text has no such error.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {
