@@ -51,7 +51,7 @@ fn is_alike(report: &AgainstReport) -> bool {
 
 /// True if frees alone explain a different peak, and not the length of a run.
 fn is_kept_longer(device: &ComparedDevice) -> bool {
-    device.keeping.is_some() || device.surplus.is_none()
+    !device.lines.is_empty() && (device.keeping.is_some() || device.surplus.is_none())
 }
 
 /// The requests of all devices if all are alike, and the verb.
