@@ -23,7 +23,7 @@ SHELL := bash
 # What every suite is told: where the binary is, and whether cases that are left to `make test-all` run too.
 SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
-.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden messages differential python-tests values captures compiled system effects causes caught deaths retry limits live fits leaks blame mistakes remedies zoo crosscheck frameworks validate clean
+.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden messages differential python-tests values captures compiled system effects causes caught deaths against retry limits live fits leaks blame mistakes remedies zoo crosscheck frameworks validate clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -42,7 +42,7 @@ test: lint unit
 # All that runs Python. Their times are added up from the first on.
 suites: binaries
 	rm -f target/tests/times.jsonl
-	$(MAKE) golden messages python-tests values captures compiled system effects differential causes caught deaths retry limits live mistakes remedies zoo crosscheck frameworks validate
+	$(MAKE) golden messages python-tests values captures compiled system effects differential causes caught deaths against retry limits live mistakes remedies zoo crosscheck frameworks validate
 	@$(MAKE) slowest
 
 # With the cases that take long and have one of their kind in `make test`, the search for the largest batch, and the wheel.
@@ -155,6 +155,10 @@ retry: setup binaries
 # Looks at programs that run under oomph run: metrics, snapshots, explain --pid.
 live: setup binaries
 	$(PY) tests/live/check.py $(SUITE)
+
+# Pairs of recorded runs with a known difference: the first request that differs, and the lines at the peak.
+against: setup binaries
+	$(PY) tests/against/check.py $(SUITE)
 
 # Programs on devices around their need: no verdict `fits` for what does not.
 limits: setup binaries

@@ -3,13 +3,14 @@
 //! `check` and `explain` fill the same facts, and the same rules read them. Each rule finds one cause and has a file
 //! of its own.
 //!
-//! The modules are layers; none knows a layer above it: `measure` < `judge` < `rules` < `check`, `explain` < `tune` < `fit`.
+//! The modules are layers; none knows a layer above it: `measure` < `judge` < `rules` < `check`, `explain`, `against` < `tune` < `fit`.
 //!
 //! # Design constraints
 //! - Pure: no files, no clock, no environment. The same case leads to the same report.
 //! - Measured: every finding is derived from numbers of this run and carries the numbers as evidence.
 //! - Bytes that the trace does not show are called unattributed. No other category gets a share of them.
 
+mod against;
 mod check;
 mod explain;
 pub mod failure;
@@ -24,6 +25,7 @@ mod rules;
 mod testing;
 mod tune;
 
+pub use against::{AgainstCase, AgainstRun, against};
 pub use check::{CheckCase, Diagnosis, check};
 pub use explain::{ExplainCase, ExplainInput, Explanation, InputContents, explain};
 pub use fit::{

@@ -1,6 +1,7 @@
 //! The JSON schemas of what oomph writes and reads as JSON, `docs/schema`: from the types and their doc comments.
 
 use lint::{BaselineJson, OomphToml};
+use report::against::AgainstReport;
 use report::check::CheckReport;
 use report::document::JsonReport;
 use report::explain::ExplainReport;
@@ -16,6 +17,7 @@ use crate::output::Output;
 
 pub(crate) fn write() -> Vec<Output> {
     vec![
+        of_report::<AgainstReport>("docs/schema/against.json"),
         of_report::<CheckReport>("docs/schema/check.json"),
         of_report::<ExplainReport>("docs/schema/explain.json"),
         of_report::<FitReport>("docs/schema/fit.json"),

@@ -4,6 +4,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
+use crate::against::AgainstReport;
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
 use crate::fit::FitReport;
@@ -18,6 +19,10 @@ pub trait JsonReport: Serialize {
     /// The version of the schema: raised when a key changes its meaning or vanishes, not when a key is added. Documents without the key are
     /// of version 0, whose keys are those of version 1.
     const SCHEMA_VERSION: u32 = 1;
+}
+
+impl JsonReport for AgainstReport {
+    const COMMAND: &'static str = "explain A B";
 }
 
 impl JsonReport for CheckReport {

@@ -8,6 +8,7 @@
 //! - No foreign string has an effect on a terminal or a browser (Note [Foreign text] in `sanitize.rs`).
 //! - Without colour nothing is lost: styles decorate words that say the same.
 
+pub mod against;
 pub mod breakdown;
 pub mod change;
 pub mod check;

@@ -2,6 +2,7 @@
 //!
 //! A format is a file with a [`Renderer`], and its line in [`Format`] and in `Format::renderer`: commands and arguments read both from here.
 
+mod against;
 mod answer;
 mod concise;
 mod conditions;
@@ -24,6 +25,7 @@ pub use crate::sanitize::clean;
 pub use fit::{exactness, named};
 pub(crate) use layout::grouped;
 
+use crate::against::AgainstReport;
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
 use crate::fit::FitReport;
@@ -79,6 +81,8 @@ impl Format {
 
 /// A format: how it writes the report of each command.
 pub trait Renderer {
+    /// Writes the report of `oomph explain` about two recorded runs.
+    fn against(&self, report: &AgainstReport) -> Rendered;
     /// Writes the report of `oomph check`.
     fn check(&self, report: &CheckReport) -> Rendered;
     /// Writes the report of `oomph explain`.
@@ -100,6 +104,12 @@ pub trait Report {
 /// Writes a report in a format. `look` is that of the terminal.
 pub fn render(report: &dyn Report, format: Format, look: Look) -> Rendered {
     report.render_with(&*format.renderer(look))
+}
+
+impl Report for AgainstReport {
+    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
+        renderer.against(self)
+    }
 }
 
 impl Report for CheckReport {

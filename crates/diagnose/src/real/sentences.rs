@@ -27,6 +27,12 @@ impl Real {
         lines
     }
 
+    /// The end of a program that did not end well, in words.
+    pub(crate) fn describe_failure(&self, folder: &str) -> Option<String> {
+        let how = self.how(folder);
+        (!matches!(self.end, End::Good)).then(|| how.trim_end_matches("; ").to_owned())
+    }
+
     fn how(&self, folder: &str) -> String {
         let steps = if self.step > 0 { format!(" after step {}", self.step) } else { String::new() };
         match &self.end {

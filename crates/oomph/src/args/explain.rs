@@ -13,6 +13,7 @@ Examples:
   oomph explain crash.log snapshot.pickle    both, of one crash
   oomph explain before.pickle after.pickle   compared: the growth, and where
   oomph explain rank0.pickle rank1.pickle    one job; a folder is a job too
+  oomph explain yesterday/ today/            two recorded runs: where they part
   oomph explain run/                         a run that `oomph check --save` kept
   oomph explain --pid 4711                   what a program under `oomph run` holds now
   python train.py 2>&1 | oomph explain
@@ -20,7 +21,7 @@ Examples:
   oomph explain --html why.html snapshot.pickle
 
 The content of a file tells its kind, and its name the rank: rank0, rank_1, -r2. Nothing in a file is executed.
-Exit status: 0 nothing was found, 1 something was, 2 oomph could not do its work, or a text has no such error.";
+Exit status: 0 nothing was found, 1 something was (or two runs differ), 2 oomph could not do its work, or a text has no such error.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Explain {

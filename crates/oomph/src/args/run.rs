@@ -16,6 +16,7 @@ Examples:
   oomph run --save run/ -- accelerate launch train.py
   oomph run --with optimizer-fused --with activation-checkpointing train.py
   oomph run --retry train.py                 after an out-of-memory error once more, with a verified change
+  oomph run --against run/ train.py          recorded again, and compared with the first run
   oomph explain run/                         the same explanation again, at any time
   oomph run --metrics :9400 train.py         http://127.0.0.1:9400/metrics, while it runs
   kill -USR2 PID                             a snapshot; `oomph explain --pid PID` only looks
@@ -44,6 +45,10 @@ pub(crate) struct Run {
     /// Retry also with changes of the results: other numerics, another model, a smaller batch
     #[arg(long, requires = "retry", help_heading = "Changes")]
     pub(crate) retry_changes_results: bool,
+
+    /// Compare with the run that was recorded in DIR: the first request that differs, and the lines at the peak
+    #[arg(long, value_name = "DIR")]
+    pub(crate) against: Option<PathBuf>,
 
     /// Print the whole report after an error
     #[arg(short, long)]

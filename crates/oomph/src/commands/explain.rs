@@ -15,7 +15,7 @@ use super::now;
 use crate::args::{Explain, help_of};
 use crate::effects::publish;
 use crate::environment::current_folder;
-use crate::error::Error;
+use crate::error::{Error, InputError};
 use crate::exit::ExitStatus;
 use crate::{artifacts, lint_links, output};
 
@@ -34,6 +34,9 @@ pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
         }
         let end = super::run::explain(folder, &launched, &[], arguments.verbose)?;
         return Ok(if super::run::is_of_use(&end) { ExitStatus::Found } else { ExitStatus::Fits });
+    }
+    if let Some(folders) = find_two_runs(arguments)? {
+        return super::against::explain(folders, arguments);
     }
     let case = ExplainCase {
         inputs: artifacts::read(&arguments.files)?,
@@ -60,6 +63,19 @@ fn find_real_run(arguments: &Explain) -> Result<Option<(&Path, Launch)>, Error> 
     }
     let launched = run_dir::read_launch(folder)?;
     Ok(launched.is_real().then_some((folder, launched)))
+}
+
+/// The only inputs, if they are two recorded runs and no page is asked for.
+fn find_two_runs(arguments: &Explain) -> Result<Option<[&Path; 2]>, Error> {
+    let [a, b] = arguments.files.as_slice() else { return Ok(None) };
+    let folders = [a.as_path(), b.as_path()];
+    let count = folders.iter().filter(|folder| run_dir::is_run(folder)).count();
+    if count == 1
+        && let Some(folder) = folders.into_iter().find(|folder| folder.is_dir() && !run_dir::is_run(folder))
+    {
+        return Err(Error::from(InputError::NotARun(folder.to_owned())));
+    }
+    Ok((count == 2 && arguments.output.html.is_none()).then_some(folders))
 }
 
 /// An out-of-memory error, or a finding above `info`, counts as found. Texts without an error and without a table are not what `explain` reads.

@@ -1,5 +1,6 @@
 //! The commands, one file each: prepare, call, show. No analysis.
 
+mod against;
 pub(crate) mod check;
 pub(crate) mod explain;
 pub(crate) mod fit;

@@ -5,11 +5,12 @@ mod search;
 mod stop;
 mod watching;
 
+use std::cell::Cell;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
-use diagnose::{Real, list_unapplied};
+use diagnose::{AgainstRun, Real, list_unapplied};
 use drive::SetupError;
 use drive::dry_run::program;
 use drive::live::publish::Outlet;
@@ -28,6 +29,7 @@ use trace::Launch;
 use trace::run::Ended;
 
 use self::watching::{Watching, open_outlet};
+use super::against;
 use crate::args::Run;
 use crate::environment::{current_folder, is_in_real_run};
 use crate::error::Error;
@@ -41,10 +43,13 @@ pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Err
     if is_in_real_run() {
         return Err(become_part(&words, arguments));
     }
+    // A wrong folder is an error before the program starts.
+    let before = arguments.against.as_deref().map(against::read).transpose()?;
     let outlet = open_outlet(arguments)?;
     let unpacked = unpack::unpack()?;
     let folder = run_dir::make_lasting(arguments.save.as_deref())?;
-    let runner = Runner { arguments, unpacked, spec: RunSpec::real(words), attendant: Attendant::new()? };
+    let spec = RunSpec::real(words);
+    let runner = Runner { arguments, unpacked, spec, attendant: Attendant::new()?, before: Cell::new(before) };
     if !arguments.changes.is_empty() {
         output::say(&format!("oomph: runs with {}", named(&arguments.changes)));
     }
@@ -72,6 +77,8 @@ struct Runner<'a> {
     unpacked: Unpacked,
     spec: RunSpec,
     attendant: Attendant,
+    /// The run to compare with, for the first run.
+    before: Cell<Option<AgainstRun>>,
 }
 
 /// A run that has ended.
@@ -111,12 +118,13 @@ impl Runner<'_> {
     fn finish(&self, folder: &Path, launched: &Launch, changes: &[Change], has_snapshots: bool) -> Result<bool, Error> {
         run_dir::write_launch(folder, launched)?;
         let end = explain(folder, launched, changes, self.arguments.verbose)?;
+        let compared = self.before.take().map_or(Ok(()), |before| against::say(before, folder, self.arguments));
         if self.arguments.save.is_none() && !is_of_use(&end) && !has_snapshots {
             run_dir::remove(folder);
         } else {
             output::say(&format!("oomph: recorded in {0}; `oomph explain {0}` says this again", folder.display()));
         }
-        Ok(end.is_explained())
+        compared.map(|()| end.is_explained())
     }
 }
 

@@ -22,6 +22,8 @@ pub(crate) enum InputError {
     Device(PathBuf),
     #[error("nothing in the folder `{}` shows an error: expected logs or snapshots, found {}", folder.display(), count(*files, "file", "files"))]
     NothingInFolder { folder: PathBuf, files: usize },
+    #[error("`{}` is no recorded run: expected a folder with the file `{}`", .0.display(), wire::file::LAUNCH)]
+    NotARun(PathBuf),
     #[error("`{}` holds more than {limit} files: expected the files of one job", folder.display())]
     TooManyFiles { folder: PathBuf, limit: usize },
 }
@@ -45,6 +47,7 @@ impl InputError {
             }
             InputError::Device(_) => "name the file that the program's output went to",
             InputError::NothingInFolder { .. } => "name the log or the snapshot itself for its content",
+            InputError::NotARun(_) => "`oomph run --save DIR` and `oomph check --save DIR` record a run",
             InputError::TooManyFiles { .. } => {
                 "name the folder of the job's logs and snapshots, or the files themselves"
             }

@@ -1,11 +1,13 @@
 //! One self-contained line per verdict and finding: for logs, chats and editors.
 
+use super::against;
 use super::answer::answer;
 use super::conditions::list_open;
 use super::layout::{line_of, short_path, words_of};
 use super::lint::place;
 use super::verdict::{words_of_available, words_of_least};
 use super::{Rendered, Renderer};
+use crate::against::AgainstReport;
 use crate::check::{CheckReport, Verdict};
 use crate::explain::ExplainReport;
 use crate::finding::Finding;
@@ -18,6 +20,16 @@ use crate::tune::TuneReport;
 pub(super) struct Concise;
 
 impl Renderer for Concise {
+    // The answer, then a line for each line of the program whose bytes differ at the peak.
+    fn against(&self, report: &AgainstReport) -> Rendered {
+        let different = report.focused().into_iter().flat_map(|device| &device.lines).map(|line| {
+            let place = against::words_of_line(&line.line, &report.folder);
+            format!("{place}: {} at the peak", against::words_of_pair(&line.bytes))
+        });
+        let lines = std::iter::once(against::headline(report)).chain(different);
+        Ok(lines.map(|line| clean(&line).into_owned() + "\n").collect())
+    }
+
     // The verdict, then the findings, one line each.
     fn check(&self, report: &CheckReport) -> Rendered {
         Ok(clean(&verdict(report)).into_owned() + "\n" + &lines(&report.findings, &report.folder))

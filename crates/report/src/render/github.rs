@@ -5,9 +5,10 @@
 
 use std::fmt::Display;
 
-use super::concise;
 use super::layout::short_path;
 use super::{Rendered, Renderer};
+use super::{against, concise};
+use crate::against::AgainstReport;
 use crate::check::{CheckReport, Verdict};
 use crate::explain::ExplainReport;
 use crate::finding::{Finding, Location, Severity};
@@ -20,6 +21,15 @@ use crate::tune::TuneReport;
 pub(super) struct Github;
 
 impl Renderer for Github {
+    // A warning at the first line that differs; a notice without a difference.
+    fn against(&self, report: &AgainstReport) -> Rendered {
+        let command = if report.is_equal() { "notice" } else { "warning" };
+        let parting = report.focused().and_then(|device| device.parting.as_ref());
+        let request = parting.and_then(|parting| parting.requests.iter().flatten().next());
+        let location = request.and_then(|request| request.line.location.as_ref());
+        Ok(line(command, location, "oomph explain", &against::headline(report), &report.folder))
+    }
+
     // The verdict, unless it is "fits", and the findings.
     fn check(&self, report: &CheckReport) -> Rendered {
         let command = match report.verdict {

@@ -1,6 +1,7 @@
 //! `--json`: one object per report, with the version of its schema and the serialised fields of its type; sizes are plain integers in bytes.
 
 use super::{Rendered, Renderer};
+use crate::against::AgainstReport;
 use crate::check::CheckReport;
 use crate::document::write;
 use crate::explain::ExplainReport;
@@ -12,6 +13,10 @@ use crate::tune::TuneReport;
 pub(super) struct Json;
 
 impl Renderer for Json {
+    fn against(&self, report: &AgainstReport) -> Rendered {
+        write(report)
+    }
+
     fn check(&self, report: &CheckReport) -> Rendered {
         write(report)
     }

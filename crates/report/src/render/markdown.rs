@@ -5,7 +5,8 @@
 use std::fmt::Display;
 
 use super::layout::{line_of, short_path};
-use super::{Rendered, Renderer, concise};
+use super::{Rendered, Renderer, against, concise};
+use crate::against::AgainstReport;
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
 use crate::finding::{Finding, Remedy};
@@ -21,6 +22,14 @@ const SPECIAL: &str = "\\`*_[]<>|~#&$";
 pub(super) struct Markdown;
 
 impl Renderer for Markdown {
+    fn against(&self, report: &AgainstReport) -> Rendered {
+        let items = report.focused().into_iter().flat_map(|device| &device.lines).map(|line| {
+            let place = against::words_of_line(&line.line, &report.folder);
+            format!("- {} {}\n", code(&place), escape(&against::words_of_pair(&line.bytes)))
+        });
+        Ok(page("explain", &against::headline(report), &items.collect::<String>()))
+    }
+
     fn check(&self, report: &CheckReport) -> Rendered {
         Ok(page("check", &concise::verdict(report), &findings(&report.findings, &report.folder)))
     }

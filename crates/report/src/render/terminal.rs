@@ -1,5 +1,6 @@
 //! The report for people: at most 80 columns, readable without colour and in a log file.
 
+mod against;
 mod brief;
 mod check;
 mod explain;
@@ -13,6 +14,7 @@ use anstyle::{AnsiColor, Style};
 
 use self::page::Page;
 use super::{Rendered, Renderer};
+use crate::against::AgainstReport;
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
 use crate::fit::FitReport;
@@ -83,6 +85,12 @@ pub struct Look {
 pub(super) struct Terminal(pub(super) Look);
 
 impl Renderer for Terminal {
+    fn against(&self, report: &AgainstReport) -> Rendered {
+        let mut page = Page::new(self.0, &report.folder);
+        against::write(&mut page, report, self.0.detail);
+        Ok(page.into_text())
+    }
+
     fn check(&self, report: &CheckReport) -> Rendered {
         let mut page = Page::new(self.0, &report.folder);
         match self.0.detail {

@@ -60,7 +60,7 @@ fn run_fit(runner: &Runner, device: &FullDevice, scope: SearchScope, answer: &Fi
     let mut command = launch::command(&words).map_err(Error::from)?;
     command.stdin(Stdio::null()).stdout(answer.try_clone().map_err(Error::from)?);
     launch::tie(&mut command);
-    let ended = runner.attendant.attend(&mut command).map_err(Error::from)?;
+    let ended = runner.attendant.attend(&mut command, None).map_err(Error::from)?;
     Ok(format!("exit status {}", ended.exit_code.unwrap_or_else(|| ExitStatus::Failed.code().into())))
 }
 
