@@ -43,15 +43,19 @@ impl SearchScope {
 /// Searches for plans with which a program fits a device.
 pub(super) fn search(runner: &Runner, device: &FullDevice, scope: SearchScope) -> Result<FitReport, Stop> {
     let mut answer = tempfile::tempfile().map_err(Error::from)?;
+    // A signal may come before the search starts, and is then not passed on.
+    check_signals(runner)?;
     let status = run_fit(runner, device, scope, &answer)?;
-    if let Some(signal) = runner.attendant.asked_to_end() {
-        return Err(Stop::Interrupted(signal));
-    }
+    check_signals(runner)?;
     let report = answer.rewind().map(|()| serde_json::from_reader::<_, FitReport>(io::BufReader::new(answer)));
     match report {
         Ok(Ok(report)) if !report.interrupted => Ok(report),
         _ => Err(Stop::No(format!("the search failed, with {status}"))),
     }
+}
+
+fn check_signals(runner: &Runner) -> Result<(), Stop> {
+    runner.attendant.asked_to_end().map_or(Ok(()), |signal| Err(Stop::Interrupted(signal)))
 }
 
 /// Runs `oomph fit`, whose answer goes to a file; returns its end in words.
