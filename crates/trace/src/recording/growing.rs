@@ -238,7 +238,7 @@ mod tests {
         settle_blocks(&mut table, &since);
         assert_eq!(
             table,
-            [held(2048, 1024, 2), held(512, 512, 1), empty, empty].concat(),
+            [held(512, 512, 1), held(2048, 1024, 2), empty, empty].concat(),
             "in the order of their bytes"
         );
         assert_eq!(sum_blocks(&table), BTreeMap::from([(0, 1536)]));

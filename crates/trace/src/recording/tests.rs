@@ -1,7 +1,7 @@
 //! Recordings of a few events, byte by byte.
 
 use proptest::prelude::*;
-use wire::recording::{EVENT_BYTES, MAGIC};
+use wire::recording::{EVENT_BYTES, MAGIC, PLACE, STACK};
 
 use super::*;
 use crate::event::Phase;
