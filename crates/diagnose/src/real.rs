@@ -2,12 +2,14 @@
 
 pub(crate) mod retry;
 mod sentences;
+mod stopped;
 pub(crate) mod unapplied;
 
 use trace::run::{DeviceStats, ErrorRecord, GpuRecord, HostRecord, OomRecord};
 use trace::text::{Artifact, StatedBytes};
 use trace::{Action, Bytes, DeviceIndex, History, Launch, Process, Run};
 
+use self::stopped::{Stopped, find_stopped};
 use crate::check::CheckCase;
 use crate::judge::recorded::{RecordedRun, Runs};
 use crate::measure::own::is_own;
@@ -20,7 +22,10 @@ pub struct Real {
     ran_out: bool,
     caught: Caught,
     use_of_memory: Option<UseOfMemory>,
+    /// The steps of the process that the end is about, else the most of any process.
     step: u32,
+    /// The process of a job that stopped first.
+    stopped: Option<Stopped>,
     is_recorded: bool,
     host: Option<HostRecord>,
     problems: Vec<String>,
@@ -64,6 +69,8 @@ impl Real {
     /// Judges the records of an ended run.
     pub fn of(run: &Run, launch: &Launch) -> Real {
         let end = end_of(run, launch);
+        let is_silent = matches!(end, End::Status(_, None) | End::Signal(_));
+        let stopped = find_stopped(run).filter(|_| is_silent);
         let fatal = |process: &&Process| !matches!(end, End::Good) && is_fatal(process);
         let is_job = run.processes.len() > 1;
         let rank = |process: &Process| is_job.then_some(process.identity.rank);
@@ -74,7 +81,8 @@ impl Real {
             ran_out: run.processes.iter().any(|process| fatal(&process)),
             caught: Caught { times: caught, at: last.and_then(line_of) },
             use_of_memory: run.processes.iter().flat_map(|process| uses(process, rank(process))).max_by_key(fullness),
-            step: run.processes.iter().map(Process::step_count).max().unwrap_or_default(),
+            step: stopped.map_or_else(|| count_steps(run, &end), |stopped| stopped.steps),
+            stopped,
             is_recorded: !run.processes.is_empty(),
             host: launch.host.clone(),
             problems: run
@@ -184,6 +192,18 @@ fn end_of(run: &Run, launch: &Launch) -> End {
         (_, Some(signal)) => End::Signal(signal),
         (status, None) => End::Status(status.unwrap_or_default(), error),
     }
+}
+
+/// The steps of the process that raised the error; without one the most of any process.
+fn count_steps(run: &Run, end: &End) -> u32 {
+    let rank = match end {
+        End::Status(_, Some(raised)) => raised.rank,
+        _ => None,
+    };
+    let of_rank = run.processes.iter().find(|process| Some(process.identity.rank) == rank);
+    of_rank
+        .map(Process::step_count)
+        .unwrap_or_else(|| run.processes.iter().map(Process::step_count).max().unwrap_or_default())
 }
 
 /// The error of the process that ended first: further ranks often fail because one has failed.

@@ -2,12 +2,18 @@
 
 use causes::{CauseId, Role};
 use report::{CheckReport, Gpu, SourceLink};
-use trace::Process;
+use trace::{Process, Run};
 
 use super::Diagnosis;
 use super::case::{Case, CheckCase};
 use super::conditions::{is_only_first_step, untrained_bytes};
 use super::remarks::list_all_assumptions;
+
+/// Returns the steps of the rank that ran out, else the most of any process.
+fn count_steps(run: &Run, rank: Option<u32>) -> u32 {
+    let is_meant = |process: &&Process| rank.is_none_or(|rank| process.identity.rank == rank);
+    run.processes.iter().filter(is_meant).map(Process::step_count).max().unwrap_or_default()
+}
 
 /// Returns the report of `diagnosis`; `links` as in [`Diagnosis::report`].
 pub(super) fn make_report(diagnosis: &Diagnosis, links: Vec<Option<SourceLink>>) -> CheckReport {
@@ -17,7 +23,7 @@ pub(super) fn make_report(diagnosis: &Diagnosis, links: Vec<Option<SourceLink>>)
         version: case.launch.oomph.clone(),
         torch: run.torch().map(str::to_owned),
         gpu: gpu(asked, case),
-        steps: run.processes.iter().map(Process::step_count).max().unwrap_or_default(),
+        steps: count_steps(run, measured.oom.as_ref().and_then(|oom| oom.rank)),
         only_first_step: is_only_first_step(case),
         untrained_bytes: untrained_bytes(case),
         peak: measured.peak,

@@ -3,6 +3,7 @@
 use report::words::{count, relative};
 use trace::Bytes;
 
+use super::stopped::Stopped;
 use super::{End, Real};
 
 impl Real {
@@ -34,6 +35,11 @@ impl Real {
     }
 
     fn how(&self, folder: &str) -> String {
+        if let Some(Stopped { rank, steps }) = self.stopped {
+            let when = if steps > 0 { format!("after step {steps}") } else { "before its first step".to_owned() };
+            let last = Real { stopped: None, step: 0, ..self.clone() };
+            return format!("rank {rank} stopped first, {when}; the program {}", last.how(folder));
+        }
         let steps = if self.step > 0 { format!(" after step {}", self.step) } else { String::new() };
         match &self.end {
             End::Good if self.step > 0 => format!("{}; ", count(self.step, "step", "steps")),

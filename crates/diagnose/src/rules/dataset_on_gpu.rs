@@ -25,6 +25,9 @@ use crate::measure::view::View;
 /// Data of less than 1/8 of the live bytes, or of the failed request, is not reported.
 const MIN_SHARE_DENOMINATOR: u64 = 8;
 
+/// The words of expressions that put data on a device.
+const PLACING: [&str; 5] = ["cuda", "device", ".to(", "load", "tensor("];
+
 pub(super) const RULE: Rule = Rule { cause: CauseId::DatasetOnGpu, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
@@ -90,7 +93,11 @@ fn is_before_any_call(facts: &Facts, view: &View) -> bool {
     let Some(failed) = facts.failed_at() else { return false };
     let is_of_line = |life: &&Lifetime| view.own_line(life.stack).as_ref() == Some(&failed);
     let in_setup = view.trace.process.ooms.last().is_some_and(|oom| oom.phase.0 == Some(Phase::Setup));
+    // Arithmetic on tensors that are there is no data that a line puts on the device.
+    let text = view.trace.process.operation.as_ref().map_or("", |operation| operation.text.as_str());
+    let is_arithmetic = !text.is_empty() && !PLACING.iter().any(|word| text.contains(word));
     in_setup
+        && !is_arithmetic
         && view.trace.process.roots.iter().all(|root| root.last_call == 0)
         && view.trace.history.lifetimes().iter().filter(is_of_line).count() >= 2
 }

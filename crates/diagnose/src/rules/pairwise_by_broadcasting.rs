@@ -25,7 +25,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     if !is_product || ["one_hot", "eye("].iter().any(|word| operation.text.contains(word)) {
         return None;
     }
-    let what = format!("every pair of {} and {}", words_of_shape(one), words_of_shape(other));
+    let what = format!("broadcasting {} with {}", words_of_shape(one), words_of_shape(other));
     failed.cause(
         RULE.cause,
         &what,
