@@ -1,5 +1,6 @@
 """The containers of tensors, by name."""
 
+import collections
 import functools
 import unittest
 
@@ -49,6 +50,12 @@ class KeepersTest(unittest.TestCase):
         store = Store()
         store.kept = [torch.zeros(2) for _ in range(3)]
         self.assertEqual(find(iter(store.kept)), ("list", "Store", "kept"))
+
+    def test_a_list_in_a_dict_has_its_name(self):
+        store = Store()
+        store.kept = collections.defaultdict(list)
+        store.kept["layer"] += [torch.zeros(2) for _ in range(COUNT)]
+        self.assertEqual(find(iter(store.kept["layer"])), ("list", "Store", "kept"))
 
     def test_one_tensor_is_no_collection(self):
         store = Store()

@@ -39,7 +39,7 @@ def main() -> int:
     arguments = suite.parser(__doc__).parse_args()
     programs = sorted(HERE.glob("*/*.py"))
     oomph = arguments.oomph.absolute()
-    cases = [suite.Case(f"{path.parent.name}/{path.stem}", partial(judge, oomph, path), is_extra=path.stem not in USUAL) for path in programs]
+    cases = [suite.Case(f"{path.parent.name}/{path.stem}", partial(judge, oomph, path), is_extra=path.stem not in USUAL, is_alone=has_ranks(path)) for path in programs]
     cases += [suite.Case("a signal to oomph is the program's", partial(pass_signal, oomph)), suite.Case("one run in another", partial(nest, oomph))]
     cases += [suite.Case("OOMPH_RUN without a command", partial(record_by_variable, oomph))]
     cases += [suite.Case("the kernel kills for want of host memory", partial(exhaust_host, oomph), is_extra=True)]
@@ -65,6 +65,11 @@ def judge(oomph: Path, path: Path) -> str:
     problems = list(differences(expected, said, done.returncode, path.name))
     assert not problems, "\n".join([*problems, said, *done.stderr.splitlines()[-12:]])
     return f"{said[:100]} ({late})"
+
+
+def has_ranks(path: Path) -> bool:
+    """True for a job: its ranks meet at a fixed port."""
+    return "gpus" in suite.read_expectations(path)
 
 
 def find_python(expected: dict) -> Path:

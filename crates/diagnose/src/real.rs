@@ -61,6 +61,9 @@ struct UseOfMemory {
     rank: Option<u32>,
     name: String,
     free_before_bytes: Option<Bytes>,
+    /// The memory that neither PyTorch in this process used nor was free at first.
+    outside_bytes: Option<Bytes>,
+    total_bytes: Option<Bytes>,
     allocated_peak_bytes: Bytes,
     reserved_peak_bytes: Bytes,
 }
@@ -136,12 +139,12 @@ fn gpu_of(process: &Process, device: u32) -> Option<&GpuRecord> {
     process.gpus.iter().rfind(|gpu| gpu.device == device)
 }
 
-/// The GPU of the first fatal error, with the process and the error.
+/// The GPU of the first fatal error, with the process and the error. The parent of workers may raise an error of theirs again.
 fn find_gpu(run: &Run) -> Option<(&GpuRecord, &Process, &OomRecord)> {
-    let process = run.processes.iter().find(|process| is_fatal(process))?;
-    let oom = process.ooms.last()?;
-    let gpu = gpu_of(process, oom.device)?;
-    Some((gpu, process, oom))
+    run.processes.iter().filter(|process| is_fatal(process)).find_map(|process| {
+        let oom = process.ooms.last()?;
+        Some((gpu_of(process, oom.device)?, process, oom))
+    })
 }
 
 /// Adds the figures of the GPU: total memory, memory of a context, memory of further processes at the error.
@@ -265,6 +268,8 @@ fn uses(process: &Process, rank: Option<u32>) -> Vec<UseOfMemory> {
             rank,
             name: gpu.map(|gpu| gpu.name.clone()).unwrap_or_default(),
             free_before_bytes: gpu.and_then(|gpu| gpu.free_bytes).map(Bytes),
+            outside_bytes: gpu.and_then(|gpu| Some(Bytes(gpu.total_bytes) - Bytes(gpu.free_bytes?))),
+            total_bytes: gpu.map(|gpu| Bytes(gpu.total_bytes)),
             allocated_peak_bytes: Bytes(stated(|stats| stats.allocated_peak_bytes)).max(walked),
             reserved_peak_bytes: Bytes(stated(|stats| stats.reserved_peak_bytes)).max(walked),
         }

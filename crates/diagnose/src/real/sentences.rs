@@ -6,6 +6,9 @@ use trace::Bytes;
 use super::stopped::Stopped;
 use super::{End, Real};
 
+/// A CUDA context of one process is smaller on every GPU.
+const LARGEST_CONTEXT: Bytes = Bytes(3 << 29);
+
 impl Real {
     /// The lines behind the explanation, or in place of an explanation. `folder` shortens paths.
     pub fn describe(&self, folder: &str) -> Vec<String> {
@@ -38,7 +41,10 @@ impl Real {
         if let Some(Stopped { rank, steps }) = self.stopped {
             let when = if steps > 0 { format!("after step {steps}") } else { "before its first step".to_owned() };
             let last = Real { stopped: None, step: 0, ..self.clone() };
-            return format!("rank {rank} stopped first, {when}; the program {}", last.how(folder));
+            return format!(
+                "rank {rank} stopped first, {when}, without a last record, as if killed; the program {}",
+                last.how(folder)
+            );
         }
         let steps = if self.step > 0 { format!(" after step {}", self.step) } else { String::new() };
         match &self.end {
@@ -95,7 +101,10 @@ impl Real {
         );
         let spare =
             known.free_before_bytes.map(|free| format!(", {} to spare", free - known.reserved_peak_bytes.min(free)));
-        peak + &spare.unwrap_or_default()
+        let others = known.outside_bytes.zip(known.total_bytes).filter(|(outside, _)| *outside >= LARGEST_CONTEXT);
+        let others =
+            others.map(|(outside, total)| format!("; other processes and contexts used {outside} of its {total}"));
+        peak + &spare.unwrap_or_default() + &others.unwrap_or_default()
     }
 }
 

@@ -89,8 +89,8 @@ def _line_of_cache(holder: object) -> tuple[str, int] | None:
     return (function.__code__.co_filename, function.__code__.co_firstlineno) if isinstance(function, types.FunctionType) else None
 
 
-def _name_of(holder: object) -> tuple[str, str]:
-    """The owner and the name of a container; empty if unknown."""
+def _name_of(holder: object, depth: int = 1) -> tuple[str, str]:
+    """The owner and the name of a container, or of the container around it; empty if unknown."""
     if _is_cache(holder):
         return "", getattr(holder, "__name__", "")
     for frame in _users_frames():
@@ -98,11 +98,13 @@ def _name_of(holder: object) -> tuple[str, str]:
         name = next((name for name, value in variables.items() if value is holder), None)
         if name is not None:
             return "", name
-    for referrer in gc.get_referrers(holder):
-        found = _name_in(referrer, holder)
-        if found is not None:
-            return found
-    return "", ""
+    referrers = gc.get_referrers(holder)
+    found = next((found for it in referrers if (found := _name_in(it, holder)) is not None), None)
+    if found is None and depth:
+        # A list in a dict of lists has the name of the dict.
+        outer = (_name_of(it, depth - 1) for it in referrers if type(it) in _CONTAINERS and type(it) is not tuple)
+        found = next((it for it in outer if it[1]), None)
+    return found or ("", "")
 
 
 def _name_in(referrer: object, holder: object) -> tuple[str, str] | None:
@@ -137,7 +139,8 @@ def _find_statement(name: str) -> tuple[str, int] | None:
 
 def _fills(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        return node.func.attr in _METHODS and _is_named(node.func.value, name)
+        filled = node.func.value.value if isinstance(node.func.value, ast.Subscript) else node.func.value
+        return node.func.attr in _METHODS and _is_named(filled, name)
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
     return any(
         _is_named(target.value, name) if isinstance(target, ast.Subscript) else isinstance(node, ast.AugAssign) and _is_named(target, name)
