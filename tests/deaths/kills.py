@@ -68,10 +68,10 @@ def compare(oomph: Path, recorded: Path, log: Path) -> float | str:
     steps = {int(line.split()[0]): float(line.split()[1]) for line in log.read_text().splitlines()}
     pid, alone = log.stem, log.with_suffix("")
     alone.mkdir()
-    files = [path for path in recorded.iterdir() if f'"pid":{pid},' in path.read_text(errors="replace")[:4096]] if steps else []
+    files = [path for path in recorded.glob("*.marks.jsonl") if f'"pid":{pid},' in path.read_text()]
     stems = {path.name.removesuffix(".marks.jsonl") for path in files}
     for path in [recorded / "run.json", *(path for stem in stems for path in recorded.glob(f"{stem}.*"))]:
-        shutil.copy(path, alone)
+        os.link(path, alone / path.name)
     done = subprocess.run([oomph, "explain", alone], capture_output=True, text=True)
     shutil.rmtree(alone)
     named = re.search(r"oomph: (\d+) steps?;", done.stderr)

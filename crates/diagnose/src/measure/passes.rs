@@ -4,7 +4,7 @@
 //! The agent names the loops around the refused request (`python/oomph/agent/position/enclosing.py`). An allocation belongs to a loop if the stack has a
 //! line of the body outside every module: a loop inside a model is part of a pass. A pass begins with an allocation by the *beat*, a stack with
 //! one allocation per pass: outside modules and inner loops, throughout the loop, and the rarest stack with company, because a line that runs in
-//! every tenth pass is mostly alone. Without such a stack, the rarest stack with survivors is the beat. In a loop with one stack only, the
+//! every tenth pass is mostly alone. Without such a stack, the rarest stack with survivors is the beat, in a real run outside modules only. In a loop with one stack only, the
 //! survivors are the beat.
 //!
 //! The memory grows if each quarter of the passes left a part until the end, and the usual pass left something. So a ring buffer does not grow,
@@ -75,6 +75,7 @@ pub(crate) fn find_pass_growth(view: &View, later: Option<&View>) -> Option<Pass
     let refused = view.trace.history.ooms().last()?.event;
     let fate = later.and_then(|later| Fate::of(view, refused.into(), later));
     let loops = &view.trace.loops;
+    let is_unsure = view.trace.is_guessed() || fate.is_none();
     let mut found: Vec<(u32, PassGrowth)> = loops
         .iter()
         .enumerate()
@@ -83,7 +84,7 @@ pub(crate) fn find_pass_growth(view: &View, later: Option<&View>) -> Option<Pass
             if fate.as_ref().is_some_and(|fate| count_passes(fate, one, inner) < LEAST_PASSES) {
                 return None;
             }
-            Some((one.depth, Passes::of(view, one, inner, refused.into())?.find_growth()?))
+            Some((one.depth, Passes::of(view, one, inner, refused.into(), is_unsure)?.find_growth()?))
         })
         .collect();
     // The outermost function with a loop that grows, and in it the innermost loop.
@@ -120,10 +121,18 @@ struct Passes<'v> {
     left: BTreeMap<StackId, Survivors>,
     /// The loops inside the loop.
     inner: &'v [LoopRecord],
+    /// True if calls of modules may be layers of one pass: neither the program nor a run without a limit tells.
+    is_unsure: bool,
 }
 
 impl<'v> Passes<'v> {
-    fn of(view: &'v View<'v>, one: &LoopRecord, inner: &'v [LoopRecord], end: Moment) -> Option<Passes<'v>> {
+    fn of(
+        view: &'v View<'v>,
+        one: &LoopRecord,
+        inner: &'v [LoopRecord],
+        end: Moment,
+        is_unsure: bool,
+    ) -> Option<Passes<'v>> {
         let mut is_inside: BTreeMap<StackId, bool> = BTreeMap::new();
         let all = view.trace.history.lifetimes().iter().zip(&view.contents);
         let in_loop =
@@ -135,6 +144,7 @@ impl<'v> Passes<'v> {
             lives: Vec::new(),
             left: BTreeMap::new(),
             inner,
+            is_unsure,
         };
         for (life, contents) in in_loop {
             passes.lives.push(life);
@@ -217,8 +227,8 @@ impl<'v> Passes<'v> {
     fn find_kept_beats(&self, bytes: Bytes) -> Option<Vec<&'v Lifetime>> {
         let is_beat =
             |left: &Survivors| left.count >= LEAST_PASSES as u64 && left.bytes.0.saturating_mul(LEAST_PART) >= bytes.0;
-        // Without the program, layers in one pass look like passes.
-        let is_pass = |stack: StackId| !self.view.trace.is_guessed() || self.view.is_outside(stack, self.inner);
+        // Layers in one pass look like passes.
+        let is_pass = |stack: StackId| !self.is_unsure || self.view.is_outside(stack, self.inner);
         let beats = self.left.iter().filter(|(stack, left)| is_beat(left) && is_pass(**stack));
         let (stack, _) = beats.min_by_key(|(stack, left)| (left.count, stack.0))?;
         let lives = self.list_made(*stack).into_iter();
