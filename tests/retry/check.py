@@ -53,7 +53,7 @@ CASES = {
     "settings of the allocator let it fit": Expected(
         "gaps.py", "--retry=2", 0, 2, ("retry 1 of 2 with allocator-settings", "verified", "joined 3"), is_extra=True
     ),
-    "nothing fits": Expected("huge.py", "--retry", 1, 1, ("no retry: no change", "8.00 GiB requested")),
+    "nothing fits": Expected("huge.py", "--retry", 1, 1, ("no retry: no change", "8.00 GiB requested"), is_extra=True),
     "nothing fits, and the status is the program's": Expected("huge.py 7", "--retry", 7, 1, ("no retry",), is_extra=True),
     "a step was made": Expected("grows.py", "--retry", 1, 1, ("no retry: 1 step", "--resumes"), vram="2GiB"),
     "a step was made, and the program resumes": Expected(

@@ -87,7 +87,7 @@ impl Real {
             step: stopped.map_or_else(|| count_steps(run, &end), |stopped| stopped.steps),
             stopped,
             is_recorded: !run.processes.is_empty(),
-            host: launch.host.clone(),
+            host: launch.host.as_deref().cloned(),
             problems: run
                 .processes
                 .iter()
@@ -204,9 +204,8 @@ fn count_steps(run: &Run, end: &End) -> u32 {
         _ => None,
     };
     let of_rank = run.processes.iter().find(|process| Some(process.identity.rank) == rank);
-    of_rank
-        .map(Process::step_count)
-        .unwrap_or_else(|| run.processes.iter().map(Process::step_count).max().unwrap_or_default())
+    let most = || run.processes.iter().map(Process::step_count).max().unwrap_or_default();
+    of_rank.map_or_else(most, Process::step_count)
 }
 
 /// The error of the process that ended first: further ranks often fail because one has failed.

@@ -121,6 +121,7 @@ impl Draw {
         };
         Oom {
             requested_bytes: self.maybe(Bytes(self.bytes)),
+            rank: self.maybe(self.number),
             place: self.place(),
             location: self.maybe(self.location()),
             message: self.text(),

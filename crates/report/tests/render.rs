@@ -107,6 +107,7 @@ fn full() -> CheckReport {
         need: Need { usage: usage(26_000, 26_600, 27_040), ..Need::default() },
         oom: Some(Oom {
             requested_bytes: Some(Bytes::from_mib(2048)),
+            rank: None,
             place: place(1, Phase::Forward, "lm_head"),
             location: Some(at(57)),
             message: "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of \

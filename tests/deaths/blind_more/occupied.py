@@ -7,7 +7,7 @@
 # cause = other process|another process
 # culprit = 29
 # caught = 1
-"""Loads 1 GiB beside processes that use 3 of 4 GiB; the loading thread gives up with sys.exit(7), which ends only the thread."""
+"""Loads 1 GiB beside processes that use 3 of 4 GiB; the loading thread ends with sys.exit(7), which ends only the thread."""
 
 import sys
 import threading

@@ -24,7 +24,7 @@ def load(part: int) -> torch.Tensor:
 
 
 def own_parts(rank: int, world: int) -> range:
-    """Returns what a rank has to load; what is left over goes to the last."""
+    """Returns what a rank has to load; the remainder goes to the last."""
     return range(rank * SHARE, PARTS if rank == world - 1 else (rank + 1) * SHARE)
 
 

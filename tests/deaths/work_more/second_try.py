@@ -5,7 +5,7 @@
 # requested_bytes = 1207959552
 # cause = except|exception|traceback|handler
 # culprit = 21
-"""Retries with half the batch inside the except block: the first attempt's 2.25 GiB are alive there, held by its traceback."""
+"""Retries with half the batch inside the except block: the first try's 2.25 GiB are alive there, held by its traceback."""
 
 import sys
 

@@ -58,7 +58,7 @@ impl Measured {
         let highest = view.trace.history.peaks().allocated;
         let usage = at_least_shown(counted, highest);
         let at_error = at_last_error(case, view, decision);
-        let shown = at_error.map(|(at, _)| at).or_else(|| highest.map(|peak| peak.at.into()));
+        let shown = at_error.map(|(at, _)| at).or_else(|| highest.map(|peak| peak.at));
         let allocated = at_error.map_or(usage.allocated_bytes, |(_, bytes)| bytes);
         let peak = Peak { usage, place: highest.map_or_else(Place::default, |peak| view.place(peak.at)) };
         let oom = (*decision == Decision::Oom).then(|| oom(case, view.trace.process));

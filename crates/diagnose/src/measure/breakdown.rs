@@ -13,7 +13,7 @@ use super::view::View;
 /// Bytes missing in the trace are the part `unattributed`. If the trace shows more bytes than the allocator counted,
 /// the trace is discarded and all bytes are unattributed.
 pub(crate) fn breakdown(view: &View, allocated: Bytes) -> Result<Breakdown, DoesNotAddUp> {
-    breakdown_after(view, view.trace.history.peaks().allocated.map(|peak| peak.at.into()), allocated)
+    breakdown_after(view, view.trace.history.peaks().allocated.map(|peak| peak.at), allocated)
 }
 
 /// Splits `allocated`, the allocator's own figure after `at`, in the same way.

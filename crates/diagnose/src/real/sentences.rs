@@ -189,7 +189,7 @@ mod tests {
         ];
         for (host, how, kills) in cases {
             let ended = Ended { signal: Some(9), ..Ended::default() };
-            let launch = Launch { ended: Some(ended), host: Some(host.clone()), ..crate::testing::launch() };
+            let launch = Launch { ended: Some(ended), host: Some(Box::new(host.clone())), ..crate::testing::launch() };
             let lines = Real::of(&Run { processes: vec![process()] }, &launch).describe("/work");
             assert!(lines[0].contains(how), "{host:?}: {lines:?}");
             assert_eq!(lines.len(), 1 + usize::from(kills.is_some()), "{host:?}: {lines:?}");

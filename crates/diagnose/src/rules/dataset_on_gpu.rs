@@ -14,7 +14,7 @@ use trace::{Bytes, Lifetime, LifetimeId, Phase};
 
 use super::held;
 use super::input::Facts;
-use super::known::{Source, bytes, count};
+use super::known::{Known, Source, bytes, count};
 use super::removal::Removal;
 use super::rule::{Cause, Check, Rank, Rule};
 use super::shared::advice;
@@ -40,7 +40,7 @@ fn find(facts: &Facts) -> Option<Cause> {
         .map(|(id, life, _)| (id, life))
         .collect();
     let total: Bytes = data.iter().map(|(_, life)| life.block()).sum();
-    let requested = facts.failure.as_ref().and_then(|failure| failure.requested).map(|bytes| bytes.nearest());
+    let requested = facts.failure.as_ref().and_then(|failure| failure.requested).map(Known::nearest);
     let wanted = view.live_total(moment).max(requested.unwrap_or_default());
     if total.0.saturating_mul(MIN_SHARE_DENOMINATOR) < wanted.0 || data.is_empty() {
         return None;

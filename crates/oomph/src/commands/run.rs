@@ -104,7 +104,7 @@ impl Runner<'_> {
         let own = watching.own_signal(self.arguments.snapshot_signal);
         let ended = self.attendant.attend(&mut command, own)?;
         let has_snapshots = watching.finish();
-        launched.host = Some(host.finish());
+        launched.host = Some(Box::new(host.finish()));
         launched.ended = Some(ended.clone());
         // The program has ended: a problem of the recording is a remark, and the status stays the program's.
         let ran_out = self.finish(&folder, &launched, changes, has_snapshots).unwrap_or_else(|error| {

@@ -36,7 +36,7 @@ pub struct Launch {
     pub ended: Option<Ended>,
     /// The memory of the host; `None` in dry runs, and while the program runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub host: Option<HostRecord>,
+    pub host: Option<Box<HostRecord>>,
     /// The effects on files and other machines; `None` while the program runs, and in runs of versions without the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub effects: Option<Box<Effects>>,
