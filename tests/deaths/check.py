@@ -42,6 +42,7 @@ def main() -> int:
     cases = [suite.Case(f"{path.parent.name}/{path.stem}", partial(judge, oomph, path), is_extra=path.stem not in USUAL, is_alone=has_ranks(path)) for path in programs]
     cases += [suite.Case("a signal to oomph is the program's", partial(pass_signal, oomph)), suite.Case("one run in another", partial(nest, oomph))]
     cases += [suite.Case("OOMPH_RUN without a command", partial(record_by_variable, oomph))]
+    cases += [suite.Case("a cache that cannot be written", partial(run_without_cache, oomph))]
     cases += [suite.Case("the kernel kills for want of host memory", partial(exhaust_host, oomph), is_extra=True)]
     return suite.run("deaths", cases, arguments)
 
@@ -151,6 +152,17 @@ def control_group(limit: int):
         yield group
     finally:
         group.rmdir()
+
+
+def run_without_cache(oomph: Path) -> str:
+    """The program runs, and its end is explained, where the home cannot be written."""
+    program = HERE / "work" / "forward_activations.py"
+    run = [oomph, "run", "--", sys.executable, program]
+    command = [oomph, "phantom", "--gpu", "rtx-3060", "--vram", "4GiB", "--", "env", "OOMPH_CACHE_DIR=/proc/nothing", *run]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE)
+    assert done.returncode == 1 and explanation(done.stderr).startswith("does not fit"), done.stderr
+    shutil.rmtree(re.search(r"oomph: recorded in (\S+);", done.stderr)[1])
+    return explanation(done.stderr)[:100]
 
 
 def install(folder: Path, oomph: Path) -> Path:

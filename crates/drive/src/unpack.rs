@@ -31,6 +31,9 @@ const LINKS: [&str; 3] = ["libcuda.so.1", "libcuda.so", "libnvidia-ml.so.1"];
 /// The folder of the agent's `sitecustomize`, inside the unpacked folder.
 pub const INJECT: &str = "python/oomph/agent/inject";
 
+/// The folder of the unpacked files inside that of a real run, where the user's cache cannot be written.
+const BESIDE: &str = "unpacked";
+
 /// The unpacked folders.
 #[derive(Clone, Debug)]
 pub struct Unpacked {
@@ -42,7 +45,17 @@ pub struct Unpacked {
 
 /// Unpacks all files, unless an earlier run did.
 pub fn unpack() -> Result<Unpacked, Error> {
-    let parent = searchable(parent()?)?;
+    unpack_in(parent()?)
+}
+
+/// Unpacks all files for a real run in `folder`. A home that cannot be written must not keep the program from running: the files then lie
+/// beside the recording.
+pub fn unpack_for(folder: &Path) -> Result<Unpacked, Error> {
+    unpack().or_else(|problem| unpack_in(folder.join(BESIDE)).map_err(|_| problem))
+}
+
+fn unpack_in(parent: PathBuf) -> Result<Unpacked, Error> {
+    let parent = searchable(parent)?;
     let folder = parent.join(HASH);
     if !is_whole(&folder) {
         fill(&parent, &folder).map_err(|source| Error::from(SetupError::Cache { folder: parent.clone(), source }))?;

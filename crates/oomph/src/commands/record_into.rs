@@ -10,9 +10,9 @@ use crate::output;
 
 /// Unpacks the agent, writes `run.json` unless another process did, and prints the folder for Python's path.
 pub(crate) fn run(arguments: &RecordInto) -> Result<ExitStatus, Error> {
-    let unpacked = unpack::unpack()?;
     let spec = RunSpec::real(arguments.program.clone());
     run_dir::join_lasting(&arguments.folder, &spec.launch(&Conditions::on_device(Vec::new())))?;
+    let unpacked = unpack::unpack_for(&arguments.folder)?;
     output::verbatim(&format!("{}\n", unpacked.inject_dir.display()))?;
     Ok(ExitStatus::Fits)
 }

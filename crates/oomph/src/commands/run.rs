@@ -46,8 +46,8 @@ pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Err
     // A wrong folder is an error before the program starts.
     let before = arguments.against.as_deref().map(against::read).transpose()?;
     let outlet = open_outlet(arguments)?;
-    let unpacked = unpack::unpack()?;
     let folder = run_dir::make_lasting(arguments.save.as_deref())?;
+    let unpacked = unpack::unpack_for(&folder)?;
     let spec = RunSpec::real(words);
     let runner = Runner { arguments, unpacked, spec, attendant: Attendant::new()?, before: Cell::new(before) };
     if !arguments.changes.is_empty() {
