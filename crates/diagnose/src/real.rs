@@ -2,6 +2,7 @@
 
 pub(crate) mod retry;
 mod sentences;
+mod silence;
 mod stopped;
 pub(crate) mod unapplied;
 
@@ -9,6 +10,7 @@ use trace::run::{DeviceStats, ErrorRecord, GpuRecord, HostRecord, OomRecord};
 use trace::text::{Artifact, StatedBytes};
 use trace::{Action, Bytes, DeviceIndex, History, Launch, Process, Run};
 
+use self::silence::{Silence, find_silence};
 use self::stopped::{Stopped, find_stopped};
 use crate::check::CheckCase;
 use crate::judge::recorded::{RecordedRun, Runs};
@@ -26,6 +28,8 @@ pub struct Real {
     step: u32,
     /// The process of a job that stopped first.
     stopped: Option<Stopped>,
+    /// The time before the end without an allocation, if the program may have waited.
+    silence: Option<Silence>,
     is_recorded: bool,
     host: Option<HostRecord>,
     problems: Vec<String>,
@@ -86,6 +90,7 @@ impl Real {
             use_of_memory: run.processes.iter().flat_map(|process| uses(process, rank(process))).max_by_key(fullness),
             step: stopped.map_or_else(|| count_steps(run, &end), |stopped| stopped.steps),
             stopped,
+            silence: find_silence(run, launch).filter(|_| is_silent || is_interrupted(&end)),
             is_recorded: !run.processes.is_empty(),
             host: launch.host.as_deref().cloned(),
             problems: run
@@ -195,6 +200,12 @@ fn end_of(run: &Run, launch: &Launch) -> End {
         (_, Some(signal)) => End::Signal(signal),
         (status, None) => End::Status(status.unwrap_or_default(), error),
     }
+}
+
+/// True for the errors of Ctrl-C and of a collective that timed out.
+fn is_interrupted(end: &End) -> bool {
+    let types = ["KeyboardInterrupt", "DistBackendError"];
+    matches!(end, End::Status(_, Some(raised)) if types.iter().any(|name| raised.type_name.ends_with(name)))
 }
 
 /// The steps of the process that raised the error; without one the most of any process.

@@ -184,18 +184,19 @@ pub(crate) fn list(layout: &Layout) -> Vec<RunningCall> {
     stack
 }
 
-/// Writes the code objects of this thread's functions to `codes`, without trust in `layout`; returns their number.
-pub(crate) fn probe(layout: &Layout, codes: &mut [usize]) -> usize {
+/// Writes the code object and the last instruction of each function of this thread to `words`, without trust in `layout`; returns the number
+/// of functions.
+pub(crate) fn probe(layout: &Layout, words: &mut [usize]) -> usize {
     if !find_python() {
         return 0;
     }
+    let mut pairs = words.chunks_exact_mut(2);
     let mut count = 0;
-    let walked = walk(&AnyMemory, layout, |position| {
-        if let Some(slot) = codes.get_mut(count) {
-            *slot = position.code;
-            count += 1;
-        }
-        count < codes.len()
+    let walked = walk(&AnyMemory, layout, |call| {
+        let Some(pair) = pairs.next() else { return false };
+        pair.copy_from_slice(&[call.code, call.instruction]);
+        count += 1;
+        true
     });
     walked.map_or(0, |()| count)
 }

@@ -75,15 +75,15 @@ pub extern "C" fn oomph_recorder_resume() {
     RECORDING.resume();
 }
 
-/// Writes the addresses of the code objects of this thread's Python functions to `codes`, innermost first, at most `capacity`;
-/// returns their number. A difference from the frames that Python shows means another `layout` than this
-/// Python's. Addresses without memory are not touched.
+/// Writes the addresses of the code object and of the last instruction of each Python function of this thread to `words`, innermost first,
+/// at most `capacity` words; returns the number of functions. A difference from the frames that Python shows means another
+/// `layout` than this Python's. Addresses without memory are not touched.
 ///
 /// # Safety
-/// `codes` points to `capacity` words, `layout` to a whole value.
+/// `words` points to `capacity` words, `layout` to a whole value.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn oomph_recorder_probe(layout: *const Layout, codes: *mut usize, capacity: usize) -> usize {
+pub unsafe extern "C" fn oomph_recorder_probe(layout: *const Layout, words: *mut usize, capacity: usize) -> usize {
     // SAFETY: by the contract of this function.
-    let (layout, codes) = unsafe { (*layout, std::slice::from_raw_parts_mut(codes, capacity)) };
-    frames::probe(&layout, codes)
+    let (layout, words) = unsafe { (*layout, std::slice::from_raw_parts_mut(words, capacity)) };
+    frames::probe(&layout, words)
 }

@@ -23,6 +23,7 @@ impl Real {
             lines.push(format!("oomph: {}{}{reason}", self.how(folder), self.use_of_memory_in_words()));
         }
         lines.extend(self.describe_kills());
+        lines.extend(self.silence.as_ref().map(|silence| silence.describe(folder)));
         if self.caught.times > 0 {
             let times = count(self.caught.times, "out-of-memory error was", "out-of-memory errors were");
             lines.push(format!("oomph: {times} caught{}", at(self.caught.at.as_ref(), folder)));
@@ -172,6 +173,7 @@ mod tests {
             is_of_group,
             limit_bytes: Some(1 << 30),
             largest_process_bytes: 900 << 20,
+            ended_micros: 0,
         };
         let cases = [
             (host(None, false), "as by the kernel for want of host memory, or by a scheduler", None),

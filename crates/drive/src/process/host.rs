@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use nix::sys::resource::{UsageWho, getrusage};
 use trace::run::HostRecord;
@@ -39,8 +40,15 @@ impl HostWatch {
             is_of_group: in_group.is_some(),
             limit_bytes: self.groups.iter().filter_map(|group| read_limit(group)).min(),
             largest_process_bytes: u64::try_from(largest).unwrap_or_default() * 1024,
+            ended_micros: micros_now(),
         }
     }
+}
+
+/// The time by which recordings are dated.
+fn micros_now() -> u64 {
+    let passed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(passed.as_micros()).unwrap_or(u64::MAX)
 }
 
 /// The folders of the memory controller for this process, innermost first, from /proc/self/cgroup (cgroups(7)): version 2 has the line

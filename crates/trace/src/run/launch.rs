@@ -73,7 +73,7 @@ pub struct Job {
     pub ranks: Vec<u32>,
 }
 
-/// The memory of the host during a real run.
+/// The host at the end of a real run, and its memory.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostRecord {
     /// The processes that the kernel killed for want of memory during the run; `None` if the kernel does not say.
@@ -84,6 +84,8 @@ pub struct HostRecord {
     pub limit_bytes: Option<u64>,
     /// The resident memory of the largest process of the program.
     pub largest_process_bytes: u64,
+    /// The wall-clock time of the end, in microseconds since 1970.
+    pub ended_micros: u64,
 }
 
 /// The end of a program, as its parent process saw it.

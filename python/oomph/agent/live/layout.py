@@ -62,26 +62,27 @@ def find(recorder: ctypes.CDLL) -> Layout | None:
 
 
 def _is_right(recorder: ctypes.CDLL, layout: Layout) -> bool:
-    """True if the recorder finds the functions that Python shows."""
-    return _read_codes(recorder, layout) == _list_codes()
+    """True if the recorder finds the functions, and their instructions, that Python shows."""
+    return _read_calls(recorder, layout) == _list_calls()
 
 
-def _list_codes() -> list[int]:
-    """The code objects of the caller's callers, innermost first."""
-    codes, frame = [], sys._getframe(2)
+def _list_calls() -> list[tuple[int, int]]:
+    """The code objects of the caller's callers, innermost first, with the offset of the last instruction."""
+    calls, frame = [], sys._getframe(2)
     while frame is not None:
-        codes.append(id(frame.f_code))
+        calls.append((id(frame.f_code), frame.f_lasti))
         frame = frame.f_back
-    return codes[:_DEEPEST]
+    return calls[:_DEEPEST]
 
 
-def _read_codes(recorder: ctypes.CDLL, layout: Layout) -> list[int]:
-    """The code objects by the recorder, without those of this function and its caller."""
-    codes = (ctypes.c_size_t * (_DEEPEST + 2))()
+def _read_calls(recorder: ctypes.CDLL, layout: Layout) -> list[tuple[int, int]]:
+    """The same by the recorder, without this function and its caller."""
+    words = (ctypes.c_size_t * (2 * _DEEPEST + 4))()
     recorder.oomph_recorder_probe.restype = ctypes.c_size_t
     recorder.oomph_recorder_probe.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
-    count = recorder.oomph_recorder_probe(ctypes.addressof(layout), ctypes.addressof(codes), len(codes))
-    return list(codes[2:count])
+    count = recorder.oomph_recorder_probe(ctypes.addressof(layout), ctypes.addressof(words), len(words))
+    calls = zip(words[4 : 2 * count : 2], words[5 : 2 * count : 2])
+    return [(code, instruction - code - layout.code.instructions) for code, instruction in calls]
 
 
 def _find_code() -> CodeLayout | None:
@@ -132,7 +133,7 @@ def _find_word(owner: object, word: int) -> int | None:
 
 def _find_line() -> int | None:
     """The offset of the first line in code objects, right for several."""
-    codes = [it.__code__ for it in (_sample, _find_word, _find_code, _list_codes)]
+    codes = [it.__code__ for it in (_sample, _find_word, _find_code, _list_calls)]
     places = range(2 * _WORD, CodeType.__basicsize__, 4)
     return next((at for at in places if all(ctypes.c_int32.from_address(id(it) + at).value == it.co_firstlineno for it in codes)), None)
 
