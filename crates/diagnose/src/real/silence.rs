@@ -3,12 +3,15 @@
 use std::collections::BTreeMap;
 
 use report::words::relative;
-use trace::{Launch, Process, Run, Snapshot};
+use trace::{Launch, Process, Run, Snapshot, StackId};
 
 use crate::measure::own::is_own;
 
 /// A shorter silence is work on the CPU.
 const LEAST_SECONDS: u64 = 60;
+
+/// The last events among which a line of the user is searched.
+const FEW: usize = 1000;
 
 /// The last allocations of all processes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -62,15 +65,16 @@ fn words_of_ranks(ranks: &[u32]) -> String {
     format!("{} {}", if ranks.len() == 1 { "rank" } else { "ranks" }, numbers.join(", "))
 }
 
-/// The time and the user's line of the last event.
+/// The time of the last event, and the last line of the user: a backward allocates without one.
 fn last_allocation(process: &Process) -> Option<(u64, Option<(String, u32)>)> {
     let snapshot = process.snapshot.as_ref()?;
-    let last = snapshot.traces.iter().filter_map(|trace| trace.last()).filter(|event| event.time.is_some());
-    let last = last.max_by_key(|event| event.time)?;
-    Some((last.time?.micros(), line_of(snapshot, last.stack)))
+    let of_device = snapshot.traces.iter().max_by_key(|trace| trace.last().and_then(|event| event.time))?;
+    let micros = of_device.last()?.time?.micros();
+    let line = of_device.iter().rev().take(FEW).find_map(|event| line_of(snapshot, event.stack));
+    Some((micros, line))
 }
 
-fn line_of(snapshot: &Snapshot, stack: trace::StackId) -> Option<(String, u32)> {
+fn line_of(snapshot: &Snapshot, stack: StackId) -> Option<(String, u32)> {
     let frame = snapshot.stacks.frames(stack).find(|frame| is_own(&frame.file, ""))?;
     Some((frame.file.clone(), frame.line))
 }
