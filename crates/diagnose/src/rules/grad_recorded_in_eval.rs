@@ -9,7 +9,7 @@
 use std::collections::BTreeSet;
 
 use causes::CauseId;
-use report::{Contents, Finding, Remedy, Severity};
+use report::{Contents, Finding, Location, Remedy, Severity};
 use trace::{Action, Bytes, EventIndex, Lifetime, LifetimeId, Phase, StackId};
 
 use super::input::Facts;
@@ -39,45 +39,48 @@ fn find(facts: &Facts) -> Option<Cause> {
 /// statistics, is excluded: a backward has freed earlier results of its lines.
 fn find_running_pass(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.is_at_error() && facts.pressure.is_none())?, facts.moment()?);
-    let is_evaluating = view.trace.process.ooms.last().is_some_and(|oom| oom.records_in_eval);
-    let trained: BTreeSet<StackId> = view
-        .trace
-        .history
-        .lifetimes()
-        .iter()
-        .filter(|life| is_used_by_backward(view, life))
-        .map(|life| life.stack)
-        .collect();
+    view.trace.process.ooms.last().filter(|oom| oom.records_in_eval)?;
+    let lives = view.trace.history.lifetimes().iter();
+    let trained: BTreeSet<StackId> =
+        lives.filter(|life| is_used_by_backward(view, life)).map(|life| life.stack).collect();
     let saved: Vec<_> = view
         .live_with_ids(moment)
         .filter(|(_, life, contents)| *contents == Contents::Activations && view.is_made_by_module(life.stack))
         .filter(|(_, life, _)| !trained.contains(&life.stack) && !is_used_by_backward(view, life))
+        .map(|(id, life, _)| (id, life))
         .collect();
-    let total: Bytes = saved.iter().map(|(_, life, _)| life.block()).sum();
-    let is_small = total.0.saturating_mul(MIN_SHARE_DENOMINATOR) < view.live_total(moment).0;
-    if !is_evaluating || saved.is_empty() || is_small {
+    let largest = saved.iter().max_by_key(|(_, life)| life.block())?.1;
+    let total = total_of(&saved);
+    if total.0.saturating_mul(MIN_SHARE_DENOMINATOR) < view.live_total(moment).0 {
         return None;
     }
+    let message =
+        format!("gradients are recorded in evaluation: {total} are saved for a backward, without torch.no_grad()");
+    Some(blame_saved(view, message, view.call_location(largest.stack), &saved))
+}
+
+fn total_of(saved: &[(LifetimeId, &Lifetime)]) -> Bytes {
+    saved.iter().map(|(_, life)| life.block()).sum()
+}
+
+/// The cause for results that are saved in vain and alive at the error. Without it they are freed as under `no_grad`.
+fn blame_saved(view: &View, message: String, location: Option<Location>, saved: &[(LifetimeId, &Lifetime)]) -> Cause {
+    let total = total_of(saved);
     let finding = Finding {
         without: None,
         rule: RULE.cause,
         severity: Severity::Error,
-        message: format!(
-            "gradients are recorded in evaluation: {total} are saved for a backward, without torch.no_grad()"
-        ),
-        location: saved
-            .iter()
-            .max_by_key(|(_, life, _)| life.block())
-            .and_then(|(_, life, _)| view.call_location(life.stack)),
+        message,
+        location,
         evidence: vec![
             bytes("saved and alive at the error", total, Source::LiveAtError),
             count("tensors", u64::try_from(saved.len()).unwrap_or(u64::MAX), Source::Lifetimes),
         ],
         remedies: vec![no_grad()],
     };
-    let results: Vec<_> = saved.iter().map(|(id, life, _)| (*id, life.begun())).collect();
+    let results = saved.iter().map(|(id, life)| (*id, life.begun()));
     let cause = Cause { finding, bytes: Some(total), rank: Rank::Fault, removal: None };
-    Some(cause.with_removal(Removal::free_after(freed_by_next(view, results.into_iter())).estimated()))
+    cause.with_removal(Removal::free_after(freed_by_next(view, results)).estimated())
 }
 
 /// True for a tensor that was alive during a backward.
@@ -98,30 +101,18 @@ fn find_saved_in_vain(facts: &Facts, fate: &Fate) -> Option<Cause> {
     let in_vain: Vec<_> = made
         .iter()
         .filter(|(id, ..)| fate.life(id.0 as usize).is_some_and(|life| is_saved_in_vain(fate.later, life)))
+        .map(|(id, life, _)| (*id, *life))
         .collect();
-    let saved: Bytes = in_vain.iter().map(|(_, life, _)| life.block()).sum();
+    let saved = total_of(&in_vain);
     let tensors = u64::try_from(in_vain.len()).unwrap_or(u64::MAX);
     let is_small = saved.0.saturating_mul(MIN_SHARE_DENOMINATOR) < view.live_total(moment).0;
     if tensors < MIN_TENSORS || in_vain.len() * 2 < made.len() || is_small {
         return None;
     }
-    let finding = Finding {
-        without: None,
-        rule: RULE.cause,
-        severity: Severity::Error,
-        message: format!(
-            "a forward saves {saved} for a backward that never comes: gradients are recorded in evaluation"
-        ),
-        location: in_vain.first().and_then(|(_, life, _)| view.call_location(life.stack)),
-        evidence: vec![
-            bytes("saved and alive at the error", saved, Source::LiveAtError),
-            count("tensors", tensors, Source::Lifetimes),
-        ],
-        remedies: vec![no_grad()],
-    };
-    let results = in_vain.iter().map(|(id, life, _)| (*id, life.begun()));
-    let cause = Cause { finding, bytes: Some(saved), rank: Rank::Fault, removal: None };
-    Some(cause.with_removal(Removal::free_after(freed_by_next(view, results)).estimated()))
+    let message =
+        format!("a forward saves {saved} for a backward that never comes: gradients are recorded in evaluation");
+    let location = in_vain.first().and_then(|(_, life)| view.call_location(life.stack));
+    Some(blame_saved(view, message, location, &in_vain))
 }
 
 /// Frees each result after the second later allocation of a module: roughly what happens under `no_grad`, where the next module reads
