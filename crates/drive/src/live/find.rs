@@ -28,9 +28,13 @@ fn of_process(pid: u32, name: &str) -> PathBuf {
     Path::new("/proc").join(pid.to_string()).join(name)
 }
 
-/// The folder of the run, by the environment that the process started with.
+/// The folder of the run, by the environment that the process started with. A folder of the user's may be relative to the folder that the
+/// process started in, which is its own unless it has changed it.
 fn read_folder(pid: u32) -> io::Result<Option<PathBuf>> {
-    Ok(find_variable(&fs::read(of_process(pid, "environ"))?))
+    match find_variable(&fs::read(of_process(pid, "environ"))?) {
+        Some(folder) if folder.is_relative() => Ok(Some(fs::read_link(of_process(pid, "cwd"))?.join(folder))),
+        found => Ok(found),
+    }
 }
 
 fn find_variable(environment: &[u8]) -> Option<PathBuf> {
