@@ -25,7 +25,11 @@ def start() -> None:
     if command is None:
         _say("OOMPH_RUN is set, but the `oomph` command is missing; nothing is recorded")
         return
-    prepared = subprocess.run([command, "record-into", folder, "--", *sys.orig_argv], capture_output=True, text=True)
+    try:
+        prepared = subprocess.run([command, "record-into", folder, "--", *sys.orig_argv], capture_output=True, text=True)
+    except OSError as error:
+        _say(f"{command} cannot be started: {error.strerror}; nothing is recorded")
+        return
     if prepared.returncode:
         _say(f"OOMPH_RUN={folder}: {prepared.stderr.strip()}; nothing is recorded")
         return

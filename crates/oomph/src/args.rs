@@ -48,7 +48,7 @@ pub(crate) enum Command {
     /// What is the smallest change that makes it fit? Tries remedies on a phantom GPU, alone and together.
     #[command(after_help = fit::EXAMPLES)]
     Fit(Box<Fit>),
-    /// Runs a program for real, records its memory for next to nothing, and explains its end.
+    /// What does it do on the GPU? Runs a program for real, records its memory, and explains its end.
     #[command(after_help = run::EXAMPLES)]
     Run(Run),
     /// Prepares the folder of `OOMPH_RUN` and prints where the agent is, for a Python that was started without `oomph run`.

@@ -8,6 +8,11 @@
 // rank0.snapshot.pickle    torch's own snapshot (opens in memory_viz); written beside, then renamed: whole or absent
 // phantom-<pid>.jsonl      the phantom, appended as device memory changes; also a valid prefix
 // files                    the phantom: which files were looked at, where `fit` asks (Note [Files looked at] in `phantom/src/files.rs`)
+// rank0.recording          the recorder of a real run (Note [Recording] in `wire/src/recording.rs`)
+// snapshots/1              a copy of a running real run: run.json, records and recordings as of that moment
+// retry1                   the run directory of a second try
+// unpacked                 the agent, where the user's cache cannot be written
+// explained                empty: with `OOMPH_RUN` alone, a process has explained the end
 // ```
 // A second process of the same rank writes `rank0-<pid>.…`. The process record names the pid, which joins the
 // agent's file and the phantom's.
