@@ -474,7 +474,7 @@ fn the_headline_never_says_more_than_was_seen() {
                 need: need(24_199, Some("it raised X")),
                 ..full()
             },
-            "does not fit 2 × NVIDIA GeForce RTX 4090; what it needs in all is not known",
+            "does not fit 2 × NVIDIA GeForce RTX 4090: 2.00 GiB could not be allocated",
         ),
     ];
     for (report, expected) in cases {

@@ -8,7 +8,7 @@ use report::{Contents, Finding, Remedy, Standing};
 use trace::{Bytes, LifetimeId};
 
 use super::input::Facts;
-use super::known::{Source, bytes};
+use super::known::{Known, Source, bytes};
 use super::removal::Removal;
 use super::rule::{Cause, Check, Rank, Rule};
 use super::shared::advice;
@@ -21,8 +21,8 @@ const SCALING: [Contents; 3] = [Contents::Activations, Contents::Temporaries, Co
 pub(super) const RULE: Rule = Rule { cause: CauseId::BatchTooLarge, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    // A measured need says which part of the batch fits: `need-exceeds-device`.
-    let view = facts.view.filter(|_| facts.is_at_error() && facts.need.is_none())?;
+    // A need above the device's memory says which part of the batch fits: `need-exceeds-device`.
+    let view = facts.view.filter(|_| facts.is_at_error() && is_need_open(facts))?;
     let moment = facts.moment()?;
     let total = view.live_total(moment);
     let inputs = facts.live_bytes(Contents::Inputs);
@@ -47,6 +47,12 @@ fn find(facts: &Facts) -> Option<Cause> {
     };
     let cause = Cause { finding, bytes: Some(Bytes(scales.0 / 2)), rank: Rank::Need, removal: None };
     Some(cause.with_removal(halved(facts, view)))
+}
+
+/// True if no need is known, or a lower bound that the device has: the program was stopped there.
+fn is_need_open(facts: &Facts) -> bool {
+    let total = facts.device.total.map(Known::nearest);
+    facts.need.as_ref().is_none_or(|need| need.value.is_partial && total.is_some_and(|total| need.value.bytes <= total))
 }
 
 /// Half of every activation, temporary and input, and of the request that failed.

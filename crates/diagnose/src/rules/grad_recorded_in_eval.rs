@@ -127,9 +127,13 @@ fn freed_by_next(
     results.filter_map(|(id, begun)| Some((id, after(begun?)?))).collect()
 }
 
-/// The only pass of the history failed: evaluation, or the first step of training.
+/// The only pass of the history failed: evaluation, or the first step of training. The agent has seen the mode of the module: where it did,
+/// [`find_running_pass`] decides.
 fn find_failed_pass(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.is_at_error())?, facts.moment()?);
+    if !view.trace.process.ooms.is_empty() {
+        return None;
+    }
     let last = view.timeline.number(moment.event_before()?)?;
     let saved = facts.live_bytes(Contents::Activations);
     let most = saved.0.saturating_mul(2) > view.live_total(moment).0;

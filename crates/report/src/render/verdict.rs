@@ -103,10 +103,17 @@ fn does_not_fit(report: &CheckReport, spare: i64, assumed: &[Condition]) -> Stri
     if spare < 0 {
         format!("does not fit {name}: {}{bytes} too little{condition}", words_of_least(&report.need))
     } else if report.need.at_least.is_some() {
-        format!("does not fit {name}{condition}; what it needs in all is not known")
+        let failed = report.oom.as_ref().and_then(|oom| words_of_failed(oom, &report.folder));
+        format!("does not fit {name}{}{condition}; what it needs in all is not known", failed.unwrap_or_default())
     } else {
         format!("does not fit {name}{condition}, though its need is {bytes} less than the device has")
     }
+}
+
+/// `: 288.00 MiB could not be allocated (model.py:27)`; `None` without the size of the request.
+fn words_of_failed(oom: &Oom, folder: &str) -> Option<String> {
+    let line = oom.location.as_ref().map_or_else(String::new, |location| format!(" ({})", line_of(location, folder)));
+    Some(format!(": {} could not be allocated{line}", oom.requested_bytes?))
 }
 
 /// True for a cause that names the holder of a loop's tensors.
