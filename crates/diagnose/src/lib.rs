@@ -23,6 +23,7 @@ mod real;
 mod rules;
 #[cfg(test)]
 mod testing;
+pub mod top;
 mod tune;
 
 pub use against::{AgainstCase, AgainstRun, against};

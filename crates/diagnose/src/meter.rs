@@ -2,14 +2,16 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use report::metrics::{DeviceMetrics, ProcessMetrics, StepGrowth};
-use trace::run::{DeviceStats, GpuRecord, StepRecord};
-use trace::{BlockChange, Process, Record, Recording};
+use report::metrics::{DeviceMetrics, LoaderMetrics, ProcessMetrics, StepGrowth};
+use trace::run::{DeviceStats, GpuRecord, LoaderWait, StepRecord};
+use trace::{BlockChange, Phase, Process, Record, Recording};
 
 use crate::measure::pace::estimate_growth;
 
 /// The number of last steps from which the growth is estimated: some seconds, or as many slow steps.
 const STEPS: usize = 64;
+/// The number of last records of steps from which their time is taken. A record comes four times a second, or after a slower step.
+const TIMED: usize = 16;
 
 /// Follows one process.
 #[derive(Clone, Debug, Default)]
@@ -19,7 +21,17 @@ pub struct Meter {
     is_further: bool,
     steps: u32,
     has_ended: bool,
+    phase: Option<Phase>,
+    /// The last recorded steps with a time.
+    timed: VecDeque<TimedStep>,
     devices: BTreeMap<u32, DeviceMeter>,
+}
+
+#[derive(Clone, Debug)]
+struct TimedStep {
+    step: u32,
+    monotonic_ns: u64,
+    loader: Option<LoaderWait>,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -120,6 +132,16 @@ impl Meter {
         self.steps = self.steps.max(steps);
     }
 
+    /// Notes the phase of the last allocation.
+    pub fn set_phase(&mut self, phase: Option<Phase>) {
+        self.phase = phase;
+    }
+
+    /// The time of the last recorded step, by the clock that all processes of the machine share.
+    pub fn last_step_ns(&self) -> Option<u64> {
+        self.timed.back().map(|last| last.monotonic_ns)
+    }
+
     /// The figures by now.
     pub fn measure(&self) -> ProcessMetrics {
         let devices = self.devices.values().filter(|device| device.known.reserved_peak_bytes > 0);
@@ -129,8 +151,32 @@ impl Meter {
             is_further: self.is_further,
             steps: self.steps,
             ended: self.has_ended,
+            phase: self.phase.map(Phase::name),
+            step_seconds: self.time_step(),
+            loader: self.measure_loader(),
             devices: devices.map(DeviceMeter::measure).collect(),
         }
+    }
+
+    /// The first and the last of the timed steps, and the time between.
+    fn span(&self) -> Option<(&TimedStep, &TimedStep, f64)> {
+        let (first, last) = (self.timed.front()?, self.timed.back()?);
+        let passed = last.monotonic_ns.checked_sub(first.monotonic_ns).filter(|passed| *passed > 0)?;
+        Some((first, last, passed as f64))
+    }
+
+    fn time_step(&self) -> Option<f64> {
+        let (first, last, passed_ns) = self.span()?;
+        let steps = last.step.checked_sub(first.step).filter(|steps| *steps > 0)?;
+        Some(passed_ns / 1e9 / f64::from(steps))
+    }
+
+    fn measure_loader(&self) -> Option<LoaderMetrics> {
+        let (first, last, passed_ns) = self.span()?;
+        let loader = last.loader.as_ref()?;
+        let before_ns = first.loader.as_ref().map_or(0, |loader| loader.wait_ns);
+        let wait_share = (loader.wait_ns.saturating_sub(before_ns) as f64 / passed_ns).min(1.0);
+        Some(LoaderMetrics { wait_share, workers: loader.workers, pins_memory: loader.pins_memory })
     }
 
     fn device(&mut self, device: u32) -> &mut DeviceMeter {
@@ -148,6 +194,13 @@ impl Meter {
 
     fn note_step(&mut self, step: &StepRecord) {
         self.set_steps(step.step);
+        if step.monotonic_ns > 0 {
+            let timed = TimedStep { step: step.step, monotonic_ns: step.monotonic_ns, loader: step.loader.clone() };
+            self.timed.push_back(timed);
+        }
+        if self.timed.len() > TIMED {
+            self.timed.pop_front();
+        }
         for stats in &step.devices {
             self.note_stats(stats);
             let after = &mut self.device(stats.device).after_steps;
@@ -169,6 +222,7 @@ impl Meter {
         known.allocated_peak_bytes = known.allocated_peak_bytes.max(stats.allocated_peak_bytes);
         known.reserved_peak_bytes = known.reserved_peak_bytes.max(stats.reserved_peak_bytes);
         known.alloc_retries = Some(stats.alloc_retries);
+        known.inactive_split_bytes = Some(stats.inactive_split_bytes);
     }
 
     /// Notes a whole recording. The memory before its first event is the blocks at the end less all changes.
@@ -256,6 +310,26 @@ mod tests {
         let changes = [change(640, 5), change(-500, 5), change(700, 6), change(1, 6)];
         assert_eq!(meter(&growing, &changes).growth, rise(37), "360 are free at the peak of step 5");
         assert_eq!(meter(&growing[..4], &[]).growth, None);
+    }
+
+    #[test]
+    fn the_last_steps_tell_their_time_and_the_wait_for_the_loader() {
+        let timed = |step: u32, millis: u64, wait_millis: u64| {
+            let loader = Some(LoaderWait { wait_ns: wait_millis * 1_000_000, workers: 2, pins_memory: true });
+            Record::Step(StepRecord { step, monotonic_ns: millis * 1_000_000, loader, ..StepRecord::default() })
+        };
+        let measure = |records: &[Record]| {
+            let mut meter = Meter::default();
+            records.iter().for_each(|record| meter.note_record(record));
+            let found = meter.measure();
+            (found.step_seconds, found.loader)
+        };
+        assert_eq!(measure(&[timed(1, 500, 0)]), (None, None), "one moment tells no time");
+        let loader = LoaderMetrics { wait_share: 0.75, workers: 2, pins_memory: true };
+        assert_eq!(measure(&[timed(1, 500, 100), timed(5, 2500, 1600)]), (Some(0.5), Some(loader)));
+        let many: Vec<Record> =
+            (1..=40).map(|step| timed(step, u64::from(step) * if step < 24 { 9 } else { 8 }, 0)).collect();
+        assert_eq!(measure(&many).0, Some(0.001 * (320.0 - 200.0) / 15.0), "the last 16 records");
     }
 
     #[test]

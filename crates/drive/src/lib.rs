@@ -16,6 +16,7 @@ pub mod error;
 pub mod events;
 pub mod guard;
 pub mod live;
+pub mod machine;
 pub mod process;
 mod python;
 pub mod run_dir;

@@ -8,7 +8,7 @@ pub mod now;
 pub mod publish;
 mod server;
 pub mod snapshots;
-mod watch;
+pub(crate) mod watch;
 
 use std::io;
 use std::thread::{self, JoinHandle};

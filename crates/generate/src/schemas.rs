@@ -7,6 +7,7 @@ use report::document::JsonReport;
 use report::explain::ExplainReport;
 use report::fit::FitReport;
 use report::lint::LintReport;
+use report::top::TopReport;
 use report::tune::TuneReport;
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::transform::{RecursiveTransform, Transform as _};
@@ -22,6 +23,7 @@ pub(crate) fn write() -> Vec<Output> {
         of_report::<ExplainReport>("docs/schema/explain.json"),
         of_report::<FitReport>("docs/schema/fit.json"),
         of_report::<LintReport>("docs/schema/lint.json"),
+        of_report::<TopReport>("docs/schema/top.json"),
         of_report::<TuneReport>("docs/schema/tune.json"),
         Output::file("docs/schema/gpus.json", to_text(&of::<GpusAnswer>("oomph gpus --json", Contract::Serialize))),
         Output::file(

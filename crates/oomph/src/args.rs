@@ -11,6 +11,7 @@ mod lists;
 mod phantom;
 mod remedy;
 mod run;
+mod top;
 mod tune;
 
 use std::ffi::OsString;
@@ -27,6 +28,7 @@ pub(crate) use self::lint::{ALL, FixMode, Lint, parse_rule};
 pub(crate) use self::lists::{Gpus, RemedyName, RuleName};
 pub(crate) use self::phantom::Phantom;
 pub(crate) use self::run::{MetricsTarget, RecordInto, Run, SnapshotSignal};
+pub(crate) use self::top::Top;
 pub(crate) use self::tune::Tune;
 
 /// Ends PyTorch's `CUDA out of memory`: says before a GPU is touched whether a program fits, and what fills the memory.
@@ -51,6 +53,9 @@ pub(crate) enum Command {
     /// What does it do on the GPU? Runs a program for real, records its memory, and explains its end.
     #[command(after_help = run::EXAMPLES)]
     Run(Run),
+    /// What is on the GPUs now? All processes, and PyTorch's view of those under `oomph run`.
+    #[command(after_help = top::EXAMPLES)]
+    Top(Top),
     /// Prepares the folder of `OOMPH_RUN` and prints where the agent is, for a Python that was started without `oomph run`.
     #[command(hide = true)]
     RecordInto(RecordInto),

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 
 use diagnose::TuneError;
 use drive::SetupError;
+use drive::machine::MachineError;
 use thiserror::Error;
 
 pub(crate) use self::input::InputError;
@@ -24,6 +25,10 @@ pub(crate) enum Error {
     Lint(#[from] LintError),
     #[error("{0}")]
     Tune(#[from] TuneError),
+    #[error("{0}")]
+    Machine(#[from] MachineError),
+    #[error("cannot use the terminal: {0}")]
+    Terminal(io::Error),
     #[error("there is no remedy `{0}`")]
     UnknownRemedy(String),
     #[error("there is no rule `{name}`{}", suggestion(nearest.as_deref()))]
@@ -66,6 +71,8 @@ impl Error {
             Error::Input(error) => error.hint(),
             Error::Lint(error) => error.hint(),
             Error::Tune(error) => return tune_hint(error).map(str::to_owned),
+            Error::Machine(error) => error.hint(),
+            Error::Terminal(_) => "`oomph top --once` prints one look",
             Error::UnknownRemedy(_) => "`oomph remedy` lists the remedies",
             Error::UnknownRule { .. } => "`oomph rule` lists the rules",
             Error::NoBatch(_) => {

@@ -24,6 +24,7 @@ mod remark;
 pub mod render;
 pub mod run_picture;
 mod sanitize;
+pub mod top;
 pub mod tune;
 pub mod words;
 

@@ -18,8 +18,28 @@ pub struct ProcessMetrics {
     pub steps: u32,
     /// True if the process has ended.
     pub ended: bool,
+    /// The phase of the last allocation; `None` if allocations are not recorded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub phase: Option<&'static str>,
+    /// The time of an optimizer step, over the last steps; `None` before the second.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step_seconds: Option<f64>,
+    /// The wait for the `DataLoader`, over the same steps; `None` without a loader.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub loader: Option<LoaderMetrics>,
     /// The devices that the process uses.
     pub devices: Vec<DeviceMetrics>,
+}
+
+/// The wait for a `DataLoader`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct LoaderMetrics {
+    /// The share of the time of a step.
+    pub wait_share: f64,
+    /// `num_workers`.
+    pub workers: u32,
+    /// `pin_memory`.
+    pub pins_memory: bool,
 }
 
 /// The figures of a process on one device.
@@ -39,6 +59,10 @@ pub struct DeviceMetrics {
     pub allocated_peak_bytes: u64,
     /// The most reserved so far.
     pub reserved_peak_bytes: u64,
+    /// The free memory in segments that have other blocks in use, after the last recorded step: no `empty_cache` releases it. `None` if no
+    /// record states it yet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inactive_split_bytes: Option<u64>,
     /// The requests for which the cache was released; `None` if no record states them yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alloc_retries: Option<u64>,
@@ -76,12 +100,15 @@ type Metric = (&'static str, &'static str, &'static str);
 
 const STEPS: Metric = ("steps_total", "counter", "Completed optimizer steps.");
 type DeviceMetric = (Metric, fn(&DeviceMetrics) -> Option<u64>);
-const OF_DEVICES: [DeviceMetric; 8] = [
+const OF_DEVICES: [DeviceMetric; 9] = [
     (("device_bytes", "gauge", "Memory of the device."), |it| Some(it.total_bytes)),
     (("allocated_bytes", "gauge", "Allocated memory."), |it| Some(it.allocated_bytes)),
     (("reserved_bytes", "gauge", "Reserved memory."), |it| Some(it.reserved_bytes)),
     (("allocated_peak_bytes", "gauge", "The most allocated so far."), |it| Some(it.allocated_peak_bytes)),
     (("reserved_peak_bytes", "gauge", "The most reserved so far."), |it| Some(it.reserved_peak_bytes)),
+    (("inactive_split_bytes", "gauge", "Free memory in segments that have other blocks in use."), |it| {
+        it.inactive_split_bytes
+    }),
     (("alloc_retries_total", "counter", "Requests for which the cache was released."), |it| it.alloc_retries),
     (("growth_per_step_bytes", "gauge", "Growth of the allocated memory in a step."), |it| {
         Some(it.growth?.per_step_bytes)
@@ -138,8 +165,9 @@ mod tests {
             reserved_peak_bytes: 70,
             alloc_retries: growth.map(|_| 2),
             growth,
+            ..DeviceMetrics::default()
         };
-        ProcessMetrics { pid, rank: 3, is_further, steps: 9, ended: false, devices: vec![device] }
+        ProcessMetrics { pid, rank: 3, is_further, steps: 9, devices: vec![device], ..ProcessMetrics::default() }
     }
 
     const GROWTH: StepGrowth = StepGrowth { per_step_bytes: 5, steps_to_error: 9 };

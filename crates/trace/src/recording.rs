@@ -8,6 +8,7 @@
 mod bytes;
 mod growing;
 mod phases;
+mod progress;
 mod reservations;
 #[cfg(test)]
 #[expect(clippy::unwrap_used, reason = "a test")]
@@ -25,8 +26,9 @@ pub use self::growing::{
     BlockChange, HeldMemory, RecordingHeader, read_changes, read_header, settle_blocks, sum_blocks,
 };
 use self::phases::Phases;
+pub use self::progress::Progress;
 use self::reservations::{HeldBlock, Ranges, Reservation};
-use self::texts::read_texts;
+use self::texts::TextReader;
 use crate::bytes::Bytes;
 use crate::event::{Action, Event};
 use crate::ids::{Address, DeviceIndex, Time};
@@ -98,15 +100,16 @@ pub fn read_recording(file: &[u8]) -> Result<Recording, RecordingError> {
         return Err(RecordingError::Length { found: file.len(), expected });
     }
     let part = |range: Range<u64>| &file[to_place(range.start)..to_place(range.end)];
-    let (stacks, numbers) = read_texts(part(header.locate_texts()));
-    let stack_of = |number: u32| numbers.get(number as usize).copied().unwrap_or(StackId::EMPTY);
+    let mut texts = TextReader::new();
+    texts.feed(part(header.locate_texts()));
+    let stack_of = |number: u32| texts.stack(number);
     let slots = (header.first_event()..header.events).map(|number| to_place(header.locate_event(number)));
     let slots_of_blocks =
         (0..header.block_capacity).map(|index| to_place(starts_of_blocks) + to_place(index) * BLOCK_BYTES);
     Ok(Recording {
         events: slots.map(|at| read_event(fields, at, &stack_of)).collect(),
         blocks: slots_of_blocks.filter_map(|at| read_block(fields, at, &stack_of)).collect(),
-        stacks,
+        stacks: texts.into_stacks(),
         first: header.first_event(),
         started_micros: fields.u64(header::STARTED_MICROS),
         step: header.step,

@@ -4,9 +4,14 @@ Written by `make generate` from the table there; not to be edited.
 """
 
 
-def device_stats(*, device: int, allocated_bytes: int, allocated_peak_bytes: int, reserved_bytes: int, reserved_peak_bytes: int, alloc_retries: int, ooms: int) -> dict:
+def device_stats(*, device: int, allocated_bytes: int, allocated_peak_bytes: int, reserved_bytes: int, reserved_peak_bytes: int, alloc_retries: int, ooms: int, inactive_split_bytes: int) -> dict:
     """A selection of `torch.cuda.memory_stats` of one device. Sizes are in bytes."""
-    return {"device": device, "allocated_bytes": allocated_bytes, "allocated_peak_bytes": allocated_peak_bytes, "reserved_bytes": reserved_bytes, "reserved_peak_bytes": reserved_peak_bytes, "alloc_retries": alloc_retries, "ooms": ooms}
+    return {"device": device, "allocated_bytes": allocated_bytes, "allocated_peak_bytes": allocated_peak_bytes, "reserved_bytes": reserved_bytes, "reserved_peak_bytes": reserved_peak_bytes, "alloc_retries": alloc_retries, "ooms": ooms, "inactive_split_bytes": inactive_split_bytes}
+
+
+def loader_wait(*, wait_ns: int, workers: int, pins_memory: bool) -> dict:
+    """The time for which a program waited for its `DataLoader`s, and the settings of the last of them."""
+    return {"wait_ns": wait_ns, "workers": workers, "pins_memory": pins_memory}
 
 
 def gpu_work(*, flops: dict[str, int], bytes: int, host_bytes: int, operators: int) -> dict:
@@ -29,7 +34,7 @@ def census(*, number: int, step: int, when: str, tensors: list[tuple[str, int, i
     return {"kind": "census", "number": number, "step": step, "when": when, "tensors": tensors}
 
 
-def step(*, step: int, devices: list[dict], monotonic_ns: int, work: dict | None = None, at: tuple[str, int] | None = None, zeroed_at: tuple[str, int] | None = None) -> dict:
+def step(*, step: int, devices: list[dict], monotonic_ns: int, work: dict | None = None, at: tuple[str, int] | None = None, zeroed_at: tuple[str, int] | None = None, loader: dict | None = None) -> dict:
     """An optimizer step ended."""
     record = {"kind": "step", "step": step, "devices": devices, "monotonic_ns": monotonic_ns}
     if work is not None:
@@ -38,6 +43,8 @@ def step(*, step: int, devices: list[dict], monotonic_ns: int, work: dict | None
         record["at"] = at
     if zeroed_at is not None:
         record["zeroed_at"] = zeroed_at
+    if loader is not None:
+        record["loader"] = loader
     return record
 
 

@@ -45,6 +45,13 @@ pub(crate) fn read_events(file: &File, head: &RecordingHeader, from: u64, to: u6
     Ok((from >= first_whole(&read_head(file)?)).then_some(events))
 }
 
+/// Reads the texts behind the first `known` bytes of them.
+pub(crate) fn read_texts(file: &File, head: &RecordingHeader, known: u64) -> io::Result<Vec<u8>> {
+    let all = head.locate_texts();
+    let start = all.start.saturating_add(known).min(all.end);
+    read_range(file, start..all.end)
+}
+
 /// The first event that is not overwritten, also by the next one.
 fn first_whole(head: &RecordingHeader) -> u64 {
     (head.events + 1).saturating_sub(head.ring_length())

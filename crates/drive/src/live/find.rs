@@ -1,6 +1,6 @@
 //! Finds the folder of a run by one of its processes (proc(5)).
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
@@ -28,19 +28,33 @@ fn of_process(pid: u32, name: &str) -> PathBuf {
     Path::new("/proc").join(pid.to_string()).join(name)
 }
 
+/// Lists the running processes of this user, of all users for root, that belong to a run, with its folder.
+pub(crate) fn list_in_runs() -> Vec<(u32, PathBuf)> {
+    let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = entries.filter_map(|entry| entry.file_name().to_string_lossy().parse().ok());
+    // A process may have ended since, or belong to another user.
+    let in_runs = pids.filter_map(|pid| Some((pid, read_folder(pid).ok().flatten()?)));
+    in_runs.filter(|(_, folder)| run_dir::is_run(folder)).collect()
+}
+
+/// A variable of the environment that a process started with; `None` if it is unset or empty, or the environment may not be read.
+pub(crate) fn read_variable(pid: u32, name: &str) -> Option<OsString> {
+    find_variable(&fs::read(of_process(pid, "environ")).ok()?, name)
+}
+
 /// The folder of the run, by the environment that the process started with. A folder of the user's may be relative to the folder that the
 /// process started in, which is its own unless it has changed it.
 fn read_folder(pid: u32) -> io::Result<Option<PathBuf>> {
-    match find_variable(&fs::read(of_process(pid, "environ"))?) {
+    match find_variable(&fs::read(of_process(pid, "environ"))?, variable::RUN).map(PathBuf::from) {
         Some(folder) if folder.is_relative() => Ok(Some(fs::read_link(of_process(pid, "cwd"))?.join(folder))),
         found => Ok(found),
     }
 }
 
-fn find_variable(environment: &[u8]) -> Option<PathBuf> {
+fn find_variable(environment: &[u8], name: &str) -> Option<OsString> {
     let mut all = environment.split(|byte| *byte == 0);
-    let value = all.find_map(|row| row.strip_prefix(variable::RUN.as_bytes())?.strip_prefix(b"="))?;
-    (!value.is_empty()).then(|| PathBuf::from(OsStr::from_bytes(value)))
+    let value = all.find_map(|row| row.strip_prefix(name.as_bytes())?.strip_prefix(b"="))?;
+    (!value.is_empty()).then(|| OsStr::from_bytes(value).to_owned())
 }
 
 fn list_children(pid: u32) -> Vec<u32> {
@@ -65,7 +79,12 @@ mod tests {
             (b"OOMPH_RUN=\0", None),
         ];
         for (environment, expected) in cases {
-            assert_eq!(find_variable(environment), expected.map(PathBuf::from), "{}", environment.escape_ascii());
+            assert_eq!(
+                find_variable(environment, variable::RUN),
+                expected.map(OsString::from),
+                "{}",
+                environment.escape_ascii()
+            );
         }
     }
 }

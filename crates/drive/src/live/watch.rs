@@ -6,11 +6,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use diagnose::Meter;
+use trace::Progress;
 use trace::recording::{read_changes, sum_blocks};
 use trace::run::Tail;
 use wire::file;
 
-use super::capture::{read_blocks, read_events, read_head};
+use super::capture::{read_blocks, read_events, read_head, read_texts};
 
 /// The processes of a run.
 pub(crate) struct Watch {
@@ -24,6 +25,7 @@ struct WatchedProcess {
     tail: Tail,
     recording: Option<File>,
     next_event: u64,
+    progress: Progress,
     meter: Meter,
     /// True once the last figures were handed on.
     is_over: bool,
@@ -65,6 +67,7 @@ impl Watch {
                     tail: Tail::default(),
                     recording: None,
                     next_event: 0,
+                    progress: Progress::default(),
                     meter,
                     is_over: false,
                 };
@@ -93,6 +96,9 @@ impl WatchedProcess {
         let news = if is_near { read_events(file, &head, self.next_event, head.events)? } else { None };
         self.next_event = if let Some(news) = news {
             read_changes(&news).for_each(|change| self.meter.note_change(&change));
+            self.progress.feed_texts(&read_texts(file, &head, self.progress.read_text_bytes())?);
+            self.progress.feed_events(&news);
+            self.meter.set_phase(self.progress.phase());
             head.events
         } else {
             let (table, as_of, _) = read_blocks(file)?;

@@ -12,6 +12,7 @@ pub(crate) mod record_into;
 pub(crate) mod remedy;
 pub(crate) mod rule;
 pub(crate) mod run;
+pub(crate) mod top;
 pub(crate) mod tune;
 
 use std::process;
@@ -40,6 +41,7 @@ pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Er
         Command::Rule(arguments) => rule::run(&arguments),
         Command::Gpus(arguments) => gpus::run(&arguments),
         Command::Run(arguments) => run::run(&arguments, after_dashes),
+        Command::Top(arguments) => top::run(&arguments),
         Command::RecordInto(arguments) => record_into::run(&arguments),
         Command::Phantom(arguments) => phantom::run(&arguments),
     }
@@ -48,6 +50,7 @@ pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Er
 /// Ends the process at Ctrl-C, when its programs have ended.
 fn finish() -> ! {
     publish::abandon();
+    top::leave_screen();
     output::failure(&Error::Run(drive::Error::Interrupted));
     process::exit(ExitStatus::Failed.code().into())
 }

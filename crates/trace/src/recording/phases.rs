@@ -33,6 +33,16 @@ impl Phases {
 
     /// The number of the mark in force at an event, which allocates with `stack`; `None`: it frees.
     pub(super) fn mark(&mut self, stacks: &StackTable, step: u32, stack: Option<StackId>) -> u32 {
+        let before = (self.step, self.phase);
+        let phase = self.advance(stacks, step, stack);
+        if self.marks.is_empty() || (step, phase) != before {
+            self.marks.push(Mark { step, phase, ..Mark::default() });
+        }
+        u32::try_from(self.marks.len() - 1).unwrap_or(u32::MAX)
+    }
+
+    /// The phase at an event, without a mark.
+    pub(super) fn advance(&mut self, stacks: &StackTable, step: u32, stack: Option<StackId>) -> Phase {
         let is_new_step = step != self.step && self.step > 0;
         let before = if is_new_step { Phase::Data } else { self.phase };
         let sign = stack.map(|stack| *self.signs.entry(stack).or_insert_with(|| sign_of(stacks, stack)));
@@ -43,11 +53,8 @@ impl Phases {
             (Some(Sign::None), Phase::Backward | Phase::Optimizer) => Phase::Other,
             (None | Some(Sign::None), phase) => phase,
         };
-        if self.marks.is_empty() || step != self.step || phase != self.phase {
-            self.marks.push(Mark { step, phase, ..Mark::default() });
-        }
         (self.step, self.phase) = (step, phase);
-        u32::try_from(self.marks.len() - 1).unwrap_or(u32::MAX)
+        phase
     }
 
     pub(super) fn into_marks(self) -> Vec<Mark> {

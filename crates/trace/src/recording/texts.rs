@@ -5,25 +5,58 @@ use wire::recording::{PLACE, STACK};
 use super::bytes::Fields;
 use crate::stack::{Frame, FrameId, StackId, StackTable};
 
-/// Reads the places and stacks, up to the first damaged entry: the stacks, and the stack of each number.
-pub(super) fn read_texts(mut texts: &[u8]) -> (StackTable, Vec<StackId>) {
-    let (mut table, mut places, mut numbers) = (StackTable::default(), Vec::new(), vec![StackId::EMPTY]);
-    while let Some((&tag, rest)) = texts.split_first() {
-        let read = match tag {
-            PLACE => read_place(rest).map(|(frame, rest)| {
-                places.push(table.intern_frame(frame));
-                rest
-            }),
-            STACK => read_stack(rest, &places).map(|(stack, rest)| {
-                numbers.push(table.intern_stack(&stack));
-                rest
-            }),
-            _ => None,
-        };
-        let Some(rest) = read else { break };
-        texts = rest;
+/// Reads places and stacks as they are appended.
+#[derive(Clone, Debug)]
+pub(super) struct TextReader {
+    stacks: StackTable,
+    places: Vec<FrameId>,
+    numbers: Vec<StackId>,
+    read_bytes: u64,
+}
+
+impl TextReader {
+    pub(super) fn new() -> TextReader {
+        TextReader { stacks: StackTable::default(), places: Vec::new(), numbers: vec![StackId::EMPTY], read_bytes: 0 }
     }
-    (table, numbers)
+
+    /// Reads the texts behind those read so far, up to the first damaged entry.
+    pub(super) fn feed(&mut self, mut texts: &[u8]) {
+        let length = texts.len();
+        while let Some((&tag, rest)) = texts.split_first() {
+            let read = match tag {
+                PLACE => read_place(rest).map(|(frame, rest)| {
+                    self.places.push(self.stacks.intern_frame(frame));
+                    rest
+                }),
+                STACK => read_stack(rest, &self.places).map(|(stack, rest)| {
+                    self.numbers.push(self.stacks.intern_stack(&stack));
+                    rest
+                }),
+                _ => None,
+            };
+            let Some(rest) = read else { break };
+            texts = rest;
+        }
+        self.read_bytes += (length - texts.len()) as u64;
+    }
+
+    /// The length of the texts read so far.
+    pub(super) fn read_bytes(&self) -> u64 {
+        self.read_bytes
+    }
+
+    pub(super) fn stacks(&self) -> &StackTable {
+        &self.stacks
+    }
+
+    /// The stack of a number in the recording.
+    pub(super) fn stack(&self, number: u32) -> StackId {
+        self.numbers.get(number as usize).copied().unwrap_or(StackId::EMPTY)
+    }
+
+    pub(super) fn into_stacks(self) -> StackTable {
+        self.stacks
+    }
 }
 
 fn read_place(body: &[u8]) -> Option<(Frame, &[u8])> {

@@ -35,6 +35,7 @@ macro_rules! rust_type {
     (stats) => { DeviceStats };
     (all_stats) => { Vec<DeviceStats> };
     (work) => { GpuWork };
+    (loader_wait) => { LoaderWait };
     ($number:ident) => { $number };
 }
 
@@ -60,7 +61,9 @@ macro_rules! records {
     (
         objects { $($(#[$object_doc:meta])+ $object:ident $object_name:literal {
             $($(#[$field_doc:meta])+ $field:ident: $field_type:ident,)+
-        })+ }
+        } $(later {
+            $($(#[$new_doc:meta])+ $new:ident: $new_type:ident,)+
+        })?)+ }
         records { $($(#[$doc:meta])+ $variant:ident $tag:literal => $count:ident $list:ident: $record:ident {
             $($(#[$key_doc:meta])+ $key:ident $(as $name:literal)?: $type:ident,)+
         } $(later {
@@ -74,6 +77,7 @@ macro_rules! records {
             #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
             pub struct $object {
                 $($(#[$field_doc])+ pub $field: rust_type!($field_type),)+
+                $($($(#[$new_doc])+ #[serde(default)] pub $new: rust_type!($new_type),)+)?
             }
         )+
 

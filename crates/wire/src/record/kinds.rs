@@ -79,6 +79,9 @@ macro_rules! key_type {
     (all_stats) => {
         ("list[dict]", Sample::Objects("device_stats"))
     };
+    (loader_wait) => {
+        ("dict", Sample::Object("loader_wait"))
+    };
     (work) => {
         ("dict", Sample::Object("gpu_work"))
     };
@@ -95,7 +98,9 @@ macro_rules! kinds {
     (
         objects { $($(#[doc = $object_doc:literal])+ $object:ident $object_name:literal {
             $($(#[doc = $field_doc:literal])+ $field:ident: $field_type:ident,)+
-        })+ }
+        } $(later {
+            $($(#[doc = $new_doc:literal])+ $new:ident: $new_type:ident,)+
+        })?)+ }
         records { $($(#[doc = $doc:literal])+ $variant:ident $tag:literal => $count:ident $list:ident: $record:ident {
             $($(#[doc = $key_doc:literal])+ $key:ident $(as $name:literal)?: $type:ident,)+
         } $(later {
@@ -108,7 +113,7 @@ macro_rules! kinds {
         pub const OBJECTS: &[RecordKind] = &[$(RecordKind {
             tag: $object_name,
             summary: concat!($($object_doc),+),
-            keys: &[$(key!(Always $field: $field_type)),+],
+            keys: &[$(key!(Always $field: $field_type),)+ $($(key!(Later $new: $new_type),)+)?],
         }),+];
 
         /// The kinds of records in the agent's `*.marks.jsonl`.

@@ -32,6 +32,18 @@ macro_rules! agent_records {
                     alloc_retries: u64,
                     /// `num_ooms`.
                     ooms: u64,
+                } later {
+                    /// `inactive_split_bytes.all.current`: free blocks in segments that have other blocks in use.
+                    inactive_split_bytes: u64,
+                }
+                /// The time for which a program waited for its `DataLoader`s, and the settings of the last of them.
+                LoaderWait "loader_wait" {
+                    /// The time since the program's start.
+                    wait_ns: u64,
+                    /// `num_workers`.
+                    workers: u32,
+                    /// `pin_memory`.
+                    pins_memory: bool,
                 }
                 /// The GPU work of operators, counted by `python/oomph/agent/position/work.py`.
                 GpuWork "gpu_work" {
@@ -122,6 +134,8 @@ macro_rules! agent_records {
                     at: site,
                     /// The user's line that called `zero_grad` last.
                     zeroed_at: site,
+                    /// The time for which the program waited for its `DataLoader`s, if it has any.
+                    loader: loader_wait,
                 }
                 /// The allocator is about to raise out of memory.
                 Oom "oom" => many ooms: OomRecord {

@@ -21,6 +21,7 @@ from ..process.finish import describe
 from ..process.part import Process
 from ..record_file import RecordFile
 from ..remedies import Remedies
+from .loader import LoaderClock
 from .objects import Found, Places, Waiting
 from .recorder import Recorder
 
@@ -41,6 +42,7 @@ class Session:
         self._record_file = RecordFile(env.run_dir, env.rank)
         self._recorder = Recorder()
         self._stats = Stats()
+        self._loader = LoaderClock()
         self._marks = Places()
         self._counts: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
         self._steps = 0
@@ -54,6 +56,7 @@ class Session:
     def install(self) -> None:
         """Waits for CUDA, for steps and for the end."""
         self._stats.install()
+        guarded(self._loader.install)()
         optim.register_optimizer_step_post_hook(self._step_done)
         atexit.register(self._at_exit)
         os.register_at_fork(after_in_child=self._forked)
@@ -138,7 +141,13 @@ class Session:
             devices = self._stats.of_all()
             self._write_free(devices)
             record = records.step(
-                step=done, devices=devices, monotonic_ns=time.monotonic_ns(), work=None, at=None, zeroed_at=None
+                step=done,
+                devices=devices,
+                monotonic_ns=time.monotonic_ns(),
+                work=None,
+                at=None,
+                zeroed_at=None,
+                loader=self._loader.describe(),
             )
             self._record_file.write(record)
 

@@ -1,0 +1,77 @@
+//! `oomph top`: the GPUs of the machine and their processes, again and again.
+
+mod details;
+mod keys;
+mod sampler;
+mod screen;
+mod terminal;
+mod view;
+
+use std::io::{IsTerminal, Read};
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use diagnose::top;
+use drive::machine::Monitor;
+use report::top::TopReport;
+
+pub(crate) use self::terminal::leave_screen;
+use crate::args::Top;
+use crate::error::Error;
+use crate::exit::ExitStatus;
+use crate::output;
+
+/// The time between the two looks of `--once`: processor time is known from the second on.
+const PAUSE: Duration = Duration::from_millis(250);
+/// The width of the text where no terminal states one.
+const WIDTH: usize = 120;
+
+/// Shows the machine.
+pub(crate) fn run(arguments: &Top) -> Result<ExitStatus, Error> {
+    let monitor = open(arguments.from.as_deref())?;
+    if arguments.once || !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+        return show_once(monitor, arguments);
+    }
+    let commands = terminal::show(monitor, Duration::from_secs_f64(arguments.interval))?;
+    output::answer(&commands)?;
+    Ok(ExitStatus::Fits)
+}
+
+fn open(from: Option<&Path>) -> Result<Monitor, Error> {
+    let Some(path) = from else { return Ok(Monitor::open()?) };
+    let failed = |source| Error::Unreadable { path: path.to_owned(), source };
+    let content = if path == Path::new("-") {
+        let mut content = Vec::new();
+        std::io::stdin().read_to_end(&mut content).map_err(failed)?;
+        content
+    } else {
+        std::fs::read(path).map_err(failed)?
+    };
+    Ok(Monitor::of_file(path, &content)?)
+}
+
+fn show_once(mut monitor: Monitor, arguments: &Top) -> Result<ExitStatus, Error> {
+    let report = look_twice(&mut monitor, arguments.from.is_none())?;
+    if arguments.json {
+        output::verbatim(&report.to_json()?)?;
+    } else {
+        output::answer(&report.to_text(find_width()))?;
+    }
+    Ok(ExitStatus::Fits)
+}
+
+fn look_twice(monitor: &mut Monitor, is_alive: bool) -> Result<TopReport, Error> {
+    let mut top = top::Top::new(env!("CARGO_PKG_VERSION"));
+    if is_alive {
+        top.report(&monitor.read()?);
+        thread::sleep(PAUSE);
+    }
+    Ok(top.report(&monitor.read()?))
+}
+
+fn find_width() -> usize {
+    let is_terminal = std::io::stdout().is_terminal();
+    let size = is_terminal.then(ratatui::crossterm::terminal::size).and_then(Result::ok);
+    size.map_or(WIDTH, |(columns, _)| usize::from(columns))
+}

@@ -1,0 +1,64 @@
+//! The thread that looks at the machine: the driver may take its time, and the keys must not wait for it.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::thread;
+use std::time::Duration;
+
+use diagnose::top::Top;
+use drive::machine::{MachineError, Monitor};
+use report::top::TopReport;
+
+use super::details::{Details, read_details};
+
+/// A question to the thread.
+enum Question {
+    /// The contents of a process, in each answer from now on.
+    Open(Option<u32>),
+}
+
+/// A look at the machine.
+pub(super) struct Sample {
+    pub(super) report: Result<TopReport, MachineError>,
+    pub(super) details: Option<Details>,
+}
+
+/// The thread, while this value lives.
+pub(super) struct Sampler {
+    questions: Sender<Question>,
+    samples: Receiver<Sample>,
+}
+
+impl Sampler {
+    pub(super) fn start(mut monitor: Monitor, interval: Duration) -> Sampler {
+        let (questions, asked) = channel();
+        let (answers, samples) = channel();
+        thread::spawn(move || {
+            let mut top = Top::new(env!("CARGO_PKG_VERSION"));
+            let mut opened = None;
+            loop {
+                let report = monitor.read().map(|view| top.report(&view));
+                let sample = Sample { report, details: opened.map(read_details) };
+                if answers.send(sample).is_err() {
+                    return;
+                }
+                match asked.recv_timeout(interval) {
+                    Ok(Question::Open(pid)) => opened = pid,
+                    Err(RecvTimeoutError::Timeout) => {}
+                    Err(RecvTimeoutError::Disconnected) => return,
+                }
+            }
+        });
+        Sampler { questions, samples }
+    }
+
+    /// Asks for the contents of a process, or for none.
+    pub(super) fn open(&self, pid: Option<u32>) {
+        // The thread ends only with this value.
+        let _ = self.questions.send(Question::Open(pid));
+    }
+
+    /// The last sample since the last call.
+    pub(super) fn take(&self) -> Option<Sample> {
+        self.samples.try_iter().last()
+    }
+}

@@ -1,0 +1,67 @@
+//! A line of the view, and the view as lines: a terminal shows them in colours, `--once` as text.
+
+use super::{TopReport, gpu_lines, process_lines, words};
+
+/// The weight of a part of a line. Without colours nothing is lost: words and signs say the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tone {
+    /// Ordinary text.
+    Plain,
+    /// A title.
+    Title,
+    /// Text of less weight.
+    Quiet,
+    /// The filled part of a bar.
+    Bar,
+    /// The filled part of a bar that is nearly full, and warnings.
+    Alert,
+}
+
+/// A line: its parts, left to right. The texts are clean (Note `[Foreign text]` in `sanitize.rs`).
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ScreenLine {
+    /// The parts.
+    pub parts: Vec<(Tone, String)>,
+}
+
+impl ScreenLine {
+    pub(super) fn new(tone: Tone, text: impl Into<String>) -> ScreenLine {
+        ScreenLine { parts: vec![(tone, text.into())] }
+    }
+
+    pub(super) fn push(&mut self, tone: Tone, text: impl Into<String>) {
+        self.parts.push((tone, text.into()));
+    }
+
+    /// The text without weights.
+    pub fn text(&self) -> String {
+        self.parts.iter().map(|(_, text)| text.as_str()).collect()
+    }
+}
+
+/// The view of a machine, as lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Screen {
+    /// The GPUs and their MIG devices.
+    pub gpus: Vec<ScreenLine>,
+    /// The remarks.
+    pub remarks: Vec<ScreenLine>,
+    /// The titles above the processes.
+    pub heading: Vec<ScreenLine>,
+    /// The lines of each process, in the report's order.
+    pub processes: Vec<Vec<ScreenLine>>,
+}
+
+impl Screen {
+    /// Lays a report out, at most `width` columns wide.
+    pub fn of(report: &TopReport, width: usize) -> Screen {
+        let is_any = !report.processes.is_empty();
+        let nothing = ScreenLine::new(Tone::Quiet, words::cut("no process uses a GPU", width));
+        Screen {
+            gpus: gpu_lines::write(report, width),
+            remarks: report.remarks.iter().flat_map(|remark| words::wrap(remark, "! ", width)).collect(),
+            heading: if is_any { process_lines::head(report, width) } else { vec![ScreenLine::default(), nothing] },
+            processes: process_lines::write(report, width),
+        }
+    }
+}
