@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use report::Location;
+use report::metrics::DeviceMetrics;
 use report::now::{DeviceNow, HeldLine, write_now};
-use trace::{Bytes, Process, Recording, StackId};
+use report::{Breakdown, Location};
+use trace::{Bytes, DeviceIndex, EventIndex, Process, Recording, Snapshot, StackId};
 
+use crate::measure::breakdown::breakdown_after;
 use crate::measure::own::is_own;
+use crate::measure::view::View;
 use crate::meter::Meter;
 
 /// Describes the processes of a running program, each device in a paragraph. `folder` shortens paths. Returns true with it if the memory of a
@@ -27,14 +30,23 @@ pub fn describe_now(processes: &[(Process, Option<Recording>)], folder: &str) ->
 fn list_devices(process: &Process, recording: Option<&Recording>, rank: Option<u32>) -> Vec<DeviceNow> {
     let measured = Meter::of(process, recording).measure();
     let held = recording.map(|recording| Held { recording, script_dir: &process.identity.script_dir });
-    let of_device = |figures: report::metrics::DeviceMetrics| DeviceNow {
+    let snapshot = recording.map(|recording| recording.clone().into_snapshot(None, &[]));
+    let of_device = |figures: DeviceMetrics| DeviceNow {
         rank,
         steps: measured.steps,
         lines: held.as_ref().map(|held| held.list_lines(figures.device, |_| true)).unwrap_or_default(),
+        contents: snapshot.as_ref().and_then(|snapshot| guess_contents(snapshot, &figures)),
         grows_at: held.as_ref().and_then(|held| held.find_growing(figures.device, measured.steps)),
         figures,
     };
     measured.devices.iter().cloned().map(of_device).collect()
+}
+
+/// The allocated memory by category, as the stacks of the allocations tell.
+fn guess_contents(snapshot: &Snapshot, figures: &DeviceMetrics) -> Option<Breakdown> {
+    let view = View::bare(snapshot, DeviceIndex(figures.device));
+    let last = view.trace.end().0.checked_sub(1).map(EventIndex)?;
+    breakdown_after(&view, Some(last.into()), Bytes(figures.allocated_bytes)).ok()
 }
 
 /// The allocated blocks of a process.

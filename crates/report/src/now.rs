@@ -2,6 +2,7 @@
 
 use trace::Bytes;
 
+use crate::breakdown::Breakdown;
 use crate::finding::Location;
 use crate::metrics::{DeviceMetrics, StepGrowth};
 use crate::render::{clean, grouped};
@@ -21,6 +22,8 @@ pub struct DeviceNow {
     pub figures: DeviceMetrics,
     /// The line that allocates the growth of a step.
     pub grows_at: Option<Location>,
+    /// The allocated memory by category, guessed from stacks; `None` if allocations are not recorded.
+    pub contents: Option<Breakdown>,
     /// The lines by their allocated memory, most first; empty if allocations are not recorded.
     pub lines: Vec<HeldLine>,
 }
@@ -39,6 +42,7 @@ pub struct HeldLine {
 /// Writes the lines for people, the first of which stands alone. `folder` shortens paths.
 pub fn write_now(device: &DeviceNow, folder: &str) -> String {
     let mut lines = vec![summarize(device, folder), describe_figures(&device.figures)];
+    lines.extend(device.contents.as_ref().map(describe_contents));
     let place = |line: &HeldLine| line.location.as_ref().map_or_else(|| NO_LINE.to_owned(), |at| name(at, folder));
     let named = device.lines.iter().take(LINES);
     lines.extend(named.map(|line| write_row(device, line.bytes, &place(line), line.blocks)));
@@ -53,6 +57,12 @@ pub fn write_now(device: &DeviceNow, folder: &str) -> String {
         ));
     }
     lines.iter().map(|line| clean(line).into_owned() + "\n").collect()
+}
+
+/// `  parameters 1.20 GiB, gradients 1.20 GiB, activations 512.00 MiB`.
+fn describe_contents(contents: &Breakdown) -> String {
+    let parts = contents.parts().iter().map(|part| format!("{} {}", part.category.words(), part.bytes));
+    format!("  {}", parts.collect::<Vec<_>>().join(", "))
 }
 
 const NO_LINE: &str = "no line of the program, as in a backward pass";
@@ -118,7 +128,7 @@ mod tests {
             growth,
             ..DeviceMetrics::default()
         };
-        DeviceNow { rank: None, steps: 1200, figures, grows_at: growth.map(|_| at(31)), lines }
+        DeviceNow { steps: 1200, figures, grows_at: growth.map(|_| at(31)), lines, ..DeviceNow::default() }
     }
 
     #[test]

@@ -23,7 +23,7 @@ mod words;
 
 pub use crate::sanitize::clean;
 pub use fit::{exactness, named};
-pub(crate) use layout::grouped;
+pub use layout::grouped;
 
 use crate::against::AgainstReport;
 use crate::check::CheckReport;

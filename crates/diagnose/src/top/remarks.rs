@@ -1,6 +1,7 @@
 //! Sentences about the machine: the most urgent first.
 
 use report::metrics::LoaderMetrics;
+use report::render::grouped;
 use report::top::{TopGpu, TopProcess, TopRecorded};
 use report::words::count;
 use trace::Bytes;
@@ -46,8 +47,12 @@ fn foresee_error(process: &TopProcess, recorded: &TopRecorded) -> Option<String>
     let pid = process.pid;
     Some(format!(
         "pid {pid} grows by {growth} each step and runs out of memory in {}: `oomph explain --pid {pid}` names the line",
-        count(steps, "step", "steps")
+        count_steps(steps)
     ))
+}
+
+fn count_steps(steps: u64) -> String {
+    if steps == 1 { "1 step".to_owned() } else { format!("{} steps", grouped(steps)) }
 }
 
 fn name_stall(process: &TopProcess, recorded: &TopRecorded) -> Option<String> {

@@ -18,6 +18,7 @@ use report::top::TopReport;
 
 pub(crate) use self::terminal::leave_screen;
 use crate::args::Top;
+use crate::environment::stated_columns;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::output;
@@ -73,5 +74,5 @@ fn look_twice(monitor: &mut Monitor, is_alive: bool) -> Result<TopReport, Error>
 fn find_width() -> usize {
     let is_terminal = std::io::stdout().is_terminal();
     let size = is_terminal.then(ratatui::crossterm::terminal::size).and_then(Result::ok);
-    size.map_or(WIDTH, |(columns, _)| usize::from(columns))
+    size.map_or_else(|| stated_columns().unwrap_or(WIDTH), |(columns, _)| usize::from(columns))
 }

@@ -131,7 +131,7 @@ pub(super) fn words_of_growth(growth: &Growth) -> String {
 }
 
 /// `1,000`.
-pub(crate) fn grouped(number: u64) -> String {
+pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
     groups.join(",")

@@ -116,8 +116,9 @@ fn list_facts(recorded: &TopRecorded) -> Vec<(Tone, String)> {
 
 fn describe_cache(recorded: &TopRecorded) -> String {
     let cached = size(recorded.cached_bytes);
-    match recorded.inactive_split_bytes.filter(|bytes| bytes.0 > 0) {
-        // The fragments are of the last recorded step: the cache may be smaller by now.
+    // The fragments are of the last recorded step: the cache may be smaller by now.
+    let split = recorded.inactive_split_bytes.map(|split| split.min(recorded.cached_bytes));
+    match split.filter(|bytes| bytes.0 > 0) {
         Some(split) => format!("{cached} cache ({} in fragments)", size(split)),
         None => format!("{cached} cache"),
     }

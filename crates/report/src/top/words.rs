@@ -72,6 +72,7 @@ pub(super) fn share(used: Option<Bytes>, total: Option<Bytes>) -> String {
         (Some(used), Some(total)) => {
             let (used, total) = (size(used), size(total));
             let unit = total.rsplit(' ').next().unwrap_or_default();
+            let used = if used == size(Bytes::ZERO) { "0".to_owned() } else { used };
             let used = used.strip_suffix(unit).map_or(used.as_str(), str::trim_end);
             format!("{used} of {total}")
         }
@@ -120,6 +121,7 @@ mod tests {
         }
         assert_eq!(share(Some(Bytes(3 << 30)), Some(Bytes(12 << 30))), "3.00 of 12.0 GiB");
         assert_eq!(share(Some(Bytes(30 << 20)), Some(Bytes(12 << 30))), "30.0 MiB of 12.0 GiB");
+        assert_eq!(share(Some(Bytes(0)), Some(Bytes(12 << 30))), "0 of 12.0 GiB");
         assert_eq!(share(None, None), "–");
     }
 

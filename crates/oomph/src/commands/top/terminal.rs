@@ -12,6 +12,7 @@ use super::keys::{Effect, press};
 use super::sampler::Sampler;
 use super::screen::draw;
 use super::view::View;
+use crate::environment::is_colour_unwanted;
 use crate::error::Error;
 
 /// The time for which keys are waited for before new figures are looked for.
@@ -40,7 +41,7 @@ pub(super) fn show(monitor: Monitor, interval: Duration) -> Result<String, Error
 }
 
 fn follow(terminal: &mut DefaultTerminal, sampler: &Sampler, view: &mut View) -> io::Result<()> {
-    let has_colours = std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let has_colours = !is_colour_unwanted();
     let mut is_stale = true;
     loop {
         if let Some(sample) = sampler.take() {
