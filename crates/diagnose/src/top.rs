@@ -9,12 +9,14 @@ use report::top::{TopGpu, TopMig, TopProcess, TopRecorded, TopReport, TopUse};
 use trace::Bytes;
 use trace::machine::{GpuProcess, GpuSample, GpuUse, HostProcess, MachineSample};
 
-use self::remarks::list_remarks;
+use self::remarks::{count_hidden, list_remarks};
 use crate::meter::Meter;
 
 /// A machine at one instant.
 #[derive(Clone, Debug, Default)]
 pub struct MachineView {
+    /// True for the machine that oomph runs on; false for a file of another machine.
+    pub is_live: bool,
     /// The GPUs.
     pub gpus: MachineSample,
     /// The processes on the GPUs that this machine knows, by number.
@@ -55,7 +57,8 @@ impl Top {
         });
         self.note_times(view);
         let gpus: Vec<TopGpu> = view.gpus.gpus.iter().map(describe_gpu).collect();
-        let remarks = list_remarks(&gpus, &processes, &recorded);
+        let mut remarks = list_remarks(&gpus, &processes, &recorded);
+        remarks.extend(count_hidden(&processes).filter(|_| view.is_live));
         TopReport { version: self.version.clone(), driver: view.gpus.driver.clone(), gpus, processes, remarks }
     }
 

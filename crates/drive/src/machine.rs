@@ -55,6 +55,6 @@ impl Monitor {
                 host.entry(pid).or_insert(found);
             }
         }
-        Ok(MachineView { gpus, host, recorded, monotonic_ns: host::read_clock() })
+        Ok(MachineView { is_live: true, gpus, host, recorded, monotonic_ns: host::read_clock() })
     }
 }

@@ -29,7 +29,6 @@ pub(super) fn list_remarks(gpus: &[TopGpu], processes: &[TopProcess], recorded: 
         name_wait(process, gpus, known.metrics.loader?)
     }));
     remarks.extend(under_run().filter_map(|(process, recorded)| name_cache(process, recorded, gpus)));
-    remarks.extend(count_hidden(processes));
     remarks
 }
 
@@ -96,7 +95,8 @@ fn name_cache(process: &TopProcess, recorded: &TopRecorded, gpus: &[TopGpu]) -> 
     })
 }
 
-fn count_hidden(processes: &[TopProcess]) -> Option<String> {
+/// Counts the processes of which this machine knows nothing.
+pub(super) fn count_hidden(processes: &[TopProcess]) -> Option<String> {
     let hidden = processes.iter().filter(|process| process.user.is_none() && process.command.is_none()).count();
     (hidden > 0).then(|| {
         format!(

@@ -23,25 +23,36 @@ const INDENT: usize = 4;
 const WAITS: f64 = 0.1;
 
 pub(super) fn head(report: &TopReport, width: usize) -> Vec<ScreenLine> {
-    let (chosen, _) = choose(&COLUMNS, LEAST_COMMAND, width);
-    let titles: String = chosen.iter().map(|&at| align(&COLUMNS[at], COLUMNS[at].title)).collect();
+    let columns = fit_numbers(report);
+    let (chosen, _) = choose(&columns, LEAST_COMMAND, width);
+    let titles: String = chosen.iter().map(|&at| align(&columns[at], columns[at].title)).collect();
     let count = report.processes.len();
     let command = format!("{COMMAND} ({count} {})", if count == 1 { "process" } else { "processes" });
     vec![ScreenLine::default(), ScreenLine::new(Tone::Title, cut(&(titles + &command), width))]
 }
 
 pub(super) fn write(report: &TopReport, width: usize) -> Vec<Vec<ScreenLine>> {
-    let (chosen, command) = choose(&COLUMNS, LEAST_COMMAND, width);
+    let columns = fit_numbers(report);
+    let (chosen, command) = choose(&columns, LEAST_COMMAND, width);
+    let shown: Vec<Column> = chosen.iter().map(|&at| columns[at]).collect();
     let write = |process: &TopProcess| {
-        let mut lines = vec![write_row(process, &chosen, command, width)];
+        let mut lines = vec![write_row(process, &shown, command, width)];
         lines.extend(process.recorded.iter().flat_map(|recorded| write_recorded(recorded, width)));
         lines
     };
     report.processes.iter().map(write).collect()
 }
 
-fn write_row(process: &TopProcess, chosen: &[usize], command: usize, width: usize) -> ScreenLine {
-    let figures: String = chosen.iter().map(|&at| align(&COLUMNS[at], &figure(process, COLUMNS[at].title))).collect();
+/// The columns, the first as wide as the longest number: the numbers of guests on a vGPU host have ten digits.
+fn fit_numbers(report: &TopReport) -> [Column; 6] {
+    let mut columns = COLUMNS;
+    let longest = report.processes.iter().map(|process| process.pid.to_string().len()).max();
+    columns[0].width = columns[0].width.max(longest.unwrap_or_default());
+    columns
+}
+
+fn write_row(process: &TopProcess, shown: &[Column], command: usize, width: usize) -> ScreenLine {
+    let figures: String = shown.iter().map(|column| align(column, &figure(process, column.title))).collect();
     let figures = cut(&figures, width);
     let mut line = ScreenLine::new(Tone::Plain, figures);
     let tone = if process.command.is_some() { Tone::Plain } else { Tone::Quiet };

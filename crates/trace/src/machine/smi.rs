@@ -59,7 +59,12 @@ fn read_gpu(index: u32, gpu: &Element) -> GpuSample {
         temperature_celsius: gpu.text_at(&["temperature", "gpu_temp"]).and_then(read_number),
         power_watts: power.and_then(read_number),
         mig: list(gpu, "mig_devices", "mig_device").map(read_mig).collect(),
-        processes: join_kinds(list(gpu, "processes", "process_info").filter_map(read_process)),
+        // Drivers before 396 list `compute_processes` alone.
+        processes: join_kinds(
+            list(gpu, "processes", "process_info")
+                .chain(list(gpu, "compute_processes", "process_info"))
+                .filter_map(read_process),
+        ),
         problem: None,
     }
 }
@@ -198,6 +203,8 @@ mod tests {
             let sample = GpuSample { processes: vec![expected], ..GpuSample::default() };
             check(&format!("<processes>{rows}</processes>"), &sample);
         }
+        let old = GpuSample { processes: vec![process(GpuUse::Compute, Some(5))], ..GpuSample::default() };
+        check(&format!("<compute_processes>{}</compute_processes>", row("", "5 MiB")), &old);
     }
 
     #[test]
