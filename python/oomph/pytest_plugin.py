@@ -1,0 +1,291 @@
+"""The pytest plugin: tests with `@pytest.mark.gpu_memory` run on a phantom GPU, and fail above their limit.
+
+A marked test runs in a process of its own under `oomph check` (`pytest_child.py`), with its fixtures. The reports of that process
+become the reports of the test here, and the peak of its memory is held against the limit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from .checking import Check, run_check
+from .command import OomphError, find_command
+from .pytest_marker import MARKER, Limit, read_marker
+
+__all__ = ["pytest_addoption", "pytest_configure", "pytest_runtest_protocol", "pytest_terminal_summary"]
+
+_CHILD = Path(__file__).with_name("pytest_child.py")
+_PROPERTY = "gpu_memory_peak_{}_bytes"
+# The lines of oomph's report that a failure shows.
+_SHOWN = 12
+# Options of pytest that choose, repeat, distribute or report tests: those of the parent alone.
+_PARENTS = frozenset(
+    """file_or_dir plugins inifilename rootdir confcutdir override_ini pythonwarnings importmode capture keyword markexpr deselect lf failedfirst
+    newfirst stepwise stepwise_skip stepwise_reset cacheclear cacheshow collectonly maxfail usepdb usepdb_cls trace xmlpath junitprefix pastebin
+    numprocesses maxprocesses dist tx px distload looponfail testrunuid rsyncdir color reportchars basetemp debug help version
+    markers show_fixtures showfixtures oomph_report""".split()
+)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Adds the option and the setting."""
+    group = parser.getgroup("oomph")
+    group.addoption(
+        "--gpu-memory-report", action="store_true", dest="oomph_report", help="show the peak of GPU memory of each test with the marker gpu_memory"
+    )
+    parser.addini("oomph_gpu", "the GPU of tests with the marker gpu_memory, such as l4 [default: this machine's, else an RTX 4090]", default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Registers the marker."""
+    config.addinivalue_line(
+        "markers",
+        f"{MARKER}(limit=None, gpu=None, of='reserved', timeout=None): run the test on a phantom GPU, and fail above this peak of GPU memory",
+    )
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
+    """Runs a marked test in a process of its own; other tests run as ever."""
+    if item.get_closest_marker(MARKER) is None or item.config.pluginmanager.has_plugin("oomph-child"):
+        return None
+    item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
+    for report in _run(item):
+        item.ihook.pytest_runtest_logreport(report=report)
+    item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
+    # The fixtures of earlier tests that no later test uses end here, as after any test.
+    item.session._setupstate.teardown_exact(nextitem)
+    return True
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Shows the peaks."""
+    if not terminalreporter.config.getoption("oomph_report"):
+        return
+    rows = [row for reports in terminalreporter.stats.values() for report in reports for row in _list_rows(report)]
+    terminalreporter.section("GPU memory (oomph)")
+    for row in sorted(set(rows)):
+        terminalreporter.write_line(row)
+    if not rows:
+        terminalreporter.write_line(f"no test with the marker {MARKER} ran")
+
+
+def _list_rows(report: Any) -> Iterator[str]:
+    properties = dict(getattr(report, "user_properties", ()))
+    reserved, allocated = (properties.get(_PROPERTY.format(of)) for of in ("reserved", "allocated"))
+    if reserved is not None and allocated is not None and report.when == "call":
+        from .watching import write_size
+
+        limit = f" of {properties['gpu_memory_limit']}" if "gpu_memory_limit" in properties else ""
+        yield f"{report.nodeid}: {write_size(reserved)} reserved, {write_size(allocated)} allocated{limit} on {properties['gpu_memory_gpu']}"
+
+
+@dataclass
+class _Outcome:
+    """What came of the test's process."""
+
+    reports: list[pytest.TestReport]
+    uses_gpu: bool
+    check: Check | None
+    error: OomphError | None
+
+
+def _run(item: pytest.Item) -> list[pytest.TestReport]:
+    """The reports of a marked test."""
+    started = time.time()
+    reason = _find_obstacle()
+    if reason is not None:
+        path, line, _ = item.location
+        return _make(item, "skipped", (path, (line or 0) + 1, f"Skipped: {reason}"), started)
+    try:
+        limit = read_marker(item)
+    except ValueError as error:
+        return _make(item, "failed", f"{MARKER}: {error}", started)
+    outcome = _run_child(item, limit)
+    if not outcome.reports:
+        assert outcome.error is not None or outcome.check is not None
+        return _make(item, "failed", _describe_end(outcome), started)
+    _judge(item, limit, outcome)
+    return outcome.reports
+
+
+def _find_obstacle() -> str | None:
+    """The reason why no test can run on a phantom GPU here."""
+    if sys.platform != "linux" or os.uname().machine != "x86_64":
+        return "oomph's phantom GPU needs Linux on x86_64"
+    if find_command() is None:
+        return "the `oomph` command is missing; `pip install oomph` installs it"
+    return _find_obstacle_of_torch()
+
+
+def _find_obstacle_of_torch() -> str | None:
+    """The same of PyTorch, which is not imported: importing it takes a second."""
+    from importlib.machinery import PathFinder
+
+    found = PathFinder.find_spec("torch")
+    if found is None or not found.submodule_search_locations:
+        return "PyTorch is not installed"
+    known: dict[str, Any] = {}
+    version = Path(found.submodule_search_locations[0]) / "version.py"
+    try:
+        exec(compile(version.read_text(encoding="utf-8"), version, "exec"), known)
+    except Exception:
+        return None
+    return None if known.get("cuda") else f"PyTorch {known.get('__version__')} is built without CUDA"
+
+
+def _run_child(item: pytest.Item, limit: Limit) -> _Outcome:
+    """Runs the test under `oomph check`; its process writes its reports to an open file, since its own files vanish after the run."""
+    with tempfile.TemporaryDirectory(prefix="oomph-test-") as folder:
+        results = Path(folder) / "results.jsonl"
+        with results.open("a") as opened:
+            job = Path(folder) / "job.json"
+            job.write_text(json.dumps(_describe_job(item, opened.fileno())), encoding="utf-8")
+            words = [*limit.options, "--steps=0", f"--python={sys.executable}", str(_CHILD), str(job)]
+            environment = {name: value for name, value in os.environ.items() if name not in ("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST")}
+            check, error = None, None
+            try:
+                check = run_check(words, env=environment, pass_fds=[opened.fileno()])
+            except OomphError as problem:
+                error = problem
+        rows = _read_first_run(results.read_text(encoding="utf-8"))
+    reports = [_to_report(item, row) for row in rows if "$report_type" in row]
+    return _Outcome(reports, any(row.get("uses_gpu") for row in rows), check, error)
+
+
+def _read_first_run(text: str) -> list[dict[str, Any]]:
+    """The rows of the first run, that on the named GPU: `oomph check` may run a program again."""
+    rows: list[dict[str, Any]] = []
+    for line in text.splitlines():
+        row = json.loads(line)
+        if row.get("started") and rows:
+            break
+        rows.append(row)
+    return rows
+
+
+def _to_report(item: pytest.Item, row: dict[str, Any]) -> pytest.TestReport:
+    report: pytest.TestReport = item.config.hook.pytest_report_from_serializable(config=item.config, data=row)
+    if item.config.getoption("capture") == "no":
+        for name, content in report.sections:
+            if name.startswith("Captured std"):
+                sys.stdout.write(content)
+    return report
+
+
+def _describe_job(item: pytest.Item, results: int) -> dict[str, Any]:
+    """What the child has to know."""
+    config, options = item.config, vars(item.config.option)
+    return {
+        "results": results,
+        "nodeid": item.nodeid,
+        "args": [*_list_words(config), str(item.path)],
+        "options": {name: value for name, value in options.items() if name not in _PARENTS and not name.startswith("cov") and _is_plain(value)},
+        "path": sys.path,
+        "cwd": os.getcwd(),
+    }
+
+
+def _list_words(config: pytest.Config) -> Iterator[str]:
+    """The words of the child's command line that pytest reads before any plugin does."""
+    yield from ("-o", "addopts=", "--capture=fd", f"--rootdir={config.rootpath}")
+    if config.inipath is not None:
+        yield f"-c{config.inipath}"
+    known = config.known_args_namespace
+    for name in dict.fromkeys([*(getattr(known, "plugins", None) or []), config.pluginmanager.get_name(sys.modules[__name__]) or __name__]):
+        yield f"-p{name}"
+    for flag, name in (("-o", "override_ini"), ("-W", "pythonwarnings")):
+        for value in getattr(known, name, None) or []:
+            yield from (flag, value)
+    if getattr(known, "confcutdir", None):
+        yield f"--confcutdir={known.confcutdir}"
+    if getattr(known, "importmode", None):
+        yield f"--import-mode={known.importmode}"
+
+
+def _is_plain(value: object) -> bool:
+    """True if JSON gives the value back."""
+    try:
+        return bool(json.loads(json.dumps(value)) == value)
+    except (TypeError, ValueError):
+        return False
+
+
+def _judge(item: pytest.Item, limit: Limit, outcome: _Outcome) -> None:
+    """Adds the peak to the reports, and makes a failure of a test that ran well and took too much."""
+    last = next((it for it in outcome.reports if it.when == "call"), None)
+    check = outcome.check
+    if last is None:
+        return
+    if check is None:
+        _judge_without_figures(item, last, outcome)
+        return
+    peaks = {"reserved": check.peak_reserved_bytes, "allocated": check.peak_allocated_bytes}
+    properties: list[tuple[str, object]] = [(_PROPERTY.format(of), peak) for of, peak in peaks.items()]
+    properties.append(("gpu_memory_gpu", check.gpu))
+    properties += [("gpu_memory_limit", limit.text)] if limit.text else []
+    for report in outcome.reports:
+        report.user_properties.extend(properties)
+    item.user_properties.extend(properties)
+    problem = limit.find_problem(check)
+    if problem is not None and (not last.failed or check.fits is False):
+        _fail(last, "\n".join([problem, "", *_head(check.text)]))
+
+
+def _judge_without_figures(item: pytest.Item, last: pytest.TestReport, outcome: _Outcome) -> None:
+    """A test that used no GPU has a peak of 0 bytes; any other error of oomph's is a failure."""
+    if not last.passed or outcome.error is None:
+        return
+    if outcome.uses_gpu:
+        _fail(last, f"{MARKER}: the test passed, and oomph cannot say what it took: {outcome.error}")
+        return
+    properties: list[tuple[str, object]] = [(_PROPERTY.format(of), 0) for of in ("reserved", "allocated")]
+    last.user_properties.extend([*properties, ("gpu_memory_gpu", "no GPU: the test allocated nothing on one")])
+
+
+def _fail(report: pytest.TestReport, text: str) -> None:
+    """Makes a failure of a report, or an expected one if the test is marked so."""
+    is_expected = hasattr(report, "wasxfail") or str(report.longrepr or "").startswith("[XPASS(strict)]")
+    if is_expected:
+        report.wasxfail = getattr(report, "wasxfail", "")
+        report.outcome = "skipped"
+    else:
+        report.outcome = "failed"
+    report.longrepr = text
+
+
+def _head(text: str) -> list[str]:
+    """The first lines of oomph's report."""
+    lines = text.rstrip().splitlines()
+    return lines if len(lines) <= _SHOWN else [*lines[:_SHOWN], "  ..."]
+
+
+def _describe_end(outcome: _Outcome) -> str:
+    """What is said of a test whose process ended before the test did."""
+    if outcome.error is None:
+        return "the test's process ended before the test did"
+    tail = outcome.error.stderr.split("\nerror: ")[0].strip() if outcome.error.status is not None else ""
+    is_of_oomph = outcome.error.stderr.startswith("error: ")
+    return f"{MARKER}: {outcome.error}" + (f"\n\n{tail}" if tail and not is_of_oomph else "")
+
+
+def _make(item: pytest.Item, outcome: str, longrepr: Any, started: float) -> list[pytest.TestReport]:
+    """The reports of a test that was not started."""
+    now = time.time()
+
+    def make(when: str, outcome: str, longrepr: Any) -> pytest.TestReport:
+        words: Any = {"when": when, "outcome": outcome, "longrepr": longrepr}
+        keywords: Any = dict.fromkeys(item.keywords, 1)
+        return pytest.TestReport(item.nodeid, item.location, keywords, sections=[], duration=now - started, start=started, stop=now, **words)
+
+    return [make("setup", outcome, longrepr), make("teardown", "passed", None)]
