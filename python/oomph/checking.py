@@ -19,13 +19,13 @@ _FITS = {"fits": True, "oom": False}
 
 @dataclass(frozen=True)
 class Check:
-    """The answer of `oomph check`. Sizes are in bytes; the peak is that on the GPU of the question."""
+    """The answer of `oomph check`. Sizes are in bytes."""
 
     #: True if the program fits, False if it does not, `None` if it fits so far and the rest is not known.
     fits: bool | None
     #: `fits`, `fits_so_far` or `oom`, as in the JSON.
     verdict: str
-    #: The most that PyTorch's allocator had allocated, and had reserved, on the GPU.
+    #: The most that PyTorch's allocator had allocated, and had reserved: on the GPU, or without a limit if the program does not fit.
     peak_allocated_bytes: int
     peak_reserved_bytes: int
     #: The memory of the device that the program needs, with the CUDA context.
@@ -120,11 +120,12 @@ def _read(file: str) -> dict[str, Any] | None:
 
 
 def _to_check(report: dict[str, Any], ended: Ended) -> Check:
+    peak = report["need"] if report["verdict"] == "oom" else report["peak"]
     return Check(
         fits=_FITS.get(report["verdict"]),
         verdict=report["verdict"],
-        peak_allocated_bytes=report["peak"]["allocated_bytes"],
-        peak_reserved_bytes=report["peak"]["reserved_bytes"],
+        peak_allocated_bytes=peak["allocated_bytes"],
+        peak_reserved_bytes=peak["reserved_bytes"],
         need_bytes=report["need"]["device_bytes"],
         spare_bytes=report["spare_bytes"],
         gpu=report["gpu"]["name"],

@@ -113,8 +113,10 @@ def _run(item: pytest.Item) -> list[pytest.TestReport]:
         return _make(item, "failed", f"{MARKER}: {error}", started)
     outcome = _run_child(item, limit)
     if not outcome.reports:
-        assert outcome.error is not None or outcome.check is not None
         return _make(item, "failed", _describe_end(outcome), started)
+    if all(it.when != "teardown" for it in outcome.reports):
+        # The process ended in the middle of the test.
+        return [*outcome.reports, _make_report(item, "call", "failed", _describe_end(outcome), started)]
     _judge(item, limit, outcome)
     return outcome.reports
 
@@ -175,6 +177,9 @@ def _read_first_run(text: str) -> list[dict[str, Any]]:
 
 
 def _to_report(item: pytest.Item, row: dict[str, Any]) -> pytest.TestReport:
+    # JSON has no tuples, which pytest's own plugins expect.
+    row |= {name: tuple(row[name]) for name in ("longrepr", "location") if isinstance(row[name], list)}
+    row |= {name: [tuple(pair) for pair in row[name]] for name in ("sections", "user_properties")}
     report: pytest.TestReport = item.config.hook.pytest_report_from_serializable(config=item.config, data=row)
     if item.config.getoption("capture") == "no":
         for name, content in report.sections:
@@ -223,34 +228,37 @@ def _is_plain(value: object) -> bool:
 
 def _judge(item: pytest.Item, limit: Limit, outcome: _Outcome) -> None:
     """Adds the peak to the reports, and makes a failure of a test that ran well and took too much."""
-    last = next((it for it in outcome.reports if it.when == "call"), None)
-    check = outcome.check
-    if last is None:
-        return
+    check, report = outcome.check, _find_verdict(outcome.reports)
     if check is None:
-        _judge_without_figures(item, last, outcome)
+        _judge_without_figures(report, outcome)
         return
     peaks = {"reserved": check.peak_reserved_bytes, "allocated": check.peak_allocated_bytes}
     properties: list[tuple[str, object]] = [(_PROPERTY.format(of), peak) for of, peak in peaks.items()]
     properties.append(("gpu_memory_gpu", check.gpu))
     properties += [("gpu_memory_limit", limit.text)] if limit.text else []
-    for report in outcome.reports:
-        report.user_properties.extend(properties)
+    for it in outcome.reports:
+        it.user_properties.extend(properties)
     item.user_properties.extend(properties)
     problem = limit.find_problem(check)
-    if problem is not None and (not last.failed or check.fits is False):
-        _fail(last, "\n".join([problem, "", *_head(check.text)]))
+    ran_out = check.fits is False and "OutOfMemoryError" in report.longreprtext
+    if problem is not None and (not report.failed or ran_out):
+        _fail(report, "\n".join([problem, *_head(check)]))
 
 
-def _judge_without_figures(item: pytest.Item, last: pytest.TestReport, outcome: _Outcome) -> None:
+def _find_verdict(reports: list[pytest.TestReport]) -> pytest.TestReport:
+    """The report that says what came of the test: that of its call, or of a setup that did not reach the call."""
+    return next((it for it in reports if it.when == "call"), reports[0])
+
+
+def _judge_without_figures(report: pytest.TestReport, outcome: _Outcome) -> None:
     """A test that used no GPU has a peak of 0 bytes; any other error of oomph's is a failure."""
-    if not last.passed or outcome.error is None:
+    if not report.passed or outcome.error is None:
         return
     if outcome.uses_gpu:
-        _fail(last, f"{MARKER}: the test passed, and oomph cannot say what it took: {outcome.error}")
+        _fail(report, f"{MARKER}: the test passed, and oomph cannot say what it took: {outcome.error}")
         return
     properties: list[tuple[str, object]] = [(_PROPERTY.format(of), 0) for of in ("reserved", "allocated")]
-    last.user_properties.extend([*properties, ("gpu_memory_gpu", "no GPU: the test allocated nothing on one")])
+    report.user_properties.extend([*properties, ("gpu_memory_gpu", "no GPU: the test allocated nothing on one")])
 
 
 def _fail(report: pytest.TestReport, text: str) -> None:
@@ -264,28 +272,30 @@ def _fail(report: pytest.TestReport, text: str) -> None:
     report.longrepr = text
 
 
-def _head(text: str) -> list[str]:
-    """The first lines of oomph's report."""
-    lines = text.rstrip().splitlines()
-    return lines if len(lines) <= _SHOWN else [*lines[:_SHOWN], "  ..."]
+def _head(check: Check) -> list[str]:
+    """The first lines of oomph's report. The sentence of a test that does not fit has been said."""
+    lines = check.text.rstrip().splitlines()
+    shown = lines[lines.index("") if check.fits is False and "" in lines else 0 : _SHOWN]
+    return [*([] if check.fits is False else [""]), *shown, *(["  ..."] if len(lines) > _SHOWN else [])]
 
 
 def _describe_end(outcome: _Outcome) -> str:
     """What is said of a test whose process ended before the test did."""
     if outcome.error is None:
-        return "the test's process ended before the test did"
+        return f"{MARKER}: the test's process ended before the test did"
     tail = outcome.error.stderr.split("\nerror: ")[0].strip() if outcome.error.status is not None else ""
     is_of_oomph = outcome.error.stderr.startswith("error: ")
-    return f"{MARKER}: {outcome.error}" + (f"\n\n{tail}" if tail and not is_of_oomph else "")
+    where = "the test's process ended before the test did: " if outcome.reports else ""
+    return f"{MARKER}: {where}{outcome.error}" + (f"\n\n{tail}" if tail and not is_of_oomph else "")
 
 
 def _make(item: pytest.Item, outcome: str, longrepr: Any, started: float) -> list[pytest.TestReport]:
     """The reports of a test that was not started."""
+    return [_make_report(item, "setup", outcome, longrepr, started), _make_report(item, "teardown", "passed", None, time.time())]
+
+
+def _make_report(item: pytest.Item, when: str, outcome: str, longrepr: Any, started: float) -> pytest.TestReport:
     now = time.time()
-
-    def make(when: str, outcome: str, longrepr: Any) -> pytest.TestReport:
-        words: Any = {"when": when, "outcome": outcome, "longrepr": longrepr}
-        keywords: Any = dict.fromkeys(item.keywords, 1)
-        return pytest.TestReport(item.nodeid, item.location, keywords, sections=[], duration=now - started, start=started, stop=now, **words)
-
-    return [make("setup", outcome, longrepr), make("teardown", "passed", None)]
+    words: Any = {"when": when, "outcome": outcome, "longrepr": longrepr}
+    keywords: Any = dict.fromkeys(item.keywords, 1)
+    return pytest.TestReport(item.nodeid, item.location, keywords, sections=[], duration=now - started, start=started, stop=now, **words)

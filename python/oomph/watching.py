@@ -189,7 +189,10 @@ def _find_device(device: int | str | torch.device | None) -> int:
         raise OomphError(f"oomph.watch needs PyTorch: {error}") from error
     if not torch.cuda.is_available():
         raise OomphError("oomph.watch needs a GPU, and PyTorch finds none", "`oomph phantom -- python SCRIPT` runs a program on a phantom GPU")
-    torch.cuda.init()  # type: ignore[no-untyped-call]
+    try:
+        torch.cuda.init()  # type: ignore[no-untyped-call]
+    except RuntimeError as error:
+        raise OomphError(f"oomph.watch cannot use the GPU: {str(error).splitlines()[0]}") from error
     backend = torch.cuda.get_allocator_backend()
     if backend != "native":
         raise OomphError(f"oomph.watch reads PyTorch's native allocator, and the program uses `{backend}`")
