@@ -230,19 +230,21 @@ def _judge(item: pytest.Item, limit: Limit, outcome: _Outcome) -> None:
     """Adds the peak to the reports, and makes a failure of a test that ran well and took too much."""
     check, report = outcome.check, _find_verdict(outcome.reports)
     if check is None:
-        _judge_without_figures(report, outcome)
+        _judge_without_figures(item, report, outcome)
         return
-    peaks = {"reserved": check.peak_reserved_bytes, "allocated": check.peak_allocated_bytes}
-    properties: list[tuple[str, object]] = [(_PROPERTY.format(of), peak) for of, peak in peaks.items()]
-    properties.append(("gpu_memory_gpu", check.gpu))
-    properties += [("gpu_memory_limit", limit.text)] if limit.text else []
-    for it in outcome.reports:
-        it.user_properties.extend(properties)
-    item.user_properties.extend(properties)
+    others = [("gpu_memory_gpu", check.gpu), *([("gpu_memory_limit", limit.text)] if limit.text else [])]
+    _note(item, outcome.reports, check.peak_reserved_bytes, check.peak_allocated_bytes, others)
     problem = limit.find_problem(check)
     ran_out = check.fits is False and "OutOfMemoryError" in report.longreprtext
     if problem is not None and (not report.failed or ran_out):
         _fail(report, "\n".join([problem, *_head(check)]))
+
+
+def _note(item: pytest.Item, reports: list[pytest.TestReport], reserved: int, allocated: int, others: list[tuple[str, str]]) -> None:
+    """Adds the peaks to the properties of a test, as `record_property` does."""
+    peaks = [(_PROPERTY.format("reserved"), reserved), (_PROPERTY.format("allocated"), allocated)]
+    for properties in (item.user_properties, *(it.user_properties for it in reports)):
+        properties.extend([*peaks, *others])
 
 
 def _find_verdict(reports: list[pytest.TestReport]) -> pytest.TestReport:
@@ -250,15 +252,14 @@ def _find_verdict(reports: list[pytest.TestReport]) -> pytest.TestReport:
     return next((it for it in reports if it.when == "call"), reports[0])
 
 
-def _judge_without_figures(report: pytest.TestReport, outcome: _Outcome) -> None:
+def _judge_without_figures(item: pytest.Item, report: pytest.TestReport, outcome: _Outcome) -> None:
     """A test that used no GPU has a peak of 0 bytes; any other error of oomph's is a failure."""
     if not report.passed or outcome.error is None:
         return
     if outcome.uses_gpu:
         _fail(report, f"{MARKER}: the test passed, and oomph cannot say what it took: {outcome.error}")
         return
-    properties: list[tuple[str, object]] = [(_PROPERTY.format(of), 0) for of in ("reserved", "allocated")]
-    report.user_properties.extend([*properties, ("gpu_memory_gpu", "no GPU: the test allocated nothing on one")])
+    _note(item, outcome.reports, 0, 0, [("gpu_memory_gpu", "no GPU: the test used none")])
 
 
 def _fail(report: pytest.TestReport, text: str) -> None:

@@ -87,7 +87,8 @@ def ask(site: Path) -> str:
         figures = answer.verdict, answer.peak_allocated_bytes // MIB, answer.peak_reserved_bytes // MIB
         assert figures == (verdict, allocated, reserved), (words, figures)
         context = answer.report["gpu"]["context_bytes"]
-        assert answer.need_bytes == reserved * MIB + context, answer.need_bytes
+        # A driver gives memory in units of 2 MiB.
+        assert 0 <= answer.need_bytes - reserved * MIB - context < 2 * MIB, answer.need_bytes
         assert answer.spare_bytes == answer.report["gpu"]["total_bytes"] - answer.need_bytes, answer.spare_bytes
         assert answer.fits is (verdict == "fits") and answer.summary in " ".join(answer.text.split()), answer
         assert "report=" not in repr(answer) and str(answer).startswith(answer.summary[:40]), repr(answer)
@@ -99,7 +100,7 @@ def ask(site: Path) -> str:
 
 # Program, keywords, what the error says, and what its hint or the command's standard error does.
 FAILURES = [
-    ("missing.py", {}, "there is no file `missing.py`", "given as you would to `python`"),
+    ("missing.py", {}, "there is no file `missing.py`", "give the script as you would to `python`"),
     ("raises.py", {}, "the program raised ValueError: no such width", "no such width"),
     ("leaves.py", {}, "exit status 3", ""),
     ("plain.py", {}, "the program never imported PyTorch", "give the script that trains"),
@@ -131,7 +132,7 @@ def fail(site: Path) -> str:
         try:
             answer = oomph.check(program, **settings)
         except oomph.OomphError as error:
-            assert message in error.message and other.replace("given as", "give the script as") in f"{error.hint}{error.stderr}", (program, settings, str(error), error.stderr)
+            assert message in error.message and other in f"{error.hint}{error.stderr}", (program, settings, str(error), error.stderr)
             assert isinstance(error, RuntimeError) and error.status in (2, None), error.status
         else:
             raise AssertionError(f"{program} {settings}: {answer}")
@@ -330,7 +331,7 @@ def skip(site: Path) -> None:
     ):
         env = outcomes.environment(PYTHONPATH=os.pathsep.join(map(str, (it.absolute() for it in path)))) | {"PATH": "/usr/bin:/bin"}
         done = outcomes.run_pytest(PYTHON, Path.cwd(), *PLUGIN, "-rs", "test_memory.py::test_below", "test_memory.py::test_without_the_marker", env=env)
-        assert "1 passed, 1 skipped" in done.stdout and f"test_memory.py:20: {reason}" in done.stdout, f"{reason}: {done.stdout}{done.stderr}"
+        assert "1 passed, 1 skipped" in done.stdout and f"test_memory.py:19: {reason}" in done.stdout, f"{reason}: {done.stdout}{done.stderr}"
 
 
 def start_fast(site: Path) -> str:
@@ -351,6 +352,8 @@ def start_fast(site: Path) -> str:
 def type_check(site: Path) -> None:
     """mypy --strict accepts a client, and refuses a wrong one"""
     shutil.copy(HERE / "client.py", "client.py")
+    # PyTorch's own annotations take mypy ten seconds.
+    Path("mypy.ini").write_text("[mypy]\n[mypy-torch.*]\nfollow_imports = skip\n")
     Path("wrong.py").write_text("import oomph\n\nanswer: str = oomph.check('x').need_bytes\noomph.check('x', gpus='two')\n")
     env = outcomes.environment(MYPYPATH=str(site))
     words = [str(PYTHON), "-m", "mypy", "--strict", "--no-incremental", "--follow-imports=silent"]
