@@ -24,7 +24,7 @@ _INSTALL = "`pip install oomph` installs it; `make build` builds it in a checkou
 class OomphError(RuntimeError):
     """oomph could not answer: the program failed, the input was bad, or oomph cannot work here.
 
-    `str(error)` is the message, with the hint behind it if there is one.
+    `str(error)` is the message, then a line with the hint.
     """
 
     def __init__(self, message: str, hint: str | None = None, *, status: int | None = None, stderr: str = "") -> None:
@@ -33,17 +33,17 @@ class OomphError(RuntimeError):
         self.hint = hint
         #: The command's exit status; `None` if the command was not run.
         self.status = status
-        #: The command's standard error, which ends with the last output of a program that failed.
+        #: The command's standard error, with the last output of a failed program.
         self.stderr = stderr
 
     def __reduce__(self) -> tuple[object, ...]:
-        """Keeps all attributes in a pickle, such as one that a worker process sends."""
+        """Keeps all attributes in a pickle, as between worker processes."""
         return type(self), (self.message, self.hint), {"status": self.status, "stderr": self.stderr}
 
 
 @dataclass(frozen=True)
 class Ended:
-    """A command that has ended."""
+    """The end of a command: its status and its output."""
 
     status: int
     stdout: str
@@ -51,7 +51,7 @@ class Ended:
 
 
 def find_command() -> str | None:
-    """The path of the `oomph` command: that of this Python before that of the search path; `None` without a command."""
+    """The path of the `oomph` command: this Python's own, else the first on the search path; `None` without a command."""
     own = next((str(path) for path in list_candidates() if path.is_file() and os.access(path, os.X_OK)), None)
     return own or shutil.which("oomph")
 
@@ -86,7 +86,7 @@ def run_command(
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """Ends the command, which ends its program and undoes the effects on files; kills it only if it takes too long."""
+    """Ends the command, and so its program and the effects on files; a command that takes too long is killed."""
     process.terminate()
     try:
         process.communicate(timeout=_PATIENCE_SECONDS)
@@ -98,7 +98,7 @@ def _end(process: subprocess.Popen[str]) -> None:
 
 
 def read_failure(ended: Ended) -> OomphError:
-    """The error of a command that ended without an answer, from the last `error:` and `hint:` of standard error."""
+    """The error of a command without an answer, from the last `error:` and `hint:` of standard error."""
     found = list(re.finditer(r"^error: (.*?)(?:\nhint: (.*?))?\s*(?=^error: |\Z)", ended.stderr, re.MULTILINE | re.DOTALL))
     last = found[-1] if found else None
     if last is not None:
@@ -114,6 +114,6 @@ def join_sentence(text: str) -> str:
 
 
 def to_path(path: StrPath) -> str:
-    """A path as a word of the command line, which is taken for no option."""
+    """A path as a word of the command line. No path is taken for an option."""
     word = os.fspath(path)
     return os.path.join(os.curdir, word) if word.startswith("-") else word

@@ -63,7 +63,7 @@ def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> 
     for report in _run(item):
         item.ihook.pytest_runtest_logreport(report=report)
     item.ihook.pytest_runtest_logfinish(nodeid=item.nodeid, location=item.location)
-    # The fixtures of earlier tests that no later test uses end here, as after any test.
+    # As after any test, fixtures end here unless a later test uses them.
     item.session._setupstate.teardown_exact(nextitem)
     return True
 
@@ -92,7 +92,7 @@ def _list_rows(report: Any) -> Iterator[str]:
 
 @dataclass
 class _Outcome:
-    """What came of the test's process."""
+    """The result of the test's process."""
 
     reports: list[pytest.TestReport]
     uses_gpu: bool
@@ -122,7 +122,7 @@ def _run(item: pytest.Item) -> list[pytest.TestReport]:
 
 
 def _find_obstacle() -> str | None:
-    """The reason why no test can run on a phantom GPU here."""
+    """The reason against runs on a phantom GPU here; `None` without one."""
     if sys.platform != "linux" or os.uname().machine != "x86_64":
         return "oomph's phantom GPU needs Linux on x86_64"
     if find_command() is None:
@@ -131,7 +131,7 @@ def _find_obstacle() -> str | None:
 
 
 def _find_obstacle_of_torch() -> str | None:
-    """The same of PyTorch, which is not imported: importing it takes a second."""
+    """The reason in the installed PyTorch, without an import, which takes a second."""
     from importlib.machinery import PathFinder
 
     found = PathFinder.find_spec("torch")
@@ -147,7 +147,7 @@ def _find_obstacle_of_torch() -> str | None:
 
 
 def _run_child(item: pytest.Item, limit: Limit) -> _Outcome:
-    """Runs the test under `oomph check`; its process writes its reports to an open file, since its own files vanish after the run."""
+    """Runs the test under `oomph check`; the process writes reports to an open file, since new files vanish after the run."""
     with tempfile.TemporaryDirectory(prefix="oomph-test-") as folder:
         results = Path(folder) / "results.jsonl"
         with results.open("a") as opened:
@@ -166,7 +166,7 @@ def _run_child(item: pytest.Item, limit: Limit) -> _Outcome:
 
 
 def _read_first_run(text: str) -> list[dict[str, Any]]:
-    """The rows of the first run, that on the named GPU: `oomph check` may run a program again."""
+    """The rows of the first run, on the named GPU: `oomph check` may run a program again."""
     rows: list[dict[str, Any]] = []
     for line in text.splitlines():
         row = json.loads(line)
@@ -189,7 +189,7 @@ def _to_report(item: pytest.Item, row: dict[str, Any]) -> pytest.TestReport:
 
 
 def _describe_job(item: pytest.Item, results: int) -> dict[str, Any]:
-    """What the child has to know."""
+    """The contents of the job file."""
     config, options = item.config, vars(item.config.option)
     return {
         "results": results,
@@ -202,7 +202,7 @@ def _describe_job(item: pytest.Item, results: int) -> dict[str, Any]:
 
 
 def _list_words(config: pytest.Config) -> Iterator[str]:
-    """The words of the child's command line that pytest reads before any plugin does."""
+    """The words of the child's command line: options that pytest reads before its plugins."""
     yield from ("-o", "addopts=", "--capture=fd", f"--rootdir={config.rootpath}")
     if config.inipath is not None:
         yield f"-c{config.inipath}"
@@ -219,7 +219,7 @@ def _list_words(config: pytest.Config) -> Iterator[str]:
 
 
 def _is_plain(value: object) -> bool:
-    """True if JSON gives the value back."""
+    """True if JSON keeps the value."""
     try:
         return bool(json.loads(json.dumps(value)) == value)
     except (TypeError, ValueError):
@@ -227,7 +227,7 @@ def _is_plain(value: object) -> bool:
 
 
 def _judge(item: pytest.Item, limit: Limit, outcome: _Outcome) -> None:
-    """Adds the peak to the reports, and makes a failure of a test that ran well and took too much."""
+    """Adds the peak to the reports; a test above its limit becomes a failure."""
     check, report = outcome.check, _find_verdict(outcome.reports)
     if check is None:
         _judge_without_figures(item, report, outcome)
@@ -248,12 +248,12 @@ def _note(item: pytest.Item, reports: list[pytest.TestReport], reserved: int, al
 
 
 def _find_verdict(reports: list[pytest.TestReport]) -> pytest.TestReport:
-    """The report that says what came of the test: that of its call, or of a setup that did not reach the call."""
+    """The report of the call, or of a setup without a call."""
     return next((it for it in reports if it.when == "call"), reports[0])
 
 
 def _judge_without_figures(item: pytest.Item, report: pytest.TestReport, outcome: _Outcome) -> None:
-    """A test that used no GPU has a peak of 0 bytes; any other error of oomph's is a failure."""
+    """Without a GPU in use the peak is 0 bytes; any other error of oomph's is a failure."""
     if not report.passed or outcome.error is None:
         return
     if outcome.uses_gpu:
@@ -263,7 +263,7 @@ def _judge_without_figures(item: pytest.Item, report: pytest.TestReport, outcome
 
 
 def _fail(report: pytest.TestReport, text: str) -> None:
-    """Makes a failure of a report, or an expected one if the test is marked so."""
+    """Makes a failure of a report, an expected failure with the marker `xfail`."""
     is_expected = hasattr(report, "wasxfail") or str(report.longrepr or "").startswith("[XPASS(strict)]")
     if is_expected:
         report.wasxfail = getattr(report, "wasxfail", "")
@@ -281,7 +281,7 @@ def _head(check: Check) -> list[str]:
 
 
 def _describe_end(outcome: _Outcome) -> str:
-    """What is said of a test whose process ended before the test did."""
+    """The text for a process that ended before its test."""
     if outcome.error is None:
         return f"{MARKER}: the test's process ended before the test did"
     tail = outcome.error.stderr.split("\nerror: ")[0].strip() if outcome.error.status is not None else ""
@@ -291,7 +291,7 @@ def _describe_end(outcome: _Outcome) -> str:
 
 
 def _make(item: pytest.Item, outcome: str, longrepr: Any, started: float) -> list[pytest.TestReport]:
-    """The reports of a test that was not started."""
+    """The reports of a test without a process."""
     return [_make_report(item, "setup", outcome, longrepr, started), _make_report(item, "teardown", "passed", None, time.time())]
 
 

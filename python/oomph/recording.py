@@ -2,9 +2,8 @@
 
 Note [Shared recorder]
 ~~~~~~~~~~~~~~~~~~~~~~
-A process has one recorder, which all watches share. Under `oomph run` it is that of the run, which is only read. Else the first watch
-starts it, with a file that is removed as soon as it is mapped, and it pauses while nobody watches. The recorder stands beside PyTorch's own
-memory history and does not use it.
+All watches of a process share one recorder. Under `oomph run` the run's recorder is read. Otherwise the first watch starts a recorder; its
+file is removed once mapped, and recording pauses between watches. PyTorch's own memory history is not used.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ _lock = threading.RLock()
 
 @dataclass
 class Recording:
-    """The mapped file of a recorder, and its texts as far as they were read."""
+    """The mapped file of a recorder, and the texts read so far."""
 
     recorder: Any
     content: mmap.mmap
@@ -51,7 +50,7 @@ class Recording:
         return self._word(_AT_EVENTS)
 
     def copy_events(self, start: int, end: int) -> bytes:
-        """The events from `start` on. Raises `OomphError` if newer events have taken their places."""
+        """The events from `start` to `end`. Raises `OomphError` if newer events have overwritten the first."""
         capacity = self._word(_AT_EVENT_CAPACITY)
         first, last = (_HEADER_BYTES + number % capacity * _EVENT.size for number in (start, end))
         limit = _HEADER_BYTES + capacity * _EVENT.size
@@ -108,7 +107,7 @@ _current: Recording | None = None
 
 
 def borrow() -> Recording:
-    """The recording of this process, which goes on until every watch has released it."""
+    """The recording of this process, on until the last watch releases it."""
     global _current
     with _lock:
         running = getattr(sys.modules.get("_oomph_agent.live.recorder"), "Recorder", None)
@@ -134,7 +133,7 @@ def release(recording: Recording) -> None:
 
 
 def _start() -> Recording:
-    """Starts a recorder of this process's own. Its file has no name once it is mapped, so nothing stays behind."""
+    """Starts a recorder. The file has no name once mapped, so nothing stays behind."""
     from .agent.live.recorder import Recorder
 
     try:
@@ -169,7 +168,7 @@ def _find_library(folder: str) -> str:
 
 
 def _forget() -> None:
-    """In a forked child, which must not write into the parent's file."""
+    """Stops in a forked child: the file is the parent's."""
     global _current, _lock
     _lock = threading.RLock()
     if _current is not None:

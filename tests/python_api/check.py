@@ -87,7 +87,7 @@ def ask(site: Path) -> str:
         figures = answer.verdict, answer.peak_allocated_bytes // MIB, answer.peak_reserved_bytes // MIB
         assert figures == (verdict, allocated, reserved), (words, figures)
         context = answer.report["gpu"]["context_bytes"]
-        # A driver gives memory in units of 2 MiB.
+        # A driver reserves memory in units of 2 MiB.
         assert 0 <= answer.need_bytes - reserved * MIB - context < 2 * MIB, answer.need_bytes
         assert answer.spare_bytes == answer.report["gpu"]["total_bytes"] - answer.need_bytes, answer.spare_bytes
         assert answer.fits is (verdict == "fits") and answer.summary in " ".join(answer.text.split()), answer
