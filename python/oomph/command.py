@@ -102,7 +102,7 @@ def read_failure(ended: Ended) -> OomphError:
     found = list(re.finditer(r"^error: (.*?)(?:\nhint: (.*?))?\s*(?=^error: |\Z)", ended.stderr, re.MULTILINE | re.DOTALL))
     last = found[-1] if found else None
     if last is not None:
-        return OomphError(last[1].strip(), last[2], status=ended.status, stderr=ended.stderr)
+        return OomphError(last[1].partition("\n\nFor more information")[0].strip(), last[2], status=ended.status, stderr=ended.stderr)
     says = join_sentence(ended.stdout) or ended.stderr.strip()
     message = says or f"`oomph` ended with exit status {ended.status} and no message"
     return OomphError(message, status=ended.status, stderr=ended.stderr)

@@ -31,9 +31,6 @@ class Results:
 class Child:
     """Selects the test and writes its reports."""
 
-    # The name of the plugin.
-    __name__ = "oomph-child"
-
     def __init__(self, job: dict[str, Any], results: Results) -> None:
         self._job = job
         self._results = results

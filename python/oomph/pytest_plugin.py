@@ -19,13 +19,16 @@ from typing import Any
 import pytest
 
 from .checking import Check, run_check
-from .command import OomphError, find_command
+from .command import OomphError
+from .obstacles import find_obstacle
 from .pytest_marker import MARKER, Limit, read_marker
 
 __all__ = ["pytest_addoption", "pytest_configure", "pytest_runtest_protocol", "pytest_terminal_summary"]
 
 _CHILD = Path(__file__).with_name("pytest_child.py")
 _PROPERTY = "gpu_memory_peak_{}_bytes"
+# pytest's report of a test that passes against its marker `xfail(strict=True)`.
+_STRICT = "[XPASS(strict)]"
 # The lines of oomph's report that a failure shows.
 _SHOWN = 12
 # Options of pytest that choose, repeat, distribute or report tests: those of the parent alone.
@@ -56,8 +59,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> bool | None:
-    """Runs a marked test in a process of its own; other tests run as ever."""
-    if item.get_closest_marker(MARKER) is None or item.config.pluginmanager.has_plugin("oomph-child"):
+    """Runs a marked test in a process of its own; other tests run as ever, and all tests of a dry run, such as that process."""
+    if item.get_closest_marker(MARKER) is None or os.environ.get("OOMPH_RUN_DIR"):
         return None
     item.ihook.pytest_runtest_logstart(nodeid=item.nodeid, location=item.location)
     for report in _run(item):
@@ -103,7 +106,7 @@ class _Outcome:
 def _run(item: pytest.Item) -> list[pytest.TestReport]:
     """The reports of a marked test."""
     started = time.time()
-    reason = _find_obstacle()
+    reason = find_obstacle()
     if reason is not None:
         path, line, _ = item.location
         return _make(item, "skipped", (path, (line or 0) + 1, f"Skipped: {reason}"), started)
@@ -119,31 +122,6 @@ def _run(item: pytest.Item) -> list[pytest.TestReport]:
         return [*outcome.reports, _make_report(item, "call", "failed", _describe_end(outcome), started)]
     _judge(item, limit, outcome)
     return outcome.reports
-
-
-def _find_obstacle() -> str | None:
-    """The reason against runs on a phantom GPU here; `None` without one."""
-    if sys.platform != "linux" or os.uname().machine != "x86_64":
-        return "oomph's phantom GPU needs Linux on x86_64"
-    if find_command() is None:
-        return "the `oomph` command is missing; `pip install oomph` installs it"
-    return _find_obstacle_of_torch()
-
-
-def _find_obstacle_of_torch() -> str | None:
-    """The reason in the installed PyTorch, without an import, which takes a second."""
-    from importlib.machinery import PathFinder
-
-    found = PathFinder.find_spec("torch")
-    if found is None or not found.submodule_search_locations:
-        return "PyTorch is not installed"
-    known: dict[str, Any] = {}
-    version = Path(found.submodule_search_locations[0]) / "version.py"
-    try:
-        exec(compile(version.read_text(encoding="utf-8"), version, "exec"), known)
-    except Exception:
-        return None
-    return None if known.get("cuda") else f"PyTorch {known.get('__version__')} is built without CUDA"
 
 
 def _run_child(item: pytest.Item, limit: Limit) -> _Outcome:
@@ -236,7 +214,7 @@ def _judge(item: pytest.Item, limit: Limit, outcome: _Outcome) -> None:
     _note(item, outcome.reports, check.peak_reserved_bytes, check.peak_allocated_bytes, others)
     problem = limit.find_problem(check)
     ran_out = check.fits is False and "OutOfMemoryError" in report.longreprtext
-    if problem is not None and (not report.failed or ran_out):
+    if problem is not None and (not report.failed or ran_out or _is_unexpected_pass(report)):
         _fail(report, "\n".join([problem, *_head(check)]))
 
 
@@ -264,13 +242,17 @@ def _judge_without_figures(item: pytest.Item, report: pytest.TestReport, outcome
 
 def _fail(report: pytest.TestReport, text: str) -> None:
     """Makes a failure of a report, an expected failure with the marker `xfail`."""
-    is_expected = hasattr(report, "wasxfail") or str(report.longrepr or "").startswith("[XPASS(strict)]")
-    if is_expected:
-        report.wasxfail = getattr(report, "wasxfail", "")
+    if hasattr(report, "wasxfail") or _is_unexpected_pass(report):
+        report.wasxfail = getattr(report, "wasxfail", report.longreprtext.removeprefix(_STRICT).strip())
         report.outcome = "skipped"
     else:
         report.outcome = "failed"
     report.longrepr = text
+
+
+def _is_unexpected_pass(report: pytest.TestReport) -> bool:
+    """True for a test that passed against its marker."""
+    return report.failed and report.longreprtext.startswith(_STRICT)
 
 
 def _head(check: Check) -> list[str]:

@@ -30,6 +30,7 @@ OUTCOMES = {
     "test_misspelt": (ERROR, ("unexpected keyword argument 'limits'; expected limit=, gpu=, of= or timeout=",), None),
     "test_skips": (SKIPPED, ("no data",), None),
     "test_expected_failure": (SKIPPED, ("too large yet",), 200),
+    "test_strictly_expected_failure": (SKIPPED, ("too large yet",), None),
     "test_without_gpu": (PASSED, (), 0),
     "test_that_leaves": (FAILED, ("SystemExit: 3",), None),
     "test_that_dies": (FAILED, ("the test's process ended before the test did", "exit status 7"), None),

@@ -87,6 +87,13 @@ def test_expected_failure():
     make(200)
 
 
+@pytest.mark.gpu_memory(limit="1MiB")
+@pytest.mark.xfail(reason="too large yet", strict=True)
+def test_strictly_expected_failure():
+    """2 MiB of 1."""
+    make(1)
+
+
 @pytest.mark.gpu_memory(limit="1GiB")
 def test_without_gpu():
     """Uses no GPU."""

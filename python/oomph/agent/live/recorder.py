@@ -14,7 +14,7 @@ _PROBLEMS = {1: "its file could not be made (is the disk full?)", 2: "this PyTor
 class Recorder:
     """The recorder of this process."""
 
-    # The recorder of `oomph run` in this process; `oomph.watch` reads its file.
+    # The recorder of `oomph run`, also for `oomph.watch`.
     running: "Recorder | None" = None
 
     def __init__(self, library: str = _LIBRARY) -> None:
