@@ -10,15 +10,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Union
 
-from .__main__ import list_candidates
-
 __all__ = ["Ended", "OomphError", "StrPath", "find_command", "join_sentence", "read_failure", "run_command", "to_path"]
 
 StrPath = Union[str, "os.PathLike[str]"]
 
 # The time for the command to end its program after a Ctrl-C, in seconds.
 _PATIENCE_SECONDS = 20
-_INSTALL = "`pip install oomph` installs it; `make build` builds it in a checkout"
+_INSTALL = "`make build` builds it in a checkout, `pip install .` builds and installs it; both need Rust"
 
 
 class OomphError(RuntimeError):
@@ -52,6 +50,9 @@ class Ended:
 
 def find_command() -> str | None:
     """The path of the `oomph` command: this Python's own, else the first on the search path; `None` without a command."""
+    # `python -m oomph` warns of a `__main__` that the package has imported.
+    from .__main__ import list_candidates
+
     own = next((str(path) for path in list_candidates() if path.is_file() and os.access(path, os.X_OK)), None)
     return own or shutil.which("oomph")
 

@@ -18,7 +18,7 @@ def find_obstacle() -> str | None:
     if sys.platform != "linux" or os.uname().machine != "x86_64":
         return "oomph's phantom GPU needs Linux on x86_64"
     if find_command() is None:
-        return "the `oomph` command is missing; `pip install oomph` installs it"
+        return "the `oomph` command is missing; `python -m oomph` names the expected places"
     return _find_obstacle_of_torch()
 
 

@@ -242,7 +242,7 @@ def skip(site: Path) -> None:
     (no_torch / "torch").rmdir()
     (no_torch / "torch.py").write_text("raise ImportError('none')\n")
     for path, reason in (
-        ([without_command], "the `oomph` command is missing; `pip install oomph` installs it"),
+        ([without_command], "the `oomph` command is missing; `python -m oomph` names the expected places"),
         ([built_for_cpu, site], "PyTorch 9.9+cpu is built without CUDA"),
         ([no_torch, site], "PyTorch is not installed"),
     ):
@@ -263,6 +263,8 @@ def start_fast(site: Path) -> str:
         assert done.returncode == 0, done.stderr
         spent.append(float(done.stdout))
     assert min(spent) < START_SECONDS, spent
+    done = run_python(site, "-W", "error", "-m", "oomph", "--version")
+    assert done.returncode == 0 and not done.stderr, done.stderr
     return f"{1000 * min(spent):.0f} ms of CPU"
 
 
