@@ -23,7 +23,7 @@ SHELL := bash
 # What every suite is told: where the binary is, and whether cases that are left to `make test-all` run too.
 SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
-.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden messages differential python-tests values captures compiled system effects causes caught deaths against retry limits live fits leaks blame mistakes remedies zoo crosscheck frameworks validate clean
+.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden messages differential python-tests values captures compiled system effects causes caught deaths against retry limits live python-api fits leaks blame mistakes remedies zoo crosscheck frameworks validate clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -42,7 +42,7 @@ test: lint unit
 # All that runs Python. Their times are added up from the first on.
 suites: binaries
 	rm -f target/tests/times.jsonl
-	$(MAKE) golden messages python-tests values captures compiled system effects differential causes caught deaths against retry limits live mistakes remedies zoo crosscheck frameworks validate
+	$(MAKE) golden messages python-tests values captures compiled system effects differential causes caught deaths against retry limits live python-api mistakes remedies zoo crosscheck frameworks validate
 	@$(MAKE) slowest
 
 # With the cases that take long and have one of their kind in `make test`, the search for the largest batch, and the wheel.
@@ -156,6 +156,10 @@ retry: setup binaries
 live: setup binaries
 	$(PY) tests/live/check.py $(SUITE)
 
+# The Python package: check, explain and watch, and the pytest plugin with a project of its own.
+python-api: setup binaries $(FRAMEWORKS)/.ready
+	$(FRAMEWORKS)/bin/python tests/python_api/check.py $(SUITE)
+
 # Pairs of recorded runs with a known difference: the first request that differs, and the lines at the peak.
 against: setup binaries
 	$(PY) tests/against/check.py $(SUITE)
@@ -263,11 +267,11 @@ $(MDBOOK)/bin/mdbook:
 # dist/oomph-*.whl for every Linux with glibc 2.28 or later, and its test in a clean environment.
 WHEEL_TOOLS := target/wheel-tools
 
-wheel: setup $(WHEEL_TOOLS)/.ready
+wheel: setup $(WHEEL_TOOLS)/.ready $(FRAMEWORKS)/.ready
 	rm -rf dist
 	PATH="$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH" maturin build --release --locked --zig --target x86_64-unknown-linux-gnu \
 		--compatibility manylinux_2_28 --out dist
-	$(PY) tests/wheel.py dist/oomph-*.whl --python $(PY)
+	$(PY) tests/wheel.py dist/oomph-*.whl --python $(PY) --pytest $(FRAMEWORKS)/bin/python
 
 $(WHEEL_TOOLS)/.ready: requirements/wheel.txt
 	$(PYTHON) -m venv $(WHEEL_TOOLS)

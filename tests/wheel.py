@@ -12,6 +12,11 @@ import sys
 import tempfile
 import venv
 
+sys.dont_write_bytecode = True
+sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent / "python_api"))
+
+import outcomes
+
 GLIBC = (2, 28)
 COMMAND_BYTES = 12 * 1024**2
 PROGRAM = """\
@@ -29,9 +34,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("wheel", type=pathlib.Path)
     parser.add_argument("--python", type=pathlib.Path, required=True, help="a Python with PyTorch, for `oomph check`")
+    parser.add_argument("--pytest", type=pathlib.Path, help="a Python with PyTorch, pytest and pytest-xdist, for the tests of a project")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="oomph-wheel-") as folder:
         problems = list(check(arguments.wheel.resolve(), arguments.python.absolute(), pathlib.Path(folder)))
+        problems += list(check_plugin(arguments.wheel.resolve(), arguments.pytest.absolute(), pathlib.Path(folder))) if arguments.pytest else []
     print("\n".join(problems) or "the wheel installs and runs without Cargo")
     sys.exit(bool(problems))
 
@@ -78,6 +85,20 @@ def check(wheel: pathlib.Path, torch: pathlib.Path, folder: pathlib.Path):
         print(f"{binary.name}: {binary.stat().st_size:,} bytes, glibc {'.'.join(map(str, newest))}")
         if newest > GLIBC:
             yield f"{binary.name} needs glibc {newest}, at most {GLIBC} is allowed"
+
+
+def check_plugin(wheel: pathlib.Path, python: pathlib.Path, folder: pathlib.Path):
+    """Yields what is wrong with the pytest plugin of the installed wheel, in an environment on top of that of `python`."""
+    own = folder / "plugin"
+    venv.create(own, with_pip=True)
+    (packages,) = own.glob("lib/python3*/site-packages")
+    listing = subprocess.run([python, "-c", "import sys; print(*(it for it in sys.path if it.endswith('-packages')), sep='\\n')"], capture_output=True, text=True, check=True)
+    (packages / "below.pth").write_text(listing.stdout, encoding="utf-8")
+    subprocess.run([own / "bin/pip", "install", "--quiet", "--no-index", "--no-deps", "--disable-pip-version-check", wheel], check=True)
+    try:
+        print(f"the installed plugin: {outcomes.check_outcomes(own / 'bin/python', folder, env=outcomes.environment())}")
+    except AssertionError as problem:
+        yield str(problem)
 
 
 def versions(binary: pathlib.Path) -> set[tuple[int, ...]]:

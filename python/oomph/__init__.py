@@ -1,7 +1,7 @@
 """oomph: will this PyTorch program fit the GPU, and if not, why.
 
-The command `oomph` does the work and needs nothing from this package. A script may ask here whether it is being
-recorded, for example to skip a download that a dry run has no use for::
+The command `oomph` does the work and needs nothing from this package. `check`, `explain` and `watch` are for Python programs
+(docs/python.md). A script may ask here whether it is being recorded, for example to skip a download that a dry run has no use for::
 
     import oomph
 
@@ -11,7 +11,14 @@ recorded, for example to skip a download that a dry run has no use for::
 
 import os
 
-__all__ = ["__version__", "is_recording", "run_directory"]
+from .checking import Check, check
+from .command import OomphError
+from .explaining import Explanation, explain
+from .watching import MemoryLine, Watch, watch
+
+__all__ = [
+    "Check", "Explanation", "MemoryLine", "OomphError", "Watch", "__version__", "check", "explain", "is_recording", "run_directory", "watch",
+]  # fmt: skip
 
 __version__ = "0.1.0"
 

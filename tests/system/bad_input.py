@@ -60,6 +60,7 @@ ARGUMENTS = (
     ("--json and --format", ("--json", "--format", "concise", MLP), ("cannot be used with",)),
     ("--format nonsense", ("--format", "nonsense", MLP), ("nonsense", "concise, github, markdown, json")),
     ("--html in a folder that is not there", ("--html", "nowhere/page.html", "spins.py"), ("cannot write `nowhere/page.html`", "--html")),
+    ("--json-file in a folder that is not there", ("--json-file", "nowhere/it.json", "spins.py"), ("cannot write `nowhere/it.json`", "--json-file")),
     ("--html of a folder", ("--html", "/", "spins.py"), ("`/` would be replaced, and is no file", "--html")),
     ("a misspelt option", ("--jsno", MLP), ("no option `--jsno`", "--help")),
     ("no command after --", ("--",), ("required arguments were not provided",)),

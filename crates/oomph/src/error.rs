@@ -85,7 +85,7 @@ impl Error {
                 "was it written to its end, and copied whole? Snapshots come from torch.cuda.memory._dump_snapshot(FILE)"
             }
             Error::Unwritable { .. } | Error::NotAFile(_) => {
-                "name a file in a folder that you may write to (--html, --write-baseline)"
+                "name a file in a folder that you may write to (--html, --json-file, --write-baseline)"
             }
             Error::Unreadable { .. } | Error::Output(_) | Error::Json(_) => return None,
         };

@@ -85,7 +85,7 @@ fn tell(text: &str) {
 }
 
 /// Returns colours and blocks for a terminal, plain text for a file. `anstream` drops unwanted colours.
-fn look(detail: Detail) -> Look {
+pub(crate) fn look(detail: Detail) -> Look {
     look_of(&io::stdout(), detail)
 }
 

@@ -53,6 +53,10 @@ pub(crate) struct Check {
     #[command(flatten)]
     pub(crate) output: OutputOptions,
 
+    /// Also write the JSON object to this file
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) json_file: Option<PathBuf>,
+
     /// Keep the recorded run in this folder, with a snapshot for torch's memory_viz
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) save: Option<PathBuf>,

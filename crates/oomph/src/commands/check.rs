@@ -11,8 +11,8 @@ use drive::dry_run::record::record_to_end;
 use drive::environment::describe_hidden_gpus;
 use drive::run_dir::{self, RunDir};
 use drive::words::{Words, quote};
-use report::render::html;
 use report::render::terminal::Detail;
+use report::render::{Format, html, render};
 use report::{CheckReport, Remark, Verdict};
 use run::rerun::{LimitSigns, RunFacts, needs_unlimited_run};
 use run::{AssumedShare, Conditions};
@@ -34,7 +34,7 @@ const LONGEST_REPEATED: Duration = Duration::from_mins(2);
 /// Runs the check and prints its report. `after_dashes`: the program was written after a `--`.
 pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, Error> {
     let started = Instant::now();
-    if let Some(path) = &arguments.output.html {
+    for path in arguments.output.html.iter().chain(&arguments.json_file) {
         publish::check_writable(path)?;
     }
     let words = Words::new(arguments.program.clone(), after_dashes);
@@ -62,6 +62,9 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     report.notes.extend(program::describe_effects(&program.outside).map(Remark::caveat));
     let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
     write_page(&arguments.output, &diagnosis, &report)?;
+    if let Some(path) = &arguments.json_file {
+        publish::write_whole(path, &render(&report, Format::Json, output::look(detail))?)?;
+    }
     output::show(&report, arguments.output.format.chosen(), detail)?;
     Ok(status(&report.verdict, arguments.strict))
 }

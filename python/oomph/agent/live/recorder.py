@@ -14,12 +14,17 @@ _PROBLEMS = {1: "its file could not be made (is the disk full?)", 2: "this PyTor
 class Recorder:
     """The recorder of this process."""
 
-    def __init__(self) -> None:
+    # The recorder of `oomph run`, also for `oomph.watch`.
+    running: "Recorder | None" = None
+
+    def __init__(self, library: str = _LIBRARY) -> None:
+        self._path = library
         self._library: ctypes.CDLL | None = None
+        self.file = ""
 
     def start(self, path: str) -> str | None:
         """Records into a new file; returns what is in the way, if anything is."""
-        library = ctypes.CDLL(_LIBRARY)
+        library = ctypes.CDLL(self._path)
         found = layout.find(library)
         if found is None:
             return "this version of Python is not known to the recorder"
@@ -30,7 +35,7 @@ class Recorder:
         status = library.oomph_recorder_start(os.fsencode(path), _EVENTS, ctypes.addressof(found))
         if status:
             return _PROBLEMS.get(status, f"status {status}")
-        self._library = library
+        self._library, self.file = library, path
         return None
 
     @property
@@ -47,8 +52,17 @@ class Recorder:
         """The number of events so far."""
         return 0 if self._library is None else self._library.oomph_recorder_count()
 
-    def stop(self) -> None:
-        """Stops, in a forked child."""
+    def pause(self) -> None:
+        """Records nothing until `resume`."""
         if self._library is not None:
             self._library.oomph_recorder_stop()
+
+    def resume(self) -> None:
+        """Goes on after `pause`."""
+        if self._library is not None:
+            self._library.oomph_recorder_resume()
+
+    def stop(self) -> None:
+        """Stops, in a forked child."""
+        self.pause()
         self._library = None

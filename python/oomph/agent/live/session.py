@@ -88,6 +88,8 @@ class Session:
         if problem is not None:
             self._record_file.write(records.unrecorded(reason=problem))
             say(f"allocations are not recorded: {problem}")
+        else:
+            Recorder.running = self._recorder
         for device in range(torch.cuda.device_count()):
             self._write_gpu(device, None)
         self._oom.attach()
