@@ -54,7 +54,7 @@ fn meter(pid: u32, growth_gib: u64, loader: Option<LoaderWait>) -> Meter {
 fn view(recorded: Vec<Meter>, visible: Option<&str>) -> MachineView {
     let gpus = vec![gpu(0, vec![process(7, 1), process(8, 8)]), gpu(1, vec![process(7, 2)])];
     let host = BTreeMap::from([(7, host(500, visible)), (8, host(500, None))]);
-    MachineView { gpus: MachineSample { driver: None, gpus }, host, recorded, monotonic_ns: 7_000_000_000 }
+    MachineView { is_live: true, gpus: MachineSample { driver: None, gpus }, host, recorded, monotonic_ns: 7_000_000_000 }
 }
 
 #[test]
