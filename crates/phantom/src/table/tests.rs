@@ -1,0 +1,1 @@
+//! The table, compared with a list of processes.
