@@ -3,9 +3,10 @@
 //! The folder is filled under a scratch name and then renamed, so that it is complete or absent. Of two simultaneous
 //! processes, the second finds the folder of the first and deletes its own. A folder with lost files is replaced.
 
-use std::ffi::OsString;
+mod other_nvml;
+
 use std::fs;
-use std::io::{self, Read as _, Write as _};
+use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf, absolute};
@@ -13,7 +14,6 @@ use std::path::{Path, PathBuf, absolute};
 use flate2::read::ZlibDecoder;
 use nix::sys::statvfs::{FsFlags, statvfs};
 use run::environment::LIBRARY;
-use wire::variable;
 
 use crate::environment;
 use crate::error::{Error, SetupError};
@@ -31,9 +31,6 @@ mod carried {
 const LINKS: [&str; 3] = ["libcuda.so.1", "libcuda.so", NVML];
 /// The name under which programs open NVML.
 const NVML: &str = "libnvidia-ml.so.1";
-/// The functions that the NVML of an old driver lacks, by the beginning and the end of their names.
-const NEWER: [(&[u8], &[u8]); 2] = [(b"nvmlDeviceGetMemoryInfo", b"_v2\0"), (b"nvml", b"_v3\0")];
-
 /// The folder of the agent's `sitecustomize`, inside the unpacked folder.
 pub const INJECT: &str = "python/oomph/agent/inject";
 
@@ -58,51 +55,6 @@ pub fn unpack() -> Result<Unpacked, Error> {
 /// beside the recording.
 pub fn unpack_for(folder: &Path) -> Result<Unpacked, Error> {
     unpack().or_else(|problem| unpack_in(folder.join(BESIDE)).map_err(|_| problem))
-}
-
-impl Unpacked {
-    /// Makes the folders to search for libraries, if tests of monitors ask for an NVML that is absent or old: a folder with such a library, and
-    /// the folder of the phantom. `None` if the phantom's own serves. See Note `[NVML failures]` in `crates/phantom/src/api/nvml/failures.rs`.
-    pub fn find_other_nvml(&self) -> Result<Option<OsString>, Error> {
-        let asked = environment::get(variable::NVML).unwrap_or_default().into_string().unwrap_or_default();
-        let asked =
-            asked.split(',').map(str::trim).find(|word| [variable::NVML_ABSENT, variable::NVML_OLD].contains(word));
-        let Some(word) = asked else { return Ok(None) };
-        let folder = self.library_dir.with_file_name(format!("nvml-{word}"));
-        self.write_other_nvml(word, &folder)
-            .map_err(|source| Error::from(SetupError::Cache { folder: folder.clone(), source }))?;
-        Ok(std::env::join_paths([&folder, &self.library_dir]).ok())
-    }
-
-    fn write_other_nvml(&self, word: &str, folder: &Path) -> io::Result<()> {
-        fs::create_dir_all(folder)?;
-        // The loader refuses an empty file, and searches no further.
-        let mut library = Vec::new();
-        if word == variable::NVML_OLD {
-            library = fs::read(self.library_dir.join(LIBRARY))?;
-            hide_newer(&mut library);
-        }
-        // A process may have the file of an earlier run mapped.
-        let mut file = tempfile::NamedTempFile::new_in(folder)?;
-        file.write_all(&library)?;
-        file.persist(folder.join(NVML))?;
-        Ok(())
-    }
-}
-
-/// Renames the functions that an old NVML lacks: a loader finds a name by its hash, which stays.
-fn hide_newer(library: &mut [u8]) {
-    for (start, end) in NEWER {
-        let names: Vec<usize> =
-            library.windows(start.len()).enumerate().filter(|(_, window)| *window == start).map(|(at, _)| at).collect();
-        for name in names {
-            let rest = &mut library[name..];
-            let last = rest.iter().position(|byte| *byte == 0).filter(|length| rest[..=*length].ends_with(end));
-            if let Some(last) = last {
-                rest[last - 1] = b'-';
-            }
-        }
-    }
 }
 
 fn unpack_in(parent: PathBuf) -> Result<Unpacked, Error> {

@@ -54,12 +54,12 @@ impl Account {
         self.whole_pages_bytes + self.small_bytes.next_multiple_of(PAGE_BYTES)
     }
 
-    /// Bytes of this process that no other process counts.
+    /// Bytes of this process without inherited bytes.
     fn own_bytes(&self) -> u64 {
         self.used_bytes().saturating_sub(self.inherited_bytes)
     }
 
-    /// Bytes that the other processes leave of the device.
+    /// Bytes of the device less the bytes of other processes.
     fn usable_bytes(&self) -> u64 {
         self.capacity_bytes.saturating_sub(self.others_bytes).saturating_sub(self.neighbours_bytes)
     }
@@ -129,7 +129,7 @@ fn charge(bytes: u64) -> (u64, u64) {
     }
 }
 
-/// The accounts of this process, and its place among the processes that share the devices.
+/// The accounts of this process, and its slot in the table of processes.
 struct Ledger {
     accounts: Vec<Option<Account>>,
     member: Member,
@@ -226,7 +226,7 @@ pub(crate) fn assumed_bytes() -> u64 {
     Account::shared(device::profile().total_bytes, device::others_bytes()).others_bytes
 }
 
-/// The processes that use a device, by their pids, and their bytes: this process alone without a table.
+/// The pids of the processes on a device, and their bytes. Without a table, this process alone.
 pub(crate) fn list_processes(device: PhysicalDevice) -> Vec<(u32, u64)> {
     let mut ledger = lock();
     if let Some(listed) = ledger.member.list(device) {

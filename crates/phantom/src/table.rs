@@ -1,18 +1,18 @@
-//! The memory of all processes below one `oomph phantom`, in a table that they map: each process notes its bytes of each device, and
-//! sees the bytes of the others.
+//! The memory of all processes below one `oomph phantom`, in a mapped table: each process notes its bytes of each device, and
+//! reads the bytes of the others.
 //!
 //! # Note [Shared devices]
 //!
-//! The layout is in Note `[Table]` of `wire::table`. A slot has one writer, its process, and nothing is derived from slots: a sum over the
-//! slots of live processes is computed anew for each request. So a process that is killed at any instruction leaves a valid table.
+//! The layout is in Note `[Table]` of `wire::table`. A slot has one writer, its process, and the table has no sums: each request adds up
+//! the slots of the live processes anew. So a process that is killed at any instruction leaves a valid table.
 //!
-//! A request is served under the table's lock, since two processes must not both take the last bytes. The lock is a word with its owner;
-//! the word of an owner that is dead is replaced by the next process, by compare-and-swap from the dead owner's word, so that
-//! only one succeeds. A stopped process may own the lock: after [`PATIENCE`] attempts a request is served without it. To free
+//! A request is served under the table's lock, since two processes must not both receive the last bytes. The lock is a word with its owner.
+//! The next process replaces the word of a dead owner, by compare-and-swap from the owner's word, so that
+//! only one process succeeds. A stopped process may own the lock: after [`PATIENCE`] tries a request is served without the lock. To free
 //! memory needs no lock.
 //!
-//! A process is dead if `/proc/PID/stat` has another start time, or none. The slots of the dead are freed by the next request that does not
-//! fit, or that finds no free slot.
+//! A process is dead if `/proc/PID/stat` is absent or has another start time. The slots of the dead are freed by the next request that does not
+//! fit, or finds no free slot.
 
 mod liveness;
 mod mapping;
@@ -26,11 +26,11 @@ use wire::table::{DEVICES, FIRST_SLOT_WORD, LOCK_WORD, MAGIC, PID_BITS, SLOT_WOR
 
 pub(crate) use self::member::Member;
 
-/// The attempts to lock the table, about two seconds.
+/// The number of tries to lock the table, about two seconds.
 const PATIENCE: u32 = 10_000;
-/// The attempts that only yield the processor.
+/// The number of tries without a pause.
 const YIELDS: u32 = 20;
-/// The pause between later attempts.
+/// The pause between later tries.
 const PAUSE: Duration = Duration::from_micros(200);
 
 /// A process: its pid and its start time in one word, never 0.
@@ -43,7 +43,7 @@ impl Process {
         Process(u64::from(pid) & low_bits(PID_BITS) | started << PID_BITS)
     }
 
-    /// The pid.
+    /// The number in `/proc`.
     pub(crate) fn pid(self) -> u32 {
         (self.0 & low_bits(PID_BITS)) as u32
     }
@@ -72,7 +72,7 @@ struct Lock<'a> {
 
 impl Drop for Lock<'_> {
     fn drop(&mut self) {
-        // Fails where the patience was over: the lock is another process's.
+        // Fails after too many tries: the lock is another process's.
         let _ = self.word.compare_exchange(self.owner.0, 0, Ordering::SeqCst, Ordering::SeqCst);
     }
 }
@@ -84,7 +84,7 @@ impl<'a> Table<'a> {
         is_table.then_some(Table { words, is_alive })
     }
 
-    /// Frees the slot of a process whose program was replaced by exec(2): the memory is gone with the program.
+    /// Frees the slot of a process after exec(2): the memory is gone with the program.
     fn forget(&self, process: Process) {
         let _lock = self.lock(process);
         self.slots().filter(|slot| self.owner(*slot) == Some(process)).for_each(|slot| self.free(slot));
@@ -103,8 +103,8 @@ impl<'a> Table<'a> {
         Some(slot)
     }
 
-    /// Serves a request for memory of a device under the lock. `serve` is passed the bytes of the other processes, and returns those of this
-    /// process after the request; it is asked again if it refuses, and another process turns out to be dead.
+    /// Serves a request for memory of a device under the lock. `serve` takes the bytes of the other processes, and returns the bytes of this
+    /// process after the request. After a refusal `serve` is called again if another process turns out to be dead.
     fn request<E>(&self, slot: Slot, device: usize, mut serve: impl FnMut(u64) -> Result<u64, E>) -> Result<(), E> {
         let _lock = self.owner(slot).map(|process| self.lock(process));
         let served = serve(self.others_bytes(Some(slot), device)).or_else(|refusal| {
@@ -166,12 +166,12 @@ impl<'a> Table<'a> {
     fn lock(&self, owner: Process) -> Lock<'a> {
         let word = &self.words[LOCK_WORD];
         let swap = |from: u64| word.compare_exchange(from, owner.0, Ordering::SeqCst, Ordering::SeqCst);
-        for attempt in 0..PATIENCE {
+        for tried in 0..PATIENCE {
             match swap(0) {
                 Ok(_) => break,
-                // Left by a thread of a program that exec(2) replaced.
+                // A thread of the program before exec(2) locked the table.
                 Err(holder) if holder == owner.0 => break,
-                Err(_) if attempt < YIELDS => thread::yield_now(),
+                Err(_) if tried < YIELDS => thread::yield_now(),
                 Err(holder) if !(self.is_alive)(Process(holder)) && swap(holder).is_ok() => break,
                 Err(_) => thread::sleep(PAUSE),
             }

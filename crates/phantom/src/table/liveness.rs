@@ -12,8 +12,11 @@ pub(super) fn this_process() -> Option<Process> {
 
 /// True if a process runs. A zombie does not: its memory is freed, and only its parent's wait(2) is missing.
 pub(super) fn is_alive(process: Process) -> bool {
-    let Ok(stat) = fs::read(format!("/proc/{}/stat", process.pid())) else { return false };
-    parse(&stat).is_some_and(|(found, runs)| found == process && runs)
+    match fs::read(format!("/proc/{}/stat", process.pid())) {
+        Ok(stat) => parse(&stat).is_none_or(|(found, runs)| found == process && runs),
+        // A process without free file numbers cannot tell.
+        Err(error) => !matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESRCH)),
+    }
 }
 
 /// Parses the line of a process; the second value is true if a thread of the process runs.

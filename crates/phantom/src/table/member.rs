@@ -3,7 +3,7 @@
 use super::{Process, Slot, Table, liveness, mapping};
 use crate::device::{self, PhysicalDevice};
 
-/// The part of the ledger that meets the table. A forked child is a new process without a slot.
+/// The ledger's side of the table. A forked child is a new process without a slot.
 #[derive(Debug)]
 pub(crate) struct Member {
     /// The pid at the last call; another pid is a forked child.
@@ -26,7 +26,7 @@ impl Member {
         Member { pid: 0, seat: Seat::Unclaimed }
     }
 
-    /// True at the first call in a forked child that has a table.
+    /// True at the first call in a forked child with a table.
     pub(crate) fn is_forked(&mut self) -> bool {
         if mapping::table().is_none() {
             return false;
@@ -58,7 +58,7 @@ impl Member {
         }
     }
 
-    /// The bytes of a device that other live processes use.
+    /// The bytes of other live processes.
     pub(crate) fn others_bytes(&self, device: u32) -> u64 {
         let this = liveness::this_process();
         let all = self.list(device::physical(device)).unwrap_or_default();
@@ -67,7 +67,7 @@ impl Member {
             .fold(0, |sum, (_, bytes)| sum.saturating_add(bytes))
     }
 
-    /// The live processes that use a device, this one included, and their bytes; `None` without a table.
+    /// The live processes on a device, this process included, and their bytes; `None` without a table.
     pub(crate) fn list(&self, device: PhysicalDevice) -> Option<Vec<(Process, u64)>> {
         if matches!(self.seat, Seat::Refused) {
             return None;
