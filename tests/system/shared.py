@@ -44,6 +44,7 @@ exec 8> input-1
 exec 9> input-2
 until [ -e first ] && [ -e second ]; do
     kill -0 $first && kill -0 $second || exit 9
+    sleep 0.05
 done
 "$0" monitor.py
 "$0" -c 'import subprocess, sys; subprocess.run([sys.executable, "monitor.py"])'

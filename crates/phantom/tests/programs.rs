@@ -236,11 +236,11 @@ fn a_forked_child_writes_a_journal_of_its_own() {
     );
 }
 
-/// A table of this process, and the value of the variable.
-fn table(magic: u64) -> (fs::File, [String; 3]) {
+/// A table of this process, and the parts of the variable.
+fn table(magic: u64, namespace: u64) -> (fs::File, [String; 3]) {
     let mut file = fs::File::from(rustix::fs::memfd_create("table", rustix::fs::MemfdFlags::empty()).unwrap());
     file.set_len(wire::table::BYTES as u64).unwrap();
-    file.write_all(&magic.to_ne_bytes()).unwrap();
+    file.write_all([magic, 0, namespace].map(u64::to_ne_bytes).as_flattened()).unwrap();
     let parts = [u64::from(std::process::id()), file.as_raw_fd() as u64, file.metadata().unwrap().ino()];
     (file, parts.map(|part| part.to_string()))
 }
@@ -250,7 +250,8 @@ fn processes_with_a_table_share_the_device() {
     let check = |value: &str, how: &'static str| {
         assert_eq!(Program::new("shared").argument(how).with("OOMPH_TABLE", value).run().stderr, "", "{value} {how}");
     };
-    let (_file, [pid, number, inode]) = table(wire::table::MAGIC);
+    let namespace = fs::metadata(wire::table::NAMESPACE).unwrap().ino();
+    let (_file, [pid, number, inode]) = table(wire::table::MAGIC, namespace);
     check(&format!("{pid}:{number}:{inode}"), "together");
     // The command is gone, but its number was inherited.
     check(&format!("0:{number}:{inode}"), "together");
@@ -259,8 +260,10 @@ fn processes_with_a_table_share_the_device() {
     for damaged in ["", "x", "1:2", "1:2:x"] {
         check(damaged, "alone");
     }
-    let (_file, [pid, number, inode]) = table(0);
-    check(&format!("{pid}:{number}:{inode}"), "alone");
+    for (magic, namespace) in [(0, namespace), (wire::table::MAGIC, namespace + 1)] {
+        let (_file, [pid, number, inode]) = table(magic, namespace);
+        check(&format!("{pid}:{number}:{inode}"), "alone");
+    }
 }
 
 #[test]

@@ -8,6 +8,7 @@
 // ```text
 // word 0     `MAGIC`
 // word 1     the lock: the process that changes the table, 0 if none
+// word 2     the inode of `/proc/self/ns/pid`: elsewhere the pids of the table name other processes
 // word 8..   `SLOTS` slots of `SLOT_WORDS` words: a process, 0 for a free slot, and the bytes that the process uses of each device
 // ```
 //
@@ -26,6 +27,10 @@
 pub const MAGIC: u64 = u64::from_le_bytes(*b"oomphtb1");
 /// The word of the lock.
 pub const LOCK_WORD: usize = 1;
+/// The word of the pid namespace.
+pub const NAMESPACE_WORD: usize = 2;
+/// The pid namespace of a process (pid_namespaces(7)).
+pub const NAMESPACE: &str = "/proc/self/ns/pid";
 /// The first word of the slots.
 pub const FIRST_SLOT_WORD: usize = 8;
 /// The most processes of a table.

@@ -1,12 +1,12 @@
 //! The table's file in the memory of this process.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use wire::table::{BYTES, SEPARATOR, WORDS};
+use wire::table::{BYTES, NAMESPACE, NAMESPACE_WORD, SEPARATOR, WORDS};
 use wire::variable;
 
 use super::{Table, liveness};
@@ -23,7 +23,12 @@ fn open() -> Option<Table<'static>> {
     let mut parts = value.split(SEPARATOR);
     let (pid, number, inode) = (parts.next()?, parts.next()?, parts.next()?.parse().ok()?);
     let file = open_number(pid, number, inode).or_else(|| open_number("self", number, inode))?;
-    let table = Table::new(map(&file)?, &liveness::is_alive)?;
+    let words = map(&file)?;
+    let namespace = fs::metadata(NAMESPACE).ok()?.ino();
+    if words[NAMESPACE_WORD].load(Ordering::SeqCst) != namespace {
+        return None;
+    }
+    let table = Table::new(words, &liveness::is_alive)?;
     // A program that exec(2) started has the slot of the program before.
     table.forget(liveness::this_process()?);
     Some(table)
