@@ -87,16 +87,16 @@ impl<'a> Table<'a> {
     /// Frees the slot of a process after exec(2): the memory is gone with the program.
     fn forget(&self, process: Process) {
         let _lock = self.lock(process);
-        self.slots().filter(|slot| self.owner(*slot) == Some(process)).for_each(|slot| self.free(slot));
+        slots().filter(|slot| self.owner(*slot) == Some(process)).for_each(|slot| self.free(slot));
     }
 
     /// Claims a free slot for a process, or the slot of a dead one; `None` if the table is full.
     fn claim(&self, process: Process) -> Option<Slot> {
         let _lock = self.lock(process);
         let is_free = |slot: &Slot| self.owner(*slot).is_none();
-        let slot = self.slots().find(is_free).or_else(|| {
-            self.slots().for_each(|slot| self.free_if_dead(slot));
-            self.slots().find(is_free)
+        let slot = slots().find(is_free).or_else(|| {
+            slots().for_each(|slot| self.free_if_dead(slot));
+            slots().find(is_free)
         })?;
         (0..DEVICES).for_each(|device| self.bytes(slot, device).store(0, Ordering::SeqCst));
         self.words[first_word(slot)].store(process.0, Ordering::SeqCst);
@@ -136,11 +136,7 @@ impl<'a> Table<'a> {
     /// The slots with bytes of a device.
     fn users(&self, device: usize) -> impl Iterator<Item = (Slot, u64)> {
         let used = move |slot| (slot, self.bytes(slot, device).load(Ordering::SeqCst));
-        self.slots().filter(|slot| self.owner(*slot).is_some()).map(used).filter(|(_, bytes)| *bytes > 0)
-    }
-
-    fn slots(&self) -> impl Iterator<Item = Slot> + use<> {
-        (0..SLOTS).map(Slot)
+        slots().filter(|slot| self.owner(*slot).is_some()).map(used).filter(|(_, bytes)| *bytes > 0)
     }
 
     fn owner(&self, slot: Slot) -> Option<Process> {
@@ -178,6 +174,10 @@ impl<'a> Table<'a> {
         }
         Lock { word, owner }
     }
+}
+
+fn slots() -> impl Iterator<Item = Slot> {
+    (0..SLOTS).map(Slot)
 }
 
 fn first_word(Slot(slot): Slot) -> usize {

@@ -49,7 +49,7 @@ impl Failures {
         match word.split_once(':') {
             Some(("lost", device)) => self.lost.push(device.parse().ok()?),
             Some(("util", percent)) => {
-                self.utilization_percent = percent.parse().ok().filter(|percent| *percent <= 100)?
+                self.utilization_percent = percent.parse().ok().filter(|percent| *percent <= 100)?;
             }
             None if word == "no-driver" => self.has_no_driver = true,
             None if word == "no-memory" => self.has_no_memory = true,
