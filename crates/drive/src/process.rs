@@ -5,3 +5,4 @@ pub(crate) mod background;
 pub mod host;
 pub mod launch;
 pub(crate) mod live_process;
+pub mod table;

@@ -9,6 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use wire::owner::CONTEXT;
 
+use crate::device::PhysicalDevice;
+use crate::table::Member;
 use crate::{device, journal};
 
 /// The granularity of physical device memory (`cuMemGetAllocationGranularity` on every GPU so far).
@@ -26,6 +28,10 @@ pub(crate) struct OutOfMemory;
 pub(crate) struct Account {
     capacity_bytes: u64,
     others_bytes: u64,
+    /// The bytes of the processes in the table, as of the last request.
+    neighbours_bytes: u64,
+    /// In a forked child, the bytes of its parent.
+    inherited_bytes: u64,
     whole_pages_bytes: u64,
     small_bytes: u64,
     by_owner: BTreeMap<Owner, u64>,
@@ -48,9 +54,19 @@ impl Account {
         self.whole_pages_bytes + self.small_bytes.next_multiple_of(PAGE_BYTES)
     }
 
+    /// Bytes of this process without inherited bytes.
+    fn own_bytes(&self) -> u64 {
+        self.used_bytes().saturating_sub(self.inherited_bytes)
+    }
+
+    /// Bytes of the device less the bytes of other processes.
+    fn usable_bytes(&self) -> u64 {
+        self.capacity_bytes.saturating_sub(self.others_bytes).saturating_sub(self.neighbours_bytes)
+    }
+
     /// Bytes left for further requests.
     pub(crate) fn free_bytes(&self) -> u64 {
-        self.capacity_bytes.saturating_sub(self.others_bytes).saturating_sub(self.used_bytes())
+        self.usable_bytes().saturating_sub(self.own_bytes())
     }
 
     /// The bytes requested by each owner.
@@ -63,7 +79,7 @@ impl Account {
     pub(crate) fn take(&mut self, owner: Owner, bytes: u64) -> Result<(), OutOfMemory> {
         let mut after = self.clone_sums();
         after.add(bytes);
-        if after.used() > self.capacity_bytes - self.others_bytes {
+        if after.used().saturating_sub(self.inherited_bytes) > self.usable_bytes() {
             return Err(OutOfMemory);
         }
         (self.whole_pages_bytes, self.small_bytes) = (after.pages, after.small);
@@ -113,69 +129,111 @@ fn charge(bytes: u64) -> (u64, u64) {
     }
 }
 
-static ACCOUNTS: Mutex<Vec<Option<Account>>> = Mutex::new(Vec::new());
+/// The accounts of this process, and its slot in the table of processes.
+struct Ledger {
+    accounts: Vec<Option<Account>>,
+    member: Member,
+}
 
-/// Runs `body` on a device's account. The journal is written under this lock, so that its lines are in the order of the
-/// ledger.
-fn with<R>(device: u32, body: impl FnOnce(&mut Account) -> R) -> R {
-    let mut accounts = lock();
+static LEDGER: Mutex<Ledger> = Mutex::new(Ledger { accounts: Vec::new(), member: Member::new() });
+
+impl Ledger {
+    fn account(&mut self, device: u32) -> &mut Account {
+        account_of(&mut self.accounts, device)
+    }
+
+    /// Takes memory beside the other processes.
+    fn take(&mut self, device: u32, owner: Owner, bytes: u64) -> Result<(), OutOfMemory> {
+        let Ledger { accounts, member } = self;
+        let account = account_of(accounts, device);
+        let shared = member.request(device, |neighbours_bytes| {
+            account.neighbours_bytes = neighbours_bytes;
+            account.take(owner, bytes).map(|()| account.own_bytes())
+        });
+        shared.unwrap_or_else(|| {
+            account.neighbours_bytes = 0;
+            account.take(owner, bytes)
+        })
+    }
+}
+
+fn account_of(accounts: &mut Vec<Option<Account>>, device: u32) -> &mut Account {
     let index = device as usize;
     if accounts.len() <= index {
         accounts.resize_with(index + 1, || None);
     }
-    body(accounts[index].get_or_insert_with(|| Account::shared(device::profile().total_bytes, device::others_bytes())))
+    accounts[index].get_or_insert_with(|| Account::shared(device::profile().total_bytes, device::others_bytes()))
 }
 
-fn lock() -> MutexGuard<'static, Vec<Option<Account>>> {
-    ACCOUNTS.lock().unwrap_or_else(PoisonError::into_inner)
+/// Locks the ledger. The journal is written under this lock, so that its lines are in the order of the ledger.
+fn lock() -> MutexGuard<'static, Ledger> {
+    let mut ledger = LEDGER.lock().unwrap_or_else(PoisonError::into_inner);
+    if ledger.member.is_forked() {
+        ledger.accounts.iter_mut().flatten().for_each(|account| account.inherited_bytes = account.used_bytes());
+    }
+    ledger
 }
 
 /// Creates the device's context at the first call, before any other memory is charged.
 pub(crate) fn ensure_context(device: u32) {
     let bytes = device::profile().context_bytes;
-    with(device, |account| {
-        let is_fresh = !account.by_owner.contains_key(CONTEXT);
-        if is_fresh && account.take(CONTEXT, bytes).is_ok() {
-            journal::record_memory(device, CONTEXT, bytes as i64, account.used_bytes());
-        }
-    });
+    let mut ledger = lock();
+    let is_fresh = !ledger.account(device).by_owner.contains_key(CONTEXT);
+    if is_fresh && ledger.take(device, CONTEXT, bytes).is_ok() {
+        journal::record_memory(device, CONTEXT, bytes as i64, ledger.account(device).used_bytes());
+    }
 }
 
 /// Takes memory on a device, and notes it in the journal.
 pub(crate) fn take(device: u32, owner: Owner, bytes: u64) -> Result<(), OutOfMemory> {
     ensure_context(device);
-    with(device, |account| {
-        let taken = account.take(owner, bytes);
-        match taken {
-            Ok(()) => journal::record_memory(device, owner, bytes as i64, account.used_bytes()),
-            Err(OutOfMemory) => journal::record_refusal(device, owner, bytes),
-        }
-        taken
-    })
+    let mut ledger = lock();
+    let taken = ledger.take(device, owner, bytes);
+    match taken {
+        Ok(()) => journal::record_memory(device, owner, bytes as i64, ledger.account(device).used_bytes()),
+        Err(OutOfMemory) => journal::record_refusal(device, owner, bytes),
+    }
+    taken
 }
 
 /// Frees the memory of a single request.
 pub(crate) fn give_back(device: u32, owner: Owner, bytes: u64) {
-    with(device, |account| {
-        account.give_back(owner, bytes);
-        journal::record_memory(device, owner, -(bytes as i64), account.used_bytes());
-    });
+    let mut ledger = lock();
+    let account = ledger.account(device);
+    account.give_back(owner, bytes);
+    journal::record_memory(device, owner, -(bytes as i64), account.used_bytes());
+    let own_bytes = account.own_bytes();
+    ledger.member.publish(device, own_bytes);
 }
 
 /// Free and total bytes of a device, as `cudaMemGetInfo` states them.
 pub(crate) fn free_and_total(device: u32) -> (u64, u64) {
     ensure_context(device);
-    with(device, |account| (account.free_bytes(), account.capacity_bytes))
+    let mut ledger = lock();
+    let neighbours_bytes = ledger.member.others_bytes(device);
+    let account = ledger.account(device);
+    account.neighbours_bytes = neighbours_bytes;
+    (account.free_bytes(), account.capacity_bytes)
 }
 
 /// Bytes of a device used by this process. Creates no context, as `nvidia-smi` creates none.
 pub(crate) fn used_bytes(device: u32) -> u64 {
-    with(device, |account| account.used_bytes())
+    lock().account(device).used_bytes()
 }
 
-/// Bytes of a device used by other processes.
-pub(crate) fn others_bytes(device: u32) -> u64 {
-    with(device, |account| account.others_bytes)
+/// Bytes of every device used by the assumed other processes.
+pub(crate) fn assumed_bytes() -> u64 {
+    Account::shared(device::profile().total_bytes, device::others_bytes()).others_bytes
+}
+
+/// The pids of the processes on a device, and their bytes. Without a table, this process alone.
+pub(crate) fn list_processes(device: PhysicalDevice) -> Vec<(u32, u64)> {
+    let mut ledger = lock();
+    if let Some(listed) = ledger.member.list(device) {
+        return listed.into_iter().map(|(process, bytes)| (process.pid(), bytes)).collect();
+    }
+    let own_bytes = device::number_of(device).map_or(0, |number| ledger.account(number).used_bytes());
+    if own_bytes > 0 { vec![(std::process::id(), own_bytes)] } else { Vec::new() }
 }
 
 #[cfg(test)]

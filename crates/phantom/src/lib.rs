@@ -7,7 +7,7 @@
 //! # Design constraints
 //! - Nothing of PyTorch's allocator is known here: PyTorch brings the real allocator.
 //! - Every out-parameter is written, or the call fails loudly and by name. See Note [Out-parameters] in `boundary`.
-//! - `unsafe` lives in `boundary`, `caller`, `enter`, `fatbin`, `files`, `holes`, `host`, `resolve`, `undo` and `values`; the files under `api`
+//! - `unsafe` lives in `boundary`, `caller`, `enter`, `fatbin`, `files`, `holes`, `host`, `resolve`, `table/mapping`, `undo` and `values`; the files under `api`
 //!   take typed parameters and need none.
 //! - Inert until CUDA is used: preloaded into a compiler or a shell, the library costs nothing and changes nothing,
 //!   except the addresses of large aligned requests (Note [Host memory] in `host`), notes on connections (Note `[Connections]` in
@@ -35,6 +35,7 @@ mod space;
 mod status;
 mod stderr;
 mod system_call;
+mod table;
 mod undo;
 mod values;
 mod version;

@@ -6,6 +6,9 @@
 #![expect(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::fs;
+use std::io::Write as _;
+use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -58,6 +61,7 @@ impl Program {
             .env("OOMPH_RUN_DIR", &run_dir)
             .env_remove("OOMPH_DEVICES")
             .env_remove("OOMPH_OTHERS")
+            .env_remove("OOMPH_TABLE")
             .env_remove("OOMPH_UNLIMITED")
             .env_remove("CUDA_VISIBLE_DEVICES")
             .envs(self.environment)
@@ -230,6 +234,36 @@ fn a_forked_child_writes_a_journal_of_its_own() {
         child[1..],
         [memory("forked", 4 * MIB, CONTEXT + 6 * MIB), memory("forked", -4 * MIB, CONTEXT + 2 * MIB)]
     );
+}
+
+/// A table of this process, and the parts of the variable.
+fn table(magic: u64, namespace: u64) -> (fs::File, [String; 3]) {
+    let mut file = fs::File::from(rustix::fs::memfd_create("table", rustix::fs::MemfdFlags::empty()).unwrap());
+    file.set_len(wire::table::BYTES as u64).unwrap();
+    file.write_all([magic, 0, namespace].map(u64::to_ne_bytes).as_flattened()).unwrap();
+    let parts = [u64::from(std::process::id()), file.as_raw_fd() as u64, file.metadata().unwrap().ino()];
+    (file, parts.map(|part| part.to_string()))
+}
+
+#[test]
+fn processes_with_a_table_share_the_device() {
+    let check = |value: &str, how: &'static str| {
+        assert_eq!(Program::new("shared").argument(how).with("OOMPH_TABLE", value).run().stderr, "", "{value} {how}");
+    };
+    let namespace = fs::metadata(wire::table::NAMESPACE).unwrap().ino();
+    let (_file, [pid, number, inode]) = table(wire::table::MAGIC, namespace);
+    check(&format!("{pid}:{number}:{inode}"), "together");
+    // The command is gone, but its number was inherited.
+    check(&format!("0:{number}:{inode}"), "together");
+    check(&format!("{pid}:{number}:9{inode}"), "alone");
+    check(&format!("{pid}:9999:{inode}"), "alone");
+    for damaged in ["", "x", "1:2", "1:2:x"] {
+        check(damaged, "alone");
+    }
+    for (magic, namespace) in [(0, namespace), (wire::table::MAGIC, namespace + 1)] {
+        let (_file, [pid, number, inode]) = table(magic, namespace);
+        check(&format!("{pid}:{number}:{inode}"), "alone");
+    }
 }
 
 #[test]

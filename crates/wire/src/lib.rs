@@ -14,4 +14,5 @@ pub mod owner;
 pub mod profile;
 pub mod record;
 pub mod recording;
+pub mod table;
 pub mod variable;

@@ -11,7 +11,9 @@ Examples:
   oomph phantom --gpu a100-80gb-pcie -- python -c 'import torch; print(torch.cuda.get_device_properties(0))'
   oomph phantom --gpus 4 -- python train.py
   oomph phantom --gpu rtx-4090 --others 16GiB -- python train.py
+  oomph phantom --gpu rtx-4090 -- bash -c 'python serve.py & python train.py'
 
+Processes that the command starts share the memory of the GPU, and NVML lists them with their bytes.
 Kernels do not run: the command reads zeros where a GPU would have computed a value.
 The exit status is the command's.";
 

@@ -3,7 +3,7 @@
 use std::os::unix::process::CommandExt;
 
 use drive::SetupError;
-use drive::process::launch;
+use drive::process::{launch, table};
 use drive::unpack;
 use run::environment::of_phantom;
 
@@ -19,6 +19,12 @@ pub(crate) fn run(arguments: &Phantom) -> Result<ExitStatus, Error> {
     let device = gpu_choice.profile.device_variable();
     let mut environment = of_phantom(&device, arguments.gpu.gpus, &unpacked.library_dir);
     environment.set_others(arguments.others.others.unwrap_or_default());
+    if let Some(table) = table::create() {
+        environment.set_table(&table);
+    }
+    if let Some(folders) = unpacked.find_other_nvml()? {
+        environment.set_library_folders(&folders);
+    }
     let mut command = launch::command(&arguments.command)?;
     launch::set_environment(&mut command, &environment);
     let program = arguments.command[0].to_string_lossy().into_owned();

@@ -1,11 +1,18 @@
 //! NVML (`libnvidia-ml.so.1`): what `nvidia-smi`, PyTorch and monitors ask of a device. The numbers are the ledger's.
 
+mod failures;
+mod processes;
+mod types;
+
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
+use self::failures::failures;
+use self::processes::{list_none, list_processes, used_bytes};
+use self::types::{Memory, MemoryV2, PciInfo, ProcessInfo, ProcessInfoV1, Utilization};
 use crate::boundary::{In, Out, Status, export, literal, status, write_text};
 use crate::cuda::context;
+use crate::device;
 use crate::device::PhysicalDevice;
-use crate::{device, ledger};
 
 status! {
     /// `nvmlReturn_t`.
@@ -14,74 +21,15 @@ status! {
 
 /// `NVML_ERROR_NOT_FOUND`.
 const NOT_FOUND: NvmlStatus = NvmlStatus(6);
-/// `NVML_ERROR_INSUFFICIENT_SIZE`.
-const INSUFFICIENT_SIZE: NvmlStatus = NvmlStatus(7);
 /// Devices are `DEVICE_BASE + device`: pointers to nothing, recognised by value.
 const DEVICE_BASE: usize = 0x0A00_0000;
-/// `NVML_VALUE_NOT_AVAILABLE`.
-const NOT_AVAILABLE: u32 = u32::MAX;
+/// `NVML_ERROR_DRIVER_NOT_LOADED`.
+const DRIVER_NOT_LOADED: NvmlStatus = NvmlStatus(9);
+/// `NVML_ERROR_GPU_IS_LOST`.
+const GPU_IS_LOST: NvmlStatus = NvmlStatus(15);
 
 /// `nvmlDevice_t`.
 type NvmlDevice = *mut c_void;
-
-/// `nvmlMemory_t`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Memory {
-    pub(crate) total: u64,
-    pub(crate) free: u64,
-    pub(crate) used: u64,
-}
-
-/// `nvmlMemory_v2_t`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct MemoryV2 {
-    pub(crate) version: c_uint,
-    pub(crate) total: u64,
-    pub(crate) reserved: u64,
-    pub(crate) free: u64,
-    pub(crate) used: u64,
-}
-
-/// `nvmlProcessInfo_v1_t`: the struct of the function without a version in its name, which PyTorch's allocator calls.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ProcessInfoV1 {
-    pub(crate) pid: c_uint,
-    pub(crate) used_gpu_memory: u64,
-}
-
-/// `nvmlProcessInfo_t` (version 2 and later).
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct ProcessInfo {
-    pub(crate) pid: c_uint,
-    pub(crate) used_gpu_memory: u64,
-    pub(crate) gpu_instance_id: c_uint,
-    pub(crate) compute_instance_id: c_uint,
-}
-
-/// `nvmlPciInfo_t`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct PciInfo {
-    pub(crate) bus_id_legacy: [u8; 16],
-    pub(crate) domain: c_uint,
-    pub(crate) bus: c_uint,
-    pub(crate) device: c_uint,
-    pub(crate) pci_device_id: c_uint,
-    pub(crate) pci_subsystem_id: c_uint,
-    pub(crate) bus_id: [u8; 32],
-}
-
-/// `nvmlUtilization_t`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Utilization {
-    pub(crate) gpu: c_uint,
-    pub(crate) memory: c_uint,
-}
 
 /// The sentence for a status.
 #[unsafe(no_mangle)]
@@ -92,6 +40,8 @@ pub extern "C" fn nvmlErrorString(status: NvmlStatus) -> *const c_char {
         3 => c"Not Supported",
         6 => c"Not Found",
         7 => c"Insufficient Size",
+        9 => c"Driver Not Loaded",
+        15 => c"GPU is lost",
         _ => c"Unknown Error",
     })
 }
@@ -108,9 +58,9 @@ fn clock(which: NvmlDevice, kind: c_int) -> Result<c_uint, NvmlStatus> {
 }
 
 export! { NvmlStatus;
-    fn nvmlInit() { Ok(()) }
-    fn nvmlInit_v2() { Ok(()) }
-    fn nvmlInitWithFlags(_flags: c_uint) { Ok(()) }
+    fn nvmlInit() { init() }
+    fn nvmlInit_v2() { init() }
+    fn nvmlInitWithFlags(_flags: c_uint) { init() }
     fn nvmlShutdown() { Ok(()) }
     fn nvmlSystemGetDriverVersion(text: Out<c_char>, length: c_uint) {
         write_text(text, length as usize, "580.82.07") // the first driver of CUDA 13.0 Update 1
@@ -143,12 +93,12 @@ export! { NvmlStatus;
     }
     fn nvmlDeviceGetPciInfo_v3(which: NvmlDevice, info: Out<PciInfo>) { info.set(pci_info(number(which)?)) }
     fn nvmlDeviceGetMemoryInfo(which: NvmlDevice, memory: Out<Memory>) {
-        let (total, used) = totals(number(which)?);
+        let (total, used) = totals(number(which)?)?;
         memory.set(Memory { total, free: total - used, used })
     }
     fn nvmlDeviceGetMemoryInfo_v2(which: NvmlDevice, memory: Out<MemoryV2>) {
         let version = memory.first_member::<c_uint>().get::<NvmlStatus>()?;
-        let (total, used) = totals(number(which)?);
+        let (total, used) = totals(number(which)?)?;
         memory.set(MemoryV2 { version, total, reserved: 0, free: total - used, used })
     }
     fn nvmlDeviceGetCudaComputeCapability(which: NvmlDevice, major: Out<c_int>, minor: Out<c_int>) {
@@ -159,24 +109,29 @@ export! { NvmlStatus;
     }
     fn nvmlDeviceGetUtilizationRates(which: NvmlDevice, rates: Out<Utilization>) {
         number(which)?;
-        rates.set(Utilization { gpu: 0, memory: 0 })
+        rates.set(Utilization { gpu: failures().utilization_percent, memory: 0 })
     }
     fn nvmlDeviceGetClockInfo(which: NvmlDevice, kind: c_int, megahertz: Out<c_uint>) { megahertz.set(clock(which, kind)?) }
     fn nvmlDeviceGetMaxClockInfo(which: NvmlDevice, kind: c_int, megahertz: Out<c_uint>) { megahertz.set(clock(which, kind)?) }
     fn nvmlDeviceGetTemperature(which: NvmlDevice, _sensor: c_int, degrees: Out<c_uint>) { number(which)?; degrees.set(30) }
     fn nvmlDeviceGetPowerUsage(which: NvmlDevice, milliwatts: Out<c_uint>) { number(which)?; milliwatts.set(0) }
     fn nvmlDeviceGetComputeRunningProcesses(which: NvmlDevice, count: Out<c_uint>, infos: Out<ProcessInfoV1>) {
-        processes(which, count, infos, process_v1)
+        list_processes(number(which)?, count, infos, ProcessInfoV1::new)
     }
     fn nvmlDeviceGetComputeRunningProcesses_v2(which: NvmlDevice, count: Out<c_uint>, infos: Out<ProcessInfo>) {
-        processes(which, count, infos, process)
+        list_processes(number(which)?, count, infos, ProcessInfo::new)
     }
     fn nvmlDeviceGetComputeRunningProcesses_v3(which: NvmlDevice, count: Out<c_uint>, infos: Out<ProcessInfo>) {
-        processes(which, count, infos, process)
+        list_processes(number(which)?, count, infos, ProcessInfo::new)
+    }
+    fn nvmlDeviceGetGraphicsRunningProcesses(which: NvmlDevice, count: Out<c_uint>, _infos: Out<ProcessInfoV1>) {
+        list_none(number(which)?, count)
+    }
+    fn nvmlDeviceGetGraphicsRunningProcesses_v2(which: NvmlDevice, count: Out<c_uint>, _infos: Out<ProcessInfo>) {
+        list_none(number(which)?, count)
     }
     fn nvmlDeviceGetGraphicsRunningProcesses_v3(which: NvmlDevice, count: Out<c_uint>, _infos: Out<ProcessInfo>) {
-        number(which)?;
-        count.set(0)
+        list_none(number(which)?, count)
     }
     fn nvmlDeviceGetNvLinkRemoteDeviceType(which: NvmlDevice, _link: c_uint, _kind: Out<c_int>) {
         number(which)?;
@@ -195,6 +150,20 @@ export! { NvmlStatus;
         number(peer)?;
         status.set(0)
     }
+    fn nvmlDeviceGetProcessUtilization(which: NvmlDevice, _samples: *mut c_void, _count: Out<c_uint>, _since: u64) {
+        number(which)?;
+        Err(NvmlStatus::UNSUPPORTED)
+    }
+    fn nvmlDeviceGetEnforcedPowerLimit(which: NvmlDevice, _milliwatts: Out<c_uint>) {
+        number(which)?;
+        Err(NvmlStatus::UNSUPPORTED)
+    }
+    fn nvmlDeviceGetMaxMigDeviceCount(which: NvmlDevice, count: Out<c_uint>) { number(which)?; count.set(0) }
+    fn nvmlDeviceIsMigDeviceHandle(which: NvmlDevice, is_mig: Out<c_uint>) { number(which)?; is_mig.set(0) }
+    fn nvmlDeviceGetMigDeviceHandleByIndex(which: NvmlDevice, _index: c_uint, _found: Out<NvmlDevice>) {
+        number(which)?;
+        Err(NvmlStatus::UNSUPPORTED)
+    }
     fn nvmlDeviceGetGpuFabricInfoV(which: NvmlDevice, _info: *mut c_void) {
         number(which)?;
         Err(NvmlStatus::UNSUPPORTED)
@@ -210,7 +179,11 @@ export! { NvmlStatus;
 /// NVML ignores `CUDA_VISIBLE_DEVICES`: it shows all devices.
 fn number(which: NvmlDevice) -> Result<PhysicalDevice, NvmlStatus> {
     let index = (which as usize).checked_sub(DEVICE_BASE).ok_or(NvmlStatus::INVALID)? as u32;
-    if index < device::physical_count() { Ok(PhysicalDevice(index)) } else { Err(NvmlStatus::INVALID) }
+    match PhysicalDevice(index) {
+        _ if index >= device::physical_count() => Err(NvmlStatus::INVALID),
+        device if failures().is_lost(device) => Err(GPU_IS_LOST),
+        device => Ok(device),
+    }
 }
 
 fn by_index(found: Out<NvmlDevice>, index: u32) -> Result<(), NvmlStatus> {
@@ -225,18 +198,16 @@ fn by_bus(found: Out<NvmlDevice>, text: In<c_char>) -> Result<(), NvmlStatus> {
     by_index(found, context::from_pci_bus_id(&text).ok_or(NOT_FOUND)?.0)
 }
 
-fn totals(which: PhysicalDevice) -> (u64, u64) {
-    let total = device::profile().total_bytes;
-    let (ours, others) = used_bytes(which);
-    (total, (ours + others).min(total))
+fn init() -> Result<(), NvmlStatus> {
+    if failures().has_no_driver { Err(DRIVER_NOT_LOADED) } else { Ok(()) }
 }
 
-/// Bytes used by this process and by other processes; a hidden device is used by other processes only.
-fn used_bytes(which: PhysicalDevice) -> (u64, u64) {
-    match device::number_of(which) {
-        Some(number) => (ledger::used_bytes(number), ledger::others_bytes(number)),
-        None => (0, device::others_bytes()),
+fn totals(which: PhysicalDevice) -> Result<(u64, u64), NvmlStatus> {
+    if failures().has_no_memory {
+        return Err(NvmlStatus::UNSUPPORTED);
     }
+    let total = device::profile().total_bytes;
+    Ok((total, used_bytes(which).min(total)))
 }
 
 fn uuid_text(which: PhysicalDevice) -> String {
@@ -258,38 +229,4 @@ fn pci_info(which: PhysicalDevice) -> PciInfo {
     info.bus_id_legacy[..text.len()].copy_from_slice(text.as_bytes());
     info.bus_id[..text.len() + 4].copy_from_slice(format!("0000{text}").as_bytes());
     info
-}
-
-/// A process id for all other processes: above Linux's largest (`PID_MAX_LIMIT`), so no process has the id.
-const OTHERS: c_uint = (1 << 22) + 1;
-
-/// The processes on a phantom device: this process, if it has a context, and the assumed other processes. `entry` makes
-/// an entry of the array in the caller's version of the function.
-fn processes<T>(
-    which: NvmlDevice,
-    count: Out<c_uint>,
-    infos: Out<T>,
-    entry: fn(pid: c_uint, used: u64) -> T,
-) -> Result<(), NvmlStatus> {
-    let (ours, others) = used_bytes(number(which)?);
-    let room: c_uint = count.get::<NvmlStatus>()?;
-    let all = [(std::process::id(), ours), (OTHERS, others)];
-    let present: Vec<(c_uint, u64)> = all.into_iter().filter(|(_, used)| *used > 0).collect();
-    let number = present.len() as c_uint;
-    count.set::<NvmlStatus>(number)?;
-    if room < number {
-        return Err(INSUFFICIENT_SIZE);
-    }
-    if number > 0 && infos.is_null() {
-        return Err(NvmlStatus::INVALID);
-    }
-    infos.array(room as usize).write(present.into_iter().map(|(pid, used)| entry(pid, used)))
-}
-
-fn process_v1(pid: c_uint, used_gpu_memory: u64) -> ProcessInfoV1 {
-    ProcessInfoV1 { pid, used_gpu_memory }
-}
-
-fn process(pid: c_uint, used_gpu_memory: u64) -> ProcessInfo {
-    ProcessInfo { pid, used_gpu_memory, gpu_instance_id: NOT_AVAILABLE, compute_instance_id: NOT_AVAILABLE }
 }
