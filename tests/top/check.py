@@ -74,11 +74,11 @@ def row_of(process: dict, command: str | None) -> tuple:
 class Machine:
     """Programs under one `oomph phantom`, each on its own, in a folder that is removed."""
 
-    def __init__(self, oomph: Path, folder: Path, *options: str) -> None:
+    def __init__(self, oomph: Path, folder: Path, *options: str, **environment: str) -> None:
         self.oomph, self.folder = oomph, folder
         # A shell that stays, so that all programs and oomph itself are on the same GPUs.
         command = [oomph, "phantom", *options, "--", sys.executable, HERE / "shell.py"]
-        self.shell = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder)
+        self.shell = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder, env={**os.environ, **environment})
 
     def ask(self, **request: object) -> dict:
         """Sends a request to the shell; returns its answer."""
@@ -109,10 +109,10 @@ class Machine:
 
 
 @contextlib.contextmanager
-def machine(oomph: Path, *options: str) -> Iterator[Machine]:
+def machine(oomph: Path, *options: str, **environment: str) -> Iterator[Machine]:
     """Programs on phantom GPUs."""
     with tempfile.TemporaryDirectory(prefix="a folder ") as folder:
-        one = Machine(oomph, Path(folder), *options)
+        one = Machine(oomph, Path(folder), *options, **environment)
         try:
             yield one
         finally:
@@ -186,11 +186,11 @@ def name_faults(oomph: Path) -> str:
         assert len(done.stderr.splitlines()) == 2 and not done.stdout, done.stderr
     options = ("--gpu", "t4", "--gpus", "2")
     for fault, check in [("lost:1", _one_is_lost), ("old", _all_is_known), ("no-memory", _memory_is_unknown), ("util:85", _is_busy)]:
-        with machine(oomph, *options) as one:
+        with machine(oomph, *options, OOMPH_NVML=fault) as one:
             pid = one.start(sys.executable, HERE / "holds.py", "64")
-            report = json.loads(one.top("--json", OOMPH_NVML=fault))
+            report = one.look()
             check(report, pid)
-            text = one.top(OOMPH_NVML=fault)
+            text = one.top()
             assert text.startswith("GPU "), text
     return "6 faults"
 

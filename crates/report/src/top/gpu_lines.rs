@@ -61,7 +61,7 @@ fn write_gpu(gpu: &TopGpu, shown: &[&Column], bar: usize, width: usize) -> Scree
     {
         push_bar(&mut line, used, total, bar);
     }
-    line
+    line.cut(width)
 }
 
 fn figure(gpu: &TopGpu, title: &str) -> String {

@@ -33,6 +33,17 @@ impl ScreenLine {
         self.parts.push((tone, text.into()));
     }
 
+    /// Cuts the line to so many cells.
+    pub(super) fn cut(self, width: usize) -> ScreenLine {
+        let mut room = width;
+        let cut = |(tone, text): (Tone, String)| {
+            let text = words::cut(&text, room);
+            room -= words::width_of(&text).min(room);
+            (tone, text)
+        };
+        ScreenLine { parts: self.parts.into_iter().map(cut).collect() }
+    }
+
     /// The text without weights.
     pub fn text(&self) -> String {
         self.parts.iter().map(|(_, text)| text.as_str()).collect()
