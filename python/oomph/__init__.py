@@ -7,11 +7,13 @@ recorded, for example to skip a download that a dry run has no use for::
 
     if not oomph.is_recording():
         download_checkpoint()
+
+In a notebook, `%load_ext oomph` adds the command `%oomph`.
 """
 
 import os
 
-__all__ = ["__version__", "is_recording", "run_directory"]
+__all__ = ["__version__", "is_recording", "load_ipython_extension", "run_directory", "unload_ipython_extension"]
 
 __version__ = "0.1.0"
 
@@ -24,3 +26,17 @@ def run_directory() -> str | None:
 def is_recording() -> bool:
     """True if the program runs under oomph."""
     return run_directory() is not None
+
+
+def load_ipython_extension(shell) -> None:
+    """Adds `%oomph` to IPython: `%load_ext oomph`."""
+    from . import notebook
+
+    notebook.load(shell)
+
+
+def unload_ipython_extension(shell) -> None:
+    """Removes `%oomph` from IPython: `%unload_ext oomph`."""
+    from . import notebook
+
+    notebook.unload(shell)
