@@ -20,7 +20,9 @@ from .errors import Errors
 _OURS = re.compile(r"^\s*(%%?oomph\b|%(re)?load_ext\s+oomph\b|%unload_ext\s+oomph\b).*$", re.MULTILINE)
 # The statement behind a measuring magic is a part of the program.
 _MEASURED = re.compile(r"^(\s*)%time(?:it)?\s+(?!-)(\S.*)$", re.MULTILINE)
-_GPU = re.compile(r"--gpus?(=|$)|--gpu(=|$)")
+# A cell is named by its number alone; the name of the file says nothing to the user.
+_PLACE = re.compile(r"[\w./-]*session\.ipynb:(cell \d+)")
+_NOTE = re.compile(r"^note: `[^`]*session\.ipynb` is a notebook.*\n?", re.MULTILINE)
 
 
 def check(shell, errors: Errors, options: list[str], cell: str) -> str:
@@ -35,7 +37,8 @@ def check(shell, errors: Errors, options: list[str], cell: str) -> str:
         paths = [os.getcwd(), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
         variables = {"PYTHONPATH": os.pathsep.join(it for it in paths if it)}
         text = command.run(["check", *options, "--python", sys.executable, path], variables)
-    return text.replace(f"{folder}{os.sep}session.ipynb:", "").replace(path, "this session")
+    text = _NOTE.sub("", text)
+    return _PLACE.sub(r"\1", text).replace(path, "this session")
 
 
 def _name_gpu() -> str:

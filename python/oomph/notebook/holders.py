@@ -107,7 +107,7 @@ def _list_threads(heap: Heap) -> Iterator[Holder]:
             roots += held
             frame = frame.f_back
         if roots:
-            name = "running functions" if thread == threading.get_ident() else f"thread {names.get(thread, thread)}"
+            name = "running functions" if thread == threading.get_ident() else f"thread:{names.get(thread, thread)}"
             yield Holder(name, "thread", roots, detail=", ".join(functions))
 
 

@@ -72,9 +72,10 @@ class Shell:
 
     def remove_value(self, value: object) -> None:
         """Removes a value from the outputs, by identity."""
+        names = [name for name, it in self.name_outputs().items() if it is value]
         for number in [number for number, it in list(self.outputs.items()) if it is value]:
             del self.outputs[number]
-        for name in [name for name in self.name_outputs() if self.names[name] is value]:
+        for name in names:
             self._remove_output(name)
         for name in _LATEST:
             if self._latest(name) is value:
@@ -87,6 +88,7 @@ class Shell:
         """Empties the name of an output: `_` stays a name with the value that a session begins with."""
         if name not in _LATEST:
             self.names.pop(name, None)
+            self.shell.user_ns_hidden.pop(name, None)
             return
         if self.names.get(name) is self._latest(name):
             self.names[name] = ""

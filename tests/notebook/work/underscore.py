@@ -1,0 +1,9 @@
+# `_` is the last output, 2 MiB; Out[2] is another one.
+# row: Out[3] output 2*1024*1024 2*1024*1024
+# free: _ 2*1024*1024
+# free: _2 4*1024*1024
+# %%
+import torch
+torch.zeros(1024, 1024, device="cuda")
+# %%
+torch.zeros(512, 1024, device="cuda")
