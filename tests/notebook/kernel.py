@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,12 +62,21 @@ class Kernel:
         self._client.start_channels()
 
     def __enter__(self) -> "Kernel":
+        deadline = time.monotonic() + PATIENCE
+        while not self._is_ready():
+            said = Path(self._errors.name).read_text(encoding="utf-8")
+            if self._process.poll() is not None or time.monotonic() > deadline:
+                self.__exit__()
+                raise AssertionError(f"no kernel\n{said}")
+        return self
+
+    def _is_ready(self) -> bool:
+        """Waits for the kernel; the client gives up after a second without a heartbeat, and a start may take longer."""
         try:
             self._client.wait_for_ready(timeout=PATIENCE)
-        except RuntimeError as error:
-            self.__exit__()
-            raise AssertionError(f"no kernel: {error}") from None
-        return self
+        except RuntimeError:
+            return False
+        return True
 
     def __exit__(self, *_error) -> None:
         self._client.stop_channels()

@@ -18,10 +18,13 @@ from . import command
 from .errors import Errors
 
 _OURS = re.compile(r"^\s*(%%?oomph\b|%(re)?load_ext\s+oomph\b|%unload_ext\s+oomph\b).*$", re.MULTILINE)
+_IS_CHECK = re.compile(r"\s*%%oomph\b")
 # The statement behind a measuring magic is a part of the program.
 _MEASURED = re.compile(r"^(\s*)%time(?:it)?\s+(?!-)(\S.*)$", re.MULTILINE)
 # A cell is named by its number alone; the name of the file says nothing to the user.
 _PLACE = re.compile(r"[\w./-]*session\.ipynb:(cell \d+)")
+# The next command names the file, which is removed.
+_NEXT = re.compile(r"^  next  .*\n(?: {11}.*\n)*", re.MULTILINE)
 _NOTE = re.compile(r"^note: `[^`]*session\.ipynb` is a notebook.*\n?", re.MULTILINE)
 
 
@@ -37,7 +40,7 @@ def check(shell, errors: Errors, options: list[str], cell: str) -> str:
         paths = [os.getcwd(), *os.environ.get("PYTHONPATH", "").split(os.pathsep)]
         variables = {"PYTHONPATH": os.pathsep.join(it for it in paths if it)}
         text = command.run(["check", *options, "--python", sys.executable, path], variables)
-    text = _NOTE.sub("", text)
+    text = _NEXT.sub("", _NOTE.sub("", text))
     return _PLACE.sub(r"\1", text).replace(path, "this session")
 
 
@@ -53,15 +56,16 @@ def list_cells(shell, errors: Errors) -> list[str]:
     """The cells of the session by number, from 1; empty for cells that failed."""
     history = shell.history_manager
     failed = errors.failed | set(getattr(history, "exceptions", ()))
-    sources = list(history.input_hist_raw)[1 : shell.execution_count]
+    own = list(history.input_hist_raw)[1:]
     # The running cell is the last one of the history, if the history has it.
-    own = sources[: shell.execution_count - 1]
+    if own and _IS_CHECK.match(own[-1]):
+        del own[-1]
     return ["" if number in failed else _clean(source) for number, source in enumerate(own, 1)]
 
 
 def _clean(source: str) -> str:
     """A cell without oomph's own magics."""
-    if re.match(r"\s*%%oomph\b", source):
+    if _IS_CHECK.match(source):
         return ""
     return _MEASURED.sub(r"\1\2", _OURS.sub("", source))
 
