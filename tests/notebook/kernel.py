@@ -37,7 +37,7 @@ def environment(package: Path) -> dict[str, str]:
 
 @dataclass
 class Done:
-    """What a cell has shown."""
+    """The output of a cell."""
 
     text: str
     page: str
@@ -71,7 +71,7 @@ class Kernel:
         return self
 
     def _is_ready(self) -> bool:
-        """Waits for the kernel; the client gives up after a second without a heartbeat, and a start may take longer."""
+        """Waits for the kernel; the client raises after a second without a heartbeat, and a start may take longer."""
         try:
             self._client.wait_for_ready(timeout=PATIENCE)
         except RuntimeError:

@@ -13,7 +13,7 @@ from kernel import COLOURS, Kernel, environment
 
 PATIENCE = 180
 MIB = 1 << 20
-# The limit of a look at a session with many objects, with room for a busy machine.
+# The time limit of a search in a session with many objects, with room for a busy machine.
 SECONDS = 2.0
 TENSOR = 'import torch; x = torch.zeros(1024, 1024, device="cuda")'
 
@@ -172,7 +172,7 @@ def show_a_page(package: Path) -> None:
 
 
 def look_at_many_objects(package: Path) -> str:
-    """kernel: 100,000 objects and large lists are looked at in two seconds"""
+    """kernel: 100,000 objects and large lists take two seconds at most"""
     with Kernel(package, "rtx-4090") as kernel:
         kernel.run("%load_ext oomph")
         kernel.run(TENSOR)
@@ -183,7 +183,7 @@ def look_at_many_objects(package: Path) -> str:
 
 
 def look_at_training(package: Path) -> str:
-    """kernel: a training of GPT-2 is looked at in two seconds, to the byte"""
+    """kernel: a training of GPT-2 takes two seconds at most, to the byte"""
     with Kernel(package, "rtx-4090") as kernel:
         kernel.run("%load_ext oomph")
         kernel.run("import torch\nfrom transformers import GPT2Config, GPT2LMHeadModel\nmodel = GPT2LMHeadModel(GPT2Config()).cuda()\noptimizer = torch.optim.AdamW(model.parameters())")

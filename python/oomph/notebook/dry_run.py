@@ -25,7 +25,7 @@ _MEASURED = re.compile(r"^(\s*)%time(?:it)?\s+(?!-)(\S.*)$", re.MULTILINE)
 _PLACE = re.compile(r"[\w./-]*session\.ipynb:(cell \d+)")
 # The next command names the file, which is removed.
 _NEXT = re.compile(r"^  next  .*\n(?: {11}.*\n)*", re.MULTILINE)
-_NOTE = re.compile(r"^note: `[^`]*session\.ipynb` is a notebook.*\n?", re.MULTILINE)
+_NOTE = re.compile(r"^(note: `[^`]*session\.ipynb` is a notebook|oomph: running on ).*\n?", re.MULTILINE)
 
 
 def check(shell, errors: Errors, options: list[str], cell: str) -> str:

@@ -4,7 +4,7 @@ Note [After an error]
 ~~~~~~~~~~~~~~~~~~~~~
 Python and IPython keep the last exception, its traceback keeps the functions' frames, and the frames keep their local variables: the tensors that
 have filled the device. IPython's event `post_run_cell` comes after the traceback is shown and after `%pdb` has ended, and leaves handlers of the
-user's in place. The frames are emptied there; the exception itself stays, so that `%tb` still shows it.
+user's in place. The handler of that event empties the frames. The exception stays, and `%tb` still shows it.
 """
 
 import gc
@@ -52,7 +52,7 @@ class Errors:
         self.message = f"{type(refused).__module__}.{type(refused).__name__}: {refused}"
         self._save()
         if self.keeps_frames:
-            print("oomph: out of memory; the frames of the traceback keep their variables: `%oomph free traceback` removes them", file=sys.stderr)
+            print("oomph: out of memory; the frames of the traceback keep their variables: `%oomph free traceback` removes them")
             return
         self._free(error)
 
@@ -66,8 +66,7 @@ class Errors:
         left = sentences.size(after.allocated_bytes) if after else "nothing"
         print(
             f"oomph: out of memory; freed {sentences.size(freed)} from {cleared} frames of the traceback, {left} left allocated: `%oomph` shows by what "
-            "(`%debug` has no variables now; `%oomph keep-frames` keeps them next time)",
-            file=sys.stderr,
+            "(`%debug` has no variables now; `%oomph keep-frames` keeps them next time)"
         )
 
     def _save(self) -> None:

@@ -10,9 +10,9 @@ its class. So the dict of a module is a holder, not an object in the search; the
 
 Note [Unreachable cycles]
 ~~~~~~~~~~~~~~~~~~~~~~~~~
-An object with more references than the found objects have to it is in use from elsewhere: by a running function, a module, C++. An object that
-no such object leads to is one that the garbage collector would free. The collector computes the same (CPython's Modules/gcmodule.c), but runs
-finalizers; the search here runs nothing.
+An object with more references than the found objects have to it is in use from elsewhere: by a running function, a module, C++. The
+garbage collector would free all objects that no used object leads to. The collector computes the same (CPython's Modules/gcmodule.c), but runs
+finalizers; the search runs nothing.
 """
 
 import gc

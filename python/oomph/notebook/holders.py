@@ -11,13 +11,13 @@ from . import kinds
 from .heap import Heap
 from .shell import Shell, list_traces
 
-# The package itself: its running functions hold what it looks at.
+# The running functions of this package hold the objects under search.
 _OURS = __name__.rpartition(".")[0]
 
 
 @dataclass
 class Holder:
-    """A name, and the objects that it holds."""
+    """A name and the held objects."""
 
     name: str
     kind: str

@@ -41,7 +41,7 @@ def list_names(kind: type) -> set[str]:
 
 
 def read_module(module: object) -> dict | None:
-    """The variables of a module; `None` for another object."""
+    """The variables of a module; `None` if the object is no module."""
     return _dict_of(module) if issubclass(type(module), types.ModuleType) else None
 
 

@@ -47,7 +47,7 @@ class OomphMagics(Magics):
 
     @line_cell_magic
     def oomph(self, line: str, cell: str | None = None) -> None:
-        """What is on the GPU of this kernel, by name; `%oomph help` lists the commands."""
+        """Shows the memory on the GPU of this kernel, by name; `%oomph help` lists the commands."""
         try:
             word, *rest = shlex.split(line) or [""]
         except ValueError as error:

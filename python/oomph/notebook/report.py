@@ -10,19 +10,19 @@ class Row:
     name: str
     # variable, output, traceback, cycle, module, thread, graph, workspace or other.
     kind: str
-    # The blocks that the holder leads to; shared blocks count in several rows.
+    # The bytes of all reachable blocks; shared blocks count in several rows.
     bytes: int
-    # The bytes that the removal of this holder alone frees.
+    # The freed bytes after the removal of this holder alone.
     frees_bytes: int
-    # The bytes of the blocks for which this is the first row: their sum over all rows is the allocated memory.
+    # The bytes of the blocks with this row as their first: the sum over all rows is the allocated memory.
     counted_bytes: int
     tensors: int
-    # The bytes that only autograd graphs lead to.
+    # The bytes reachable through autograd graphs alone.
     graph_bytes: int = 0
     detail: str = ""
     also_held_by: list[str] = field(default_factory=list)
     aliases: list[str] = field(default_factory=list)
-    # The bytes that `%oomph free NAME` frees: with the outputs that are the same object, and with the cycles.
+    # The freed bytes after `%oomph free NAME`: with equal outputs, and with the cycles.
     removal_bytes: int = 0
 
     def to_json(self) -> dict:
@@ -40,7 +40,7 @@ class Device:
     reserved_bytes: int
     total_bytes: int
     rows: list[Row]
-    # Each block's size, with the names of the rows that lead to it.
+    # The size of each block, with the names of its rows.
     blocks: list[tuple[int, frozenset[str]]] = field(default_factory=list)
 
     def to_json(self) -> dict:

@@ -40,7 +40,7 @@ def _on_removal(device: Device) -> str:
 
 
 def detail(row: Row) -> str:
-    """Facts of a row: its type, its graph, its other names and holders."""
+    """The facts of a row: type, graph, other names and holders."""
     parts = [row.detail] if row.detail else []
     if row.graph_bytes:
         parts.append(f"{size(row.graph_bytes)} of it by its autograd graph")

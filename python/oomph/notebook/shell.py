@@ -5,14 +5,14 @@ import re
 import sys
 import types
 
-# Names that IPython gives to outputs: `_`, `__`, `___` and `_3`.
+# IPython's names of outputs: `_`, `__`, `___` and `_3`.
 _OUTPUT = re.compile(r"_{1,3}|_\d+")
 _LATEST = ("_", "__", "___")
 _LAST = ("last_traceback", "last_value", "last_exc", "last_type")
 
 
 class Shell:
-    """A look at IPython's shell, by its attributes."""
+    """IPython's shell: the names, outputs and exceptions by its attributes."""
 
     def __init__(self, shell) -> None:
         self.shell = shell
@@ -20,7 +20,7 @@ class Shell:
         self.outputs: dict = shell.user_ns.get("_oh") if type(shell.user_ns.get("_oh")) is dict else {}
 
     def list_variables(self) -> dict[str, object]:
-        """The user's variables; neither outputs nor names that IPython brings."""
+        """The user's variables, without outputs and without IPython's own names."""
         hidden = self.shell.user_ns_hidden
         outputs = self.name_outputs()
         own = {"In", "Out", "_oh", "_ih", "_dh", "_i", "_ii", "_iii"}
@@ -31,13 +31,13 @@ class Shell:
         }
 
     def name_outputs(self) -> dict[str, object]:
-        """The values of `_`, `__`, `___` and `_3` that IPython has set, by name."""
+        """The values of `_`, `__`, `___` and `_3`, if set by IPython, by name."""
         found = {name: value for name, value in list(self.names.items()) if type(name) is str and _OUTPUT.fullmatch(name)}
         kept = {id(it) for it in self.outputs.values()} | {id(self._latest(name)) for name in _LATEST}
         return {name: value for name, value in found.items() if id(value) in kept}
 
     def list_outputs(self) -> dict[str, tuple[object, list[str]]]:
-        """Each value that IPython keeps as an output, by its first name (`Out[3]`), with its other names."""
+        """Each kept output by its first name (`Out[3]`), with its other names."""
         rows: dict[int, tuple[str, object, list[str]]] = {}
         named = [(f"Out[{number}]", value) for number, value in list(self.outputs.items())]
         named += [*self.name_outputs().items(), *((name, self._latest(name)) for name in _LATEST)]
@@ -56,7 +56,7 @@ class Shell:
         return getattr(self.shell, "last_execution_result", None)
 
     def list_exceptions(self) -> list[object]:
-        """The exceptions and tracebacks that Python and IPython keep."""
+        """The exceptions and tracebacks kept by Python and IPython."""
         result = self._last_result()
         kept = [getattr(sys, name, None) for name in _LAST[:3]]
         kept += [getattr(result, "error_in_exec", None), getattr(result, "error_before_exec", None)]
@@ -65,7 +65,7 @@ class Shell:
         return [it for it in kept if issubclass(type(it), (BaseException, types.TracebackType))]
 
     def list_parts(self) -> list[object]:
-        """The objects of IPython that keep user's values; they are listed by the methods above."""
+        """The objects of IPython that keep the user's values."""
         shell = self.shell
         parts = [shell, shell.displayhook, shell.history_manager, shell.InteractiveTB, shell.SyntaxTB, self._last_result()]
         return [self.names, self.outputs, shell.user_ns_hidden, shell.user_global_ns, *(it for it in parts if it is not None)]
@@ -85,7 +85,7 @@ class Shell:
             result.result = None
 
     def _remove_output(self, name: str) -> None:
-        """Empties the name of an output: `_` stays a name with the value that a session begins with."""
+        """Empties the name of an output: `_` returns to the value at the start of a session."""
         if name not in _LATEST:
             self.names.pop(name, None)
             self.shell.user_ns_hidden.pop(name, None)
@@ -96,7 +96,7 @@ class Shell:
         setattr(self.shell.displayhook, name, "")
 
     def remove_variable(self, name: str) -> None:
-        """Removes a variable, and the outputs that are the same object."""
+        """Removes a variable, and the same object as an output."""
         value = self.names.pop(name, None)
         self.shell.user_ns_hidden.pop(name, None)
         self.remove_value(value)

@@ -2,8 +2,8 @@
 
 Note [Figures]
 ~~~~~~~~~~~~~~
-A block is held by each row that leads to it. A row alone frees the blocks that no other row leads to. The sum of `counted_bytes` is the allocated
-memory, because a block is counted in its first row, and a block without a row is in a row of its own: a workspace, a graph, or the remainder.
+A block is held by each row with a path to the block. A row alone frees the blocks without another row. The sum of `counted_bytes` is the allocated
+memory, because a block is counted in its first row, and a block without a holder has an extra row: a workspace, a graph, or the remainder.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ _Block = tuple[int, int]
 
 
 class Found:
-    """A holder with the blocks that it leads to."""
+    """A holder with its blocks."""
 
     def __init__(self, holder: Holder) -> None:
         self.name, self.kind, self.aliases, self.detail = holder.name, holder.kind, holder.aliases, holder.detail
@@ -84,7 +84,7 @@ def _search(torch, shell: Shell) -> Report:
 
 
 def _follow(heap: Heap, holder: Holder) -> Found:
-    """The blocks that a holder leads to: first without graphs, then with them."""
+    """The blocks of a holder: first without graphs, then with graphs."""
     found = Found(holder)
     graphs: list[int] = []
     seen = set(holder.ends)
@@ -125,7 +125,7 @@ def _describe_root(heap: Heap, value: object) -> str:
 
 
 def _list_others(heap: Heap, every: dict[int, Blocks], known: set[_Block]) -> Iterator[Found]:
-    """The blocks without a holder, by what is known of them."""
+    """The blocks without a holder, by kind."""
     left = {(number, address): size for number, blocks in every.items() for address, size in blocks.list_all().items()}
     left = {block: size for block, size in left.items() if block not in known}
     named = _name_rest(heap, set(left)) if left else {}
@@ -143,7 +143,7 @@ def _list_others(heap: Heap, every: dict[int, Blocks], known: set[_Block]) -> It
 
 
 def _name_rest(heap: Heap, left: set[_Block]) -> dict[_Block, Holder]:
-    """The blocks of objects without a named holder: those that only C++ keeps, such as a graph."""
+    """The blocks of objects kept in C++ only, such as a graph."""
     named: dict[_Block, Holder] = {}
     for value in list(heap.objects.values()):
         word = heap.tensors.word_of(value)
@@ -175,7 +175,7 @@ class Shares:
         return sum(self.sizes.get(block, 0) for block in blocks)
 
     def sum_freed(self, removed: list[Found]) -> int:
-        """The bytes of the blocks that only the removed holders lead to."""
+        """The bytes of the blocks without a holder beside the removed holders."""
         blocks = {block for it in removed for block in it.blocks}
         names = {id(it) for it in removed}
         return self.sum_of({block for block in blocks if all(id(it) in names for it in self.holders.get(block, ()))})
@@ -190,7 +190,7 @@ class Shares:
         return sorted(shared, key=lambda name: (-shared[name], name))
 
     def list_removed(self, it: Found) -> list[Found]:
-        """The holders that `%oomph free` removes with a holder: the outputs that are the same object, and the cycles."""
+        """The holders removed by `%oomph free`: with a holder the equal outputs and the cycles."""
         if it.kind not in ("variable", "output", "traceback", "cycle"):
             return []
         return [it, *(other for other in self.found if other.kind == "cycle" or (other.kind == "output" and other.root_ids & it.root_ids))]

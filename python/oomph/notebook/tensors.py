@@ -3,7 +3,7 @@
 Note [References in C++]
 ~~~~~~~~~~~~~~~~~~~~~~~~
 `gc` does not see the references that PyTorch keeps in C++: from a tensor to its gradient, its base and its graph; from a node of a graph to the
-next nodes, to a leaf's variable and to saved tensors. They are read here. A saved tensor with hooks is read packed, because an unpack hook is the
+next nodes, to a leaf's variable and to saved tensors. `list_children` reads these references. A saved tensor with hooks is read packed, because an unpack hook is the
 user's code.
 """
 

@@ -1,4 +1,4 @@
-# Each loss has 512 bytes and keeps the product of `w` (4 MiB) by its graph: exp saves its result, 4 MiB. Three of them: 12 MiB.
+# Each loss has 512 bytes and keeps the product of `w` (4 MiB) by its graph: exp saves its result, 4 MiB. Three losses: 12 MiB.
 # The sum saves nothing. The leaf `w` belongs to the graphs too.
 # row: losses variable 3*(4*1024*1024+512)+4*1024*1024 3*(4*1024*1024+512)
 # row: w variable 4*1024*1024 0

@@ -1,4 +1,4 @@
-# `_` is the last output, 2 MiB; Out[2] is another one.
+# `_` is the last output, 2 MiB; Out[2] has 4 MiB.
 # row: Out[3] output 2*1024*1024 2*1024*1024
 # free: _ 2*1024*1024
 # free: _2 4*1024*1024
