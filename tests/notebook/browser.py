@@ -34,7 +34,7 @@ CELLS = [
     'model = torch.nn.Sequential(*[torch.nn.Linear(4096, 4096, device="cuda") for _ in range(8)])\noptimizer = torch.optim.Adam(model.parameters())\nlosses = []',
     'batch = torch.randn(4096, 4096, device="cuda")\nloss = model(batch).square().mean()\nloss.backward()\noptimizer.step()\nlosses.append(loss)',
     "model(batch)",
-    'def predict(count):\n    return [torch.empty(1 << 14, 4096, device="cuda") for _ in range(count)]\n\nresults = predict(100)',
+    'def predict(count):\n    results = []\n    for part in range(count):\n        results.append(torch.empty(1 << 14, 4096, device="cuda"))\n    return results\n\nresults = predict(100)',
     "%oomph",
     "%oomph free losses loss",
     "%oomph free",

@@ -85,7 +85,8 @@ def judge(package: Path, path: Path) -> str:
     """Runs the cells and compares rows, sentences and freed bytes; returns the first sentence of `%oomph`."""
     expected = read(path)
     with Kernel(package, expected.gpu) as kernel:
-        kernel.run("%load_ext oomph")
+        # Without a number, so that cell 2 of the file is `In [2]`.
+        kernel.run("%load_ext oomph", store_history=False)
         said = [run_cell(kernel, number, source, expected) for number, source in enumerate(expected.cells, 1)]
         before = kernel.ask("list(Out), id(globals().get('_'))")
         shown = kernel.run("%oomph").text

@@ -13,7 +13,7 @@ import pickle
 import sys
 import tempfile
 
-from . import sentences
+from . import sentences, survey
 from .free import measure
 from .shell import Shell, clear_frames, list_traces
 
@@ -57,15 +57,18 @@ class Errors:
         self._free(error)
 
     def _free(self, error: BaseException) -> None:
+        report = survey.take(Shell(self._shell))
+        if not any(row.kind == "traceback" for device in report.devices for row in device.rows):
+            print(f"oomph: out of memory; the traceback holds none, {_describe_left()}: `%oomph` shows by what")
+            return
         before = measure()
         cleared = clear_frames([error, *Shell(self._shell).list_exceptions()])
         del error
         gc.collect()
         after = measure()
         freed = before.allocated_bytes - after.allocated_bytes if before and after else 0
-        left = sentences.size(after.allocated_bytes) if after else "nothing"
         print(
-            f"oomph: out of memory; freed {sentences.size(freed)} from {cleared} frames of the traceback, {left} left allocated: `%oomph` shows by what "
+            f"oomph: out of memory; freed {sentences.size(freed)} from {cleared} frames of the traceback, {_describe_left()}: `%oomph` shows by what "
             "(`%debug` has no variables now; `%oomph keep-frames` keeps them next time)"
         )
 
@@ -88,6 +91,11 @@ class Errors:
         """The files about the last error; empty before the first."""
         folder = self._folder.name if self._folder else ""
         return [path for name in ("error.log", "snapshot.pickle") if folder and os.path.exists(path := os.path.join(folder, name))]
+
+
+def _describe_left() -> str:
+    memory = measure()
+    return f"{sentences.size(memory.allocated_bytes if memory else 0)} stay allocated"
 
 
 def find_out_of_memory(error: BaseException | None) -> BaseException | None:

@@ -31,14 +31,19 @@ def free(shell: Shell, names: list[str]) -> str:
     for name in names:
         _check(shell, name)
     report = survey.take(shell)
-    predicted = _predict(shell, report, names)
+    removed = _rows_of(shell, names)
+    predicted = sum(size for device in report.devices for size, holders in device.blocks if holders and holders <= removed)
     before = measure()
     for name in names:
         _remove(shell, name)
     gc.collect()
     if "cache" in names and before is not None:
         sys.modules["torch"].cuda.empty_cache()
-    return _describe(shell, report, names, predicted, before, measure())
+    after = measure()
+    lines = [*_describe(report, names, predicted, before, after), _list_remaining(report, removed)]
+    if before and after and before.allocated_bytes - after.allocated_bytes < predicted:
+        lines.append(_explain_difference(shell, predicted - before.allocated_bytes + after.allocated_bytes))
+    return "\n".join(filter(None, lines))
 
 
 def measure() -> Memory | None:
@@ -87,11 +92,6 @@ def _find_value(shell: Shell, name: str, variables: dict[str, object]) -> object
     return next((value for key, (value, others) in shell.list_outputs().items() if name in (key, *others)), None)
 
 
-def _predict(shell: Shell, report: Report, names: list[str]) -> int:
-    removed = _rows_of(shell, [it for it in names if it != "cache"]) if names != ["cache"] else {"cycles"}
-    return sum(size for device in report.devices for size, holders in device.blocks if holders and holders <= removed)
-
-
 def _remove(shell: Shell, name: str) -> None:
     if name == "traceback":
         shell.remove_exceptions()
@@ -105,32 +105,33 @@ def _remove(shell: Shell, name: str) -> None:
             shell.remove_value(value)
 
 
-def _describe(shell: Shell, report: Report, names: list[str], predicted: int, before: Memory | None, after: Memory | None) -> str:
+def _describe(report: Report, names: list[str], predicted: int, before: Memory | None, after: Memory | None) -> list[str]:
+    """The sentences about the freed memory."""
     if before is None or after is None:
-        return f"removed {_join(names)}; {report.reason or 'nothing is on a GPU'}"
+        return [f"removed {_join(names)}; {report.reason or 'nothing is on a GPU'}"]
     freed = before.allocated_bytes - after.allocated_bytes
-    lines = [
+    return [
         f"freed {sentences.size(freed)} by removing {_join(names)}; predicted: {sentences.size(predicted)}",
         f"allocated {sentences.size(before.allocated_bytes)} -> {sentences.size(after.allocated_bytes)}, "
         f"reserved {sentences.size(before.reserved_bytes)} -> {sentences.size(after.reserved_bytes)}",
     ]
-    others = _list_remaining(report, names)
-    if others:
-        lines.append(others)
-    if freed < predicted:
-        first = sentences.first_sentence(survey.take(shell))
-        lines.append(f"{sentences.size(predicted - freed)} less than predicted: something else holds the memory; {first}")
-    return "\n".join(lines)
 
 
-def _list_remaining(report: Report, names: list[str]) -> str:
+def _explain_difference(shell: Shell, missing_bytes: int) -> str:
+    """The sentence about memory that stays against the prediction."""
+    return f"{sentences.size(missing_bytes)} less than predicted, held elsewhere; {sentences.first_sentence(survey.take(shell))}"
+
+
+def _list_remaining(report: Report, removed: set[str]) -> str:
     """The sentence about memory that a removed name led to, and that others hold."""
-    rows = [row for device in report.devices for row in device.rows if row.name in names or set(row.aliases) & set(names)]
-    kept = [row for row in rows if row.also_held_by and row.removal_bytes < row.bytes]
-    if not kept:
-        return ""
-    parts = [f"{sentences.size(it.bytes - it.removal_bytes)} of `{it.name}` stay: also held by {_join(it.also_held_by[:3])}" for it in kept[:3]]
-    return "\n".join(parts)
+    lines = []
+    for device in report.devices:
+        for row in device.rows:
+            others = [it for it in row.also_held_by if it not in removed]
+            kept = sum(size for size, holders in device.blocks if row.name in holders and holders - removed)
+            if row.name in removed and row.name != "cycles" and kept:
+                lines.append(f"{sentences.size(kept)} of `{row.name}` stay: also held by {_join(others[:3])}")
+    return "\n".join(lines[:3])
 
 
 def _join(names: list[str]) -> str:

@@ -75,7 +75,7 @@ class OomphMagics(Magics):
         print(json.dumps(survey.take(Shell(self.shell)).to_json()))
 
     def _free(self, rest: list[str]) -> None:
-        print(free(Shell(self.shell), rest))
+        print(free(Shell(self.shell), [it.strip(",") for it in rest]))
 
     def _explain(self, rest: list[str]) -> None:
         files = self.errors.list_files()

@@ -69,7 +69,7 @@ def _part(colour: str, share: float, title: str) -> str:
 def _row(row: Row, device: Device) -> str:
     share = 100 * row.bytes / max(device.allocated_bytes, 1)
     bar = f'<div style="width:90px;height:8px;margin-top:5px;background:rgba(128,128,128,.16);border-radius:2px"><div style="width:{share:.1f}%;height:8px;background:{_COLOURS[row.kind]};border-radius:2px"></div></div>'
-    name = f'<code style="font-family:monospace;background:none;color:inherit;padding:0">{html.escape(row.name)}</code>'
+    name = f'<code style="font-family:monospace;background:none;color:inherit;padding:0;white-space:nowrap">{html.escape(row.name)}</code>'
     kind = "" if row.kind == "variable" or row.kind in row.name or row.kind == "cycle" else f' <span style="opacity:.65">{row.kind}</span>'
     cells = [(f"{_TEXT};white-space:nowrap", name + kind), (_NUMBER, sentences.size(row.bytes)), (_TEXT, bar), (_NUMBER, sentences.size(row.frees_bytes)), (_TEXT, _code(sentences.detail(row)))]
     return f'<tr style="background:none">{"".join(f"<td style={chr(34)}{style}{chr(34)}>{text}</td>" for style, text in cells)}</tr>'

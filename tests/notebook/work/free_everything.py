@@ -1,7 +1,7 @@
 # 4 MiB in a traceback, 2 MiB in an output, 2 MiB in a cycle; `x` stays.
 # fails: 3
 # free: traceback 4*1024*1024+2*1024*1024
-# free: Out[3] 2*1024*1024
+# free: Out[2] 2*1024*1024
 # free: x 2*1024*1024
 # %%
 import gc
