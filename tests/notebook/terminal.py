@@ -1,10 +1,8 @@
 """Cases of plain IPython, of bad input, of other commands, and of time."""
 
 import json
-import os
 import subprocess
 import sys
-import time
 from functools import partial
 from pathlib import Path
 
@@ -13,7 +11,7 @@ from kernel import COLOURS, Kernel, environment
 
 PATIENCE = 180
 MIB = 1 << 20
-# The time limit of a search in a session with many objects, with room for a busy machine.
+# The limit of a search in a session with many objects, in seconds of CPU.
 SECONDS = 2.0
 TENSOR = 'import torch; x = torch.zeros(1024, 1024, device="cuda")'
 
@@ -203,11 +201,11 @@ def look_at_training(package: Path) -> str:
 
 
 def measure(kernel: Kernel) -> float:
-    """The seconds of `%oomph`, the least of three."""
+    """The seconds of CPU of `%oomph`, the most of three: neighbours do not count."""
     times = []
     for _ in range(3):
-        started = time.perf_counter()
+        started = float(kernel.ask("__import__('time').process_time()"))
         done = kernel.run("%oomph")
-        times.append(time.perf_counter() - started)
+        times.append(float(kernel.ask("__import__('time').process_time()")) - started)
         assert not done.failed, done.text
-    return min(times)
+    return max(times)

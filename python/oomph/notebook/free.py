@@ -27,17 +27,21 @@ class Memory:
 
 def free(shell: Shell, names: list[str]) -> str:
     """Removes the named holders, without a name all that is not a variable; returns the sentences."""
+    is_everything = not names
     names = list(dict.fromkeys(names or _EVERYTHING))
     for name in names:
         _check(shell, name)
     report = survey.take(shell)
-    removed = _rows_of(shell, names)
+    # A variable `cache` with a row is the variable; to every other session the name is PyTorch's cache.
+    has_cache = not is_everything and any(row.name == "cache" for device in report.devices for row in device.rows)
+    releases = "cache" in names and not has_cache
+    removed = _rows_of(shell, [it for it in names if it != "cache" or has_cache])
     predicted = sum(size for device in report.devices for size, holders in device.blocks if holders and holders <= removed)
     before = measure()
     for name in names:
-        _remove(shell, name)
+        _remove(shell, name, has_cache)
     gc.collect()
-    if "cache" in names and before is not None:
+    if releases and before is not None:
         sys.modules["torch"].cuda.empty_cache()
     after = measure()
     lines = [*_describe(report, names, predicted, before, after), _list_remaining(report, removed)]
@@ -92,12 +96,12 @@ def _find_value(shell: Shell, name: str, variables: dict[str, object]) -> object
     return next((value for key, (value, others) in shell.list_outputs().items() if name in (key, *others)), None)
 
 
-def _remove(shell: Shell, name: str) -> None:
+def _remove(shell: Shell, name: str, has_cache: bool) -> None:
     if name == "traceback":
         shell.remove_exceptions()
     elif name == "Out":
         shell.remove_outputs()
-    elif name in shell.list_variables():
+    elif name in shell.list_variables() and (name not in _SPECIAL or has_cache):
         shell.remove_variable(name)
     elif name not in _SPECIAL:
         value = _find_value(shell, name, {})

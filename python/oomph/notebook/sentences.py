@@ -2,6 +2,10 @@
 
 from .report import Device, Report, Row
 
+# The kinds that `%oomph free` removes.
+REMOVABLE = ("variable", "output", "traceback", "cycle")
+# The names in one suggestion.
+_MOST_NAMES = 4
 _UNITS = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
@@ -33,10 +37,20 @@ def _on_removal(device: Device) -> str:
     best = max(device.rows, key=lambda it: it.removal_bytes, default=None)
     if best is None or not best.removal_bytes:
         first = device.rows[0]
-        return f"`{first.name}` holds {size(first.bytes)} of it, and no name alone frees memory"
+        return f"`{first.name}` holds {size(first.bytes)} of it, and {_on_names(device, first)}"
     held, freed = size(best.bytes), size(best.removal_bytes)
     what = f"all {held}" if best.removal_bytes == best.bytes else freed
     return f"`{best.name}` holds {held} of it: `%oomph free {best.name}` frees {what}"
+
+
+def _on_names(device: Device, row: Row) -> str:
+    """The names that free a row together, if a few do."""
+    names = [row.name, *row.also_held_by]
+    freed = sum(count for count, holders in device.blocks if holders and holders <= set(names))
+    known = {it.name for it in device.rows if it.kind in REMOVABLE}
+    if len(names) > _MOST_NAMES or not known.issuperset(names):
+        return "no name alone frees memory"
+    return f"`%oomph free {' '.join(names)}` frees {size(freed)}"
 
 
 def detail(row: Row) -> str:

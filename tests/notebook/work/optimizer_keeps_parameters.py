@@ -2,6 +2,7 @@
 # row: model variable 4*1024*1024 0
 # row: optimizer variable 4*1024*1024 0
 # says: also held by `optimizer`
+# says: `%oomph free model optimizer` frees 4.00 MiB
 # free: model 0
 # free: optimizer 4*1024*1024
 # %%
