@@ -135,7 +135,7 @@ def _list_others(heap: Heap, every: dict[int, Blocks], known: set[_Block]) -> It
         elif block not in named and every[block[0]].is_private(block[1]):
             named[block] = Holder("private pools", "other", [], detail="of CUDA graphs or `torch.cuda.MemPool`")
         elif block not in named:
-            named[block] = Holder("other", "other", [], detail="held in C++ only")
+            named[block] = Holder("other", "other", [], detail="held in C++, or by objects of `gc.freeze()`" if gc.get_freeze_count() else "held in C++ only")
     groups: dict[str, Found] = {}
     for block, holder in named.items():
         groups.setdefault(holder.name, Found(holder)).direct.add(block)
