@@ -23,7 +23,7 @@ SHELL := bash
 # What every suite is told: where the binary is, and whether cases that are left to `make test-all` run too.
 SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
-.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden messages differential python-tests values captures compiled system effects causes caught deaths against retry limits live python-api fits leaks blame mistakes remedies zoo crosscheck frameworks validate clean
+.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden messages differential python-tests values captures compiled system effects causes caught deaths against retry limits live top python-api fits leaks blame mistakes remedies zoo crosscheck frameworks notebook notebook-screens validate clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -42,7 +42,7 @@ test: lint unit
 # All that runs Python. Their times are added up from the first on.
 suites: binaries
 	rm -f target/tests/times.jsonl
-	$(MAKE) golden messages python-tests values captures compiled system effects differential causes caught deaths against retry limits live python-api mistakes remedies zoo crosscheck frameworks validate
+	$(MAKE) golden messages python-tests values captures compiled system effects differential causes caught deaths against retry limits live top python-api mistakes remedies zoo crosscheck frameworks notebook validate
 	@$(MAKE) slowest
 
 # With the cases that take long and have one of their kind in `make test`, the search for the largest batch, and the wheel.
@@ -144,6 +144,10 @@ causes: setup binaries
 caught: setup binaries
 	$(PY) tests/caught/check.py $(SUITE)
 
+# The live view: recorded machines, running programs, real terminals.
+top: setup binaries
+	$(PY) tests/top/check.py $(SUITE)
+
 # Programs that die under oomph run, with the phantom as the GPU.
 deaths: setup binaries
 	$(PY) tests/deaths/check.py $(SUITE)
@@ -188,6 +192,17 @@ mistakes: setup binaries $(if $(ALL),$(FRAMEWORKS)/.ready)
 remedies: setup binaries $(if $(ALL),$(FRAMEWORKS)/.ready)
 	$(PY) tests/remedies/check.py $(SUITE) $(if $(ALL),--frameworks $(FRAMEWORKS)/bin/python)
 	$(PY) tests/remedies/patched.py $(SUITE) --patch $(PATCH) $(if $(ALL),--python $(FRAMEWORKS)/bin/python)
+
+# The extension of IPython in real kernels: rows to the byte, and what is freed.
+notebook: setup binaries $(FRAMEWORKS)/.ready
+	$(FRAMEWORKS)/bin/python tests/notebook/check.py $(SUITE)
+
+# The same in JupyterLab, by a browser: the screenshots of docs/notebook.md. CHROMIUM names the browser.
+CHROMIUM ?= /usr/bin/chromium
+
+notebook-screens: binaries $(FRAMEWORKS)/.ready
+	$(FRAMEWORKS)/bin/python -m pip install --disable-pip-version-check --progress-bar off --quiet -r requirements/notebook.txt
+	$(FRAMEWORKS)/bin/python tests/notebook/browser.py --oomph $(OOMPH) --chromium $(CHROMIUM)
 
 zoo: setup binaries
 	$(PY) tests/zoo/check.py $(SUITE)

@@ -93,9 +93,9 @@ def files():
     for name in list_files("*.rs", "*.py"):
         lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
         opening = next((line for line in lines if line.strip() and not line.startswith(("#!", "// Note"))), "")
-        # A program of `tests/caught` or `tests/fits` opens with the expected result, and the reason; a notebook session with its arithmetic.
-        session = name.startswith("tests/notebook/") and opening.startswith("# ")
-        if not session and not opening.startswith(("//!", '"""', 'r"""', "# vram = ")):
+        # A program of `tests/caught` or `tests/fits` opens with the expected result, and the reason; a case of `tests/notebook` with the arithmetic.
+        is_case = re.match(r"tests/notebook/(work|blind)", name) and opening.startswith("# ")
+        if not is_case and not opening.startswith(("//!", '"""', 'r"""', "# vram = ")):
             yield f"{name}: opens with `{opening[:60]}`, expected a comment that says what the file is for"
         most = LINES if prose.is_source(prose.part_of(name)) else TEST_LINES
         if len(lines) > most and "/generated/" not in name:

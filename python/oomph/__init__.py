@@ -7,6 +7,8 @@ The command `oomph` does the work and needs nothing from this package. `check`, 
 
     if not oomph.is_recording():
         download_checkpoint()
+
+In a notebook, `%load_ext oomph` adds the command `%oomph`.
 """
 
 import os
@@ -17,7 +19,8 @@ from .explaining import Explanation, explain
 from .watching import MemoryLine, Watch, watch
 
 __all__ = [
-    "Check", "Explanation", "MemoryLine", "OomphError", "Watch", "__version__", "check", "explain", "is_recording", "run_directory", "watch",
+    "Check", "Explanation", "MemoryLine", "OomphError", "Watch", "__version__", "check", "explain", "is_recording",
+    "load_ipython_extension", "run_directory", "unload_ipython_extension", "watch",
 ]  # fmt: skip
 
 __version__ = "0.1.0"
@@ -31,3 +34,17 @@ def run_directory() -> str | None:
 def is_recording() -> bool:
     """True if the program runs under oomph."""
     return run_directory() is not None
+
+
+def load_ipython_extension(shell) -> None:
+    """Adds `%oomph` to IPython: `%load_ext oomph`."""
+    from . import notebook
+
+    notebook.load(shell)
+
+
+def unload_ipython_extension(shell) -> None:
+    """Removes `%oomph` from IPython: `%unload_ext oomph`."""
+    from . import notebook
+
+    notebook.unload(shell)

@@ -1,0 +1,31 @@
+"""The `oomph` command of the installation."""
+
+import os
+import subprocess
+
+from ..__main__ import list_candidates
+
+# Variables of a run around the kernel, which a run inside does not share.
+_OURS = "OOMPH_RUN"
+
+
+class Missing(Exception):
+    """The command is not where the installation puts it."""
+
+
+def find() -> str:
+    """The path of the command."""
+    candidates = list_candidates()
+    command = next((str(it) for it in candidates if os.access(it, os.X_OK)), None)
+    if command is None:
+        raise Missing(f"the `oomph` command is missing; expected {' or '.join(map(str, candidates))}")
+    return command
+
+
+def run(arguments: list[str], variables: dict[str, str] | None = None) -> str:
+    """Runs the command to its end and returns what it printed; standard error follows standard output."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(_OURS)}
+    done = subprocess.run(
+        [find(), *arguments], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", env={**environment, **(variables or {})}
+    )
+    return done.stdout + done.stderr
