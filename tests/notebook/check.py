@@ -21,6 +21,8 @@ import terminal
 from kernel import Kernel, install
 
 HALVES = "work", "blind"
+# The outputs and `_`. A session may have names of its own for builtins.
+SEEN = "[*Out], __import__('builtins').id(get_ipython().user_ns.get('_'))"
 ROW = re.compile(r"(\S+) (variable|output|traceback|cycle|module|thread|graph|workspace|other) (\S+) (\S+)")
 
 
@@ -88,10 +90,10 @@ def judge(package: Path, path: Path) -> str:
         # Without a number, so that cell 2 of the file is `In [2]`.
         kernel.run("%load_ext oomph", store_history=False)
         said = [run_cell(kernel, number, source, expected) for number, source in enumerate(expected.cells, 1)]
-        before = kernel.ask("list(Out), id(globals().get('_'))")
+        before = kernel.ask(SEEN)
         shown = kernel.run("%oomph").text
         answer = kernel.run("%oomph --json").text
-        assert kernel.ask("list(Out), id(globals().get('_'))") == before, "`%oomph` has changed `Out` or `_`"
+        assert kernel.ask(SEEN) == before, "`%oomph` has changed `Out` or `_`"
         devices = json.loads(answer)["devices"]
         allocated = int(kernel.ask("__import__('torch').cuda.memory_allocated()"))
         problems = [*sums(devices, allocated), *widths(shown), *compare_rows(devices, expected)]

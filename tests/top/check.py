@@ -59,7 +59,7 @@ def read_recorded(oomph: Path, path: Path) -> str:
         mig = [(it["gpu_instance"], it["total_bytes"], it["used_bytes"]) for it in gpu["mig"]]
         assert mig == [(it["gpu_instance"], it["total_bytes"], it["used_bytes"]) for it in wanted["mig"]], mig
         listed = [row_of(it, it["command"]) for it in found["processes"] if it["gpu"] == gpu["index"]]
-        assert sorted(listed, key=str) == sorted((row_of(it, it["command"]) for it in wanted["processes"]), key=str), listed
+        assert sorted(listed, key=str) == sorted((row_of(it, it["command"] or None) for it in wanted["processes"]), key=str), listed
     for columns in (20, 60, 80, 200):
         text = run(oomph, "top", "--once", "--from", path, env={**os.environ, "COLUMNS": str(columns)}).stdout
         assert all(len(line) <= columns for line in text.splitlines()), f"{columns} columns:\n{text}"
@@ -324,10 +324,11 @@ def follow_keys(oomph: Path) -> str:
         one.start(oomph, "run", "--save", one.folder / "run", "--", sys.executable, HERE / "steps.py")
         plain = one.start(sys.executable, HERE / "holds.py", "64")
         environment = one.ask(environment_of_phantom=True)["environment"]
-        with terminal(80, 24, oomph, "top", "--interval", "0.2", environment=environment) as screen:
+        command = f"'{oomph}' top --interval 0.2; echo ended; read"
+        with terminal(80, 24, "bash", "-c", command, environment=environment) as screen:
             screen.wait("steps.py", "holds.py", "176 MiB allocated")
             screen.press("Enter")
-            screen.wait("steps.py:", "parameters 64.00 MiB", "gradients 64.00 MiB", "Esc back")
+            screen.wait("steps.py:", "64.00 MiB", "Esc back")
             screen.press("Escape")
             screen.wait("q quit")
             screen.press("h")
@@ -340,12 +341,13 @@ def follow_keys(oomph: Path) -> str:
             wait_for(lambda: "steps.py" not in "\n".join(screen.screen()))
             screen.press("k")
             screen.wait(f"kill {plain}")
-            screen.press("Escape", "M")
-            screen.wait("sorted by memory", "steps.py")
-            screen.tmux("set-option", "-g", "remain-on-exit", "on")
+            screen.press("Escape")
+            screen.wait("steps.py", "q quit")
+            screen.press("M")
+            screen.wait("sorted by memory")
             screen.press("q")
             # The command stays behind, for the user to run.
-            screen.wait(f"kill {plain}", "Pane is dead")
+            screen.wait(f"kill {plain}", "ended")
         assert {row["pid"] for row in one.look()["processes"]} >= {plain}, "a process was ended"
     return "9 keys"
 
@@ -374,7 +376,7 @@ def end_by_signals(oomph: Path) -> str:
                 (child,) = Path(f"/proc/{one.pid()}/task/{one.pid()}/children").read_text().split()
                 os.kill(int(child), end)
             screen = one.wait("ended=")
-            one.wait("\necho ")
+            one.wait("\necho")
             assert not any("panicked" in line for line in screen), screen
     return "3 ways"
 

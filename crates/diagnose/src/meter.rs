@@ -320,7 +320,9 @@ mod tests {
         };
         let measure = |records: &[Record]| {
             let mut meter = Meter::default();
-            records.iter().for_each(|record| meter.note_record(record));
+            for record in records {
+                meter.note_record(record);
+            }
             let found = meter.measure();
             (found.step_seconds, found.loader)
         };

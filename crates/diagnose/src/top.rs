@@ -15,19 +15,19 @@ use crate::meter::Meter;
 /// A machine at one instant.
 #[derive(Clone, Debug, Default)]
 pub struct MachineView {
-    /// True for the machine that oomph runs on; false for a file of another machine.
+    /// True for the machine of this process; false for a file of another machine.
     pub is_live: bool,
     /// The GPUs.
     pub gpus: MachineSample,
-    /// The processes on the GPUs that this machine knows, by number.
+    /// The processes on the GPUs, by number, as far as proc(5) has them.
     pub host: BTreeMap<u32, HostProcess>,
-    /// The running processes that `oomph run` records.
+    /// The running processes under `oomph run`.
     pub recorded: Vec<Meter>,
-    /// The time, by the clock that all processes of the machine share.
+    /// The time, by the common clock of all processes of the machine.
     pub monotonic_ns: u64,
 }
 
-/// Makes reports of a machine that is looked at again and again.
+/// Makes reports of a machine, one after the other.
 #[derive(Debug, Default)]
 pub struct Top {
     version: String,
@@ -43,26 +43,26 @@ impl Top {
     }
 
     /// Makes the report of now.
-    pub fn report(&mut self, view: &MachineView) -> TopReport {
-        let recorded: Vec<Known> = view.recorded.iter().map(|meter| Known::of(meter, view)).collect();
+    pub fn report(&mut self, machine: &MachineView) -> TopReport {
+        let recorded: Vec<Known> = machine.recorded.iter().map(|meter| Known::of(meter, machine)).collect();
         let on_gpus =
-            view.gpus.gpus.iter().flat_map(|gpu| gpu.processes.iter().map(move |process| (gpu.index, process)));
+            machine.gpus.gpus.iter().flat_map(|gpu| gpu.processes.iter().map(move |process| (gpu.index, process)));
         let mut processes: Vec<TopProcess> =
-            on_gpus.map(|(gpu, process)| self.describe(gpu, process, view, &recorded)).collect();
+            on_gpus.map(|(gpu, process)| self.describe(gpu, process, machine, &recorded)).collect();
         for known in &recorded {
-            processes.extend(self.describe_unlisted(known, view));
+            processes.extend(self.describe_unlisted(known, machine));
         }
         processes.sort_by_key(|process| {
             (process.gpu.unwrap_or(u32::MAX), std::cmp::Reverse(process.used_bytes), process.pid)
         });
-        self.note_times(view);
-        let gpus: Vec<TopGpu> = view.gpus.gpus.iter().map(describe_gpu).collect();
+        self.note_times(machine);
+        let gpus: Vec<TopGpu> = machine.gpus.gpus.iter().map(describe_gpu).collect();
         let mut remarks = list_remarks(&gpus, &processes, &recorded);
-        remarks.extend(count_hidden(&processes).filter(|_| view.is_live));
-        TopReport { version: self.version.clone(), driver: view.gpus.driver.clone(), gpus, processes, remarks }
+        remarks.extend(count_hidden(&processes).filter(|_| machine.is_live));
+        TopReport { version: self.version.clone(), driver: machine.gpus.driver.clone(), gpus, processes, remarks }
     }
 
-    fn describe(&self, gpu: u32, process: &GpuProcess, view: &MachineView, recorded: &[Known]) -> TopProcess {
+    fn describe(&self, gpu: u32, process: &GpuProcess, machine: &MachineView, recorded: &[Known]) -> TopProcess {
         let known = recorded.iter().find(|known| known.metrics.pid == process.pid);
         let program = process.program.clone();
         TopProcess {
@@ -75,31 +75,31 @@ impl Top {
             },
             used_bytes: process.used,
             utilization_percent: process.utilization_percent,
-            recorded: known.and_then(|known| known.on_gpu(gpu, view)),
-            ..self.describe_host(process.pid, program, view)
+            recorded: known.and_then(|known| known.on_gpu(gpu, machine)),
+            ..self.describe_host(process.pid, program, machine)
         }
     }
 
-    /// A recorded process that the driver lists on no GPU.
-    fn describe_unlisted(&self, known: &Known, view: &MachineView) -> Option<TopProcess> {
+    /// The row of a recorded process without a row in the driver's lists.
+    fn describe_unlisted(&self, known: &Known, machine: &MachineView) -> Option<TopProcess> {
         let pid = known.metrics.pid;
-        let is_listed = view.gpus.gpus.iter().any(|gpu| gpu.processes.iter().any(|process| process.pid == pid));
+        let is_listed = machine.gpus.gpus.iter().any(|gpu| gpu.processes.iter().any(|process| process.pid == pid));
         let device = known.metrics.devices.first().filter(|_| !is_listed)?;
         Some(TopProcess {
-            gpu: known.find_gpu(device.device, view),
+            gpu: known.find_gpu(device.device, machine),
             recorded: Some(known.describe(device)),
-            ..self.describe_host(pid, None, view)
+            ..self.describe_host(pid, None, machine)
         })
     }
 
-    fn describe_host(&self, pid: u32, program: Option<String>, view: &MachineView) -> TopProcess {
-        let host = view.host.get(&pid);
+    fn describe_host(&self, pid: u32, program: Option<String>, machine: &MachineView) -> TopProcess {
+        let host = machine.host.get(&pid);
         TopProcess {
             pid,
             user: host.and_then(|host| host.user.clone()),
             command: host.map(|host| host.command.join(" ")).or(program),
             container: host.and_then(|host| host.container.clone()),
-            cpu_percent: host.and_then(|host| self.measure_cpu(pid, host, view.monotonic_ns)),
+            cpu_percent: host.and_then(|host| self.measure_cpu(pid, host, machine.monotonic_ns)),
             ..TopProcess::default()
         }
     }
@@ -110,9 +110,10 @@ impl Top {
         Some(host.cpu_millis.saturating_sub(*before) as f64 * 1e6 / passed_ns as f64 * 100.0)
     }
 
-    fn note_times(&mut self, view: &MachineView) {
-        self.last_ns = view.monotonic_ns;
-        self.cpu_millis = view.host.iter().map(|(&pid, host)| ((pid, host.started_ticks), host.cpu_millis)).collect();
+    fn note_times(&mut self, machine: &MachineView) {
+        self.last_ns = machine.monotonic_ns;
+        self.cpu_millis =
+            machine.host.iter().map(|(&pid, host)| ((pid, host.started_ticks), host.cpu_millis)).collect();
     }
 }
 
@@ -124,9 +125,9 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    fn of(meter: &Meter, view: &MachineView) -> Known {
-        let since_ns = meter.last_step_ns().map(|last| view.monotonic_ns.saturating_sub(last));
-        let visible_devices = view.host.get(&meter.pid()).and_then(|host| host.visible_devices.clone());
+    fn of(meter: &Meter, machine: &MachineView) -> Known {
+        let since_ns = meter.last_step_ns().map(|last| machine.monotonic_ns.saturating_sub(last));
+        let visible_devices = machine.host.get(&meter.pid()).and_then(|host| host.visible_devices.clone());
         Known {
             metrics: meter.measure(),
             since_step_seconds: since_ns.map(|passed| passed as f64 / 1e9),
@@ -134,16 +135,16 @@ impl Known {
         }
     }
 
-    /// The device of the process that is a GPU of the machine.
-    fn on_gpu(&self, gpu: u32, view: &MachineView) -> Option<TopRecorded> {
-        let device = self.metrics.devices.iter().find(|device| self.find_gpu(device.device, view) == Some(gpu))?;
+    /// The figures of the device behind the number of a GPU.
+    fn on_gpu(&self, gpu: u32, machine: &MachineView) -> Option<TopRecorded> {
+        let device = self.metrics.devices.iter().find(|device| self.find_gpu(device.device, machine) == Some(gpu))?;
         Some(self.describe(device))
     }
 
-    /// The GPU that a device of the process is: by `CUDA_VISIBLE_DEVICES`, else by the only GPU that the driver lists the process on, else by
-    /// the number.
-    fn find_gpu(&self, device: u32, view: &MachineView) -> Option<u32> {
-        let all = &view.gpus.gpus;
+    /// The GPU of a device: by `CUDA_VISIBLE_DEVICES`, else the only GPU on which the driver lists the process, else the GPU of the same
+    /// number.
+    fn find_gpu(&self, device: u32, machine: &MachineView) -> Option<u32> {
+        let all = &machine.gpus.gpus;
         if let Some(visible) = &self.visible_devices {
             let name = visible.split(',').nth(device as usize)?.trim();
             return match name.parse::<u32>() {

@@ -14,15 +14,15 @@ use trace::machine::{HostProcess, MachineSample, read_smi};
 
 pub use self::error::MachineError;
 use self::nvml::Driver;
-use self::runs::Runs;
+use self::runs::FollowedRuns;
 
 /// Reads this machine, or a file that another machine's driver wrote.
 pub struct Monitor {
-    source: Source,
-    runs: Runs,
+    source: MachineSource,
+    runs: FollowedRuns,
 }
 
-enum Source {
+enum MachineSource {
     Driver(Box<Driver>),
     File(MachineSample),
 }
@@ -30,22 +30,22 @@ enum Source {
 impl Monitor {
     /// Reads this machine.
     pub fn open() -> Result<Monitor, MachineError> {
-        Ok(Monitor { source: Source::Driver(Box::new(Driver::open()?)), runs: Runs::default() })
+        Ok(Monitor { source: MachineSource::Driver(Box::new(Driver::open()?)), runs: FollowedRuns::default() })
     }
 
     /// Shows the output of `nvidia-smi -q -x` in `content`, which was read from `path`.
     pub fn of_file(path: &Path, content: &[u8]) -> Result<Monitor, MachineError> {
         let sample = read_smi(content)
             .map_err(|problem| MachineError::File { path: path.to_owned(), problem: Box::new(problem) })?;
-        Ok(Monitor { source: Source::File(sample), runs: Runs::default() })
+        Ok(Monitor { source: MachineSource::File(sample), runs: FollowedRuns::default() })
     }
 
     /// Reads the figures of now.
     pub fn read(&mut self) -> Result<MachineView, MachineError> {
         let gpus = match &mut self.source {
-            Source::Driver(driver) => driver.read()?,
+            MachineSource::Driver(driver) => driver.read()?,
             // The processes of another machine have nothing to do with the same numbers here.
-            Source::File(sample) => return Ok(MachineView { gpus: sample.clone(), ..MachineView::default() }),
+            MachineSource::File(sample) => return Ok(MachineView { gpus: sample.clone(), ..MachineView::default() }),
         };
         let on_gpus = gpus.gpus.iter().flat_map(|gpu| &gpu.processes).map(|process| process.pid);
         let mut host: BTreeMap<u32, HostProcess> = on_gpus.filter_map(|pid| Some((pid, host::read(pid)?))).collect();

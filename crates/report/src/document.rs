@@ -10,7 +10,6 @@ use crate::explain::ExplainReport;
 use crate::fit::FitReport;
 use crate::lint::LintReport;
 use crate::sanitize::escape_json;
-use crate::top::TopReport;
 use crate::tune::TuneReport;
 
 /// A report that is written as JSON.
@@ -40,10 +39,6 @@ impl JsonReport for FitReport {
 
 impl JsonReport for LintReport {
     const COMMAND: &'static str = "lint";
-}
-
-impl JsonReport for TopReport {
-    const COMMAND: &'static str = "top --once";
 }
 
 impl JsonReport for TuneReport {

@@ -34,7 +34,7 @@ pub use history::{
     Moment, Peak, Peaks, SegmentState, State, Step, Steps, Totals, TotalsAt, UsedBlock,
 };
 pub use ids::{Address, DeviceIndex, EventIndex, PoolId, Stream, Time};
-pub use recording::{BlockChange, HeldMemory, Progress, Recording, RecordingError, RecordingHeader, read_recording};
+pub use recording::{BlockChange, HeldMemory, PhaseReader, Recording, RecordingError, RecordingHeader, read_recording};
 pub use release::Release;
 pub use run::{
     AheadReason, Category, Ended, Launch, LaunchError, PhantomRecord, Problem, ProblemKind, Process, Record, Run,

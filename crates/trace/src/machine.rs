@@ -4,9 +4,11 @@
 //! the utilization of a MIG device.
 
 mod element;
+mod error;
 mod smi;
 
-pub use self::smi::{SmiError, read_smi};
+pub use self::error::SmiError;
+pub use self::smi::read_smi;
 use crate::bytes::Bytes;
 
 /// A machine.

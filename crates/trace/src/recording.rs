@@ -26,7 +26,7 @@ pub use self::growing::{
     BlockChange, HeldMemory, RecordingHeader, read_changes, read_header, settle_blocks, sum_blocks,
 };
 use self::phases::Phases;
-pub use self::progress::Progress;
+pub use self::progress::PhaseReader;
 use self::reservations::{HeldBlock, Ranges, Reservation};
 use self::texts::TextReader;
 use crate::bytes::Bytes;

@@ -1,4 +1,4 @@
-//! A machine of two GPUs, and what is said of it.
+//! A machine of two GPUs, its rows and remarks.
 
 use trace::Record;
 use trace::run::{DeviceStats, GpuRecord, LoaderWait, ProcessRecord, StepRecord};
@@ -25,7 +25,7 @@ fn host(cpu_millis: u64, visible: Option<&str>) -> HostProcess {
 }
 
 /// A process with a step each second, from `first_gib` on by `growth_gib` a step.
-fn meter(pid: u32, growth_gib: u64, loader: Option<LoaderWait>) -> Meter {
+fn meter(pid: u32, growth_gib: u64, loader: Option<&LoaderWait>) -> Meter {
     let mut meter = Meter::default();
     meter.note_record(&Record::Process(ProcessRecord { pid, ..ProcessRecord::default() }));
     meter.note_record(&Record::Gpu(GpuRecord {
@@ -43,7 +43,7 @@ fn meter(pid: u32, growth_gib: u64, loader: Option<LoaderWait>) -> Meter {
             inactive_split_bytes: GIB,
             ..DeviceStats::default()
         };
-        let loader = loader.clone().map(|loader| LoaderWait { wait_ns: loader.wait_ns * u64::from(step), ..loader });
+        let loader = loader.cloned().map(|loader| LoaderWait { wait_ns: loader.wait_ns * u64::from(step), ..loader });
         let monotonic_ns = u64::from(step) * 1_000_000_000;
         let devices = vec![stats];
         meter.note_record(&Record::Step(StepRecord { step, monotonic_ns, devices, loader, ..StepRecord::default() }));
@@ -51,15 +51,21 @@ fn meter(pid: u32, growth_gib: u64, loader: Option<LoaderWait>) -> Meter {
     meter
 }
 
-fn view(recorded: Vec<Meter>, visible: Option<&str>) -> MachineView {
+fn machine(recorded: Vec<Meter>, visible: Option<&str>) -> MachineView {
     let gpus = vec![gpu(0, vec![process(7, 1), process(8, 8)]), gpu(1, vec![process(7, 2)])];
     let host = BTreeMap::from([(7, host(500, visible)), (8, host(500, None))]);
-    MachineView { is_live: true, gpus: MachineSample { driver: None, gpus }, host, recorded, monotonic_ns: 7_000_000_000 }
+    MachineView {
+        is_live: true,
+        gpus: MachineSample { driver: None, gpus },
+        host,
+        recorded,
+        monotonic_ns: 7_000_000_000,
+    }
 }
 
 #[test]
 fn a_process_stands_at_each_of_its_gpus_by_memory() {
-    let report = Top::new("1").report(&view(vec![], None));
+    let report = Top::new("1").report(&machine(vec![], None));
     let rows: Vec<_> =
         report.processes.iter().map(|it| (it.gpu, it.pid, it.used_bytes.map(|used| used.0 / GIB))).collect();
     assert_eq!(rows, [(Some(0), 8, Some(8)), (Some(0), 7, Some(1)), (Some(1), 7, Some(2))]);
@@ -69,7 +75,7 @@ fn a_process_stands_at_each_of_its_gpus_by_memory() {
 #[test]
 fn processor_time_is_known_from_the_second_look_on() {
     let mut top = Top::new("1");
-    let mut now = view(vec![], None);
+    let mut now = machine(vec![], None);
     assert_eq!(top.report(&now).processes[0].cpu_percent, None);
     now.monotonic_ns += 2_000_000_000;
     if let Some(host) = now.host.get_mut(&8) {
@@ -88,7 +94,7 @@ fn a_recording_stands_at_the_gpu_that_its_device_is() {
         (Some("GPU-00aa,GPU-10aa"), [None, Some(9), None]),
     ];
     for (visible, expected) in cases {
-        let report = Top::new("1").report(&view(vec![meter(7, 0, None)], visible));
+        let report = Top::new("1").report(&machine(vec![meter(7, 0, None)], visible));
         let reserved = report.processes.iter().map(|it| it.recorded.as_ref().map(|it| it.reserved_bytes.0 / GIB));
         assert_eq!(reserved.collect::<Vec<_>>(), expected, "{visible:?}");
     }
@@ -96,7 +102,7 @@ fn a_recording_stands_at_the_gpu_that_its_device_is() {
 
 #[test]
 fn a_recording_that_the_driver_does_not_list_has_a_row() {
-    let mut now = view(vec![meter(9, 0, None)], None);
+    let mut now = machine(vec![meter(9, 0, None)], None);
     now.gpus.gpus.truncate(1);
     let report = Top::new("1").report(&now);
     let rows: Vec<_> = report.processes.iter().map(|it| (it.gpu, it.pid, it.used_bytes.is_some())).collect();
@@ -107,7 +113,7 @@ fn a_recording_that_the_driver_does_not_list_has_a_row() {
 }
 
 fn check(recorded: Meter, change: impl Fn(&mut MachineView), expected: &[&str]) {
-    let mut now = view(vec![recorded], Some("0"));
+    let mut now = machine(vec![recorded], Some("0"));
     change(&mut now);
     let report = Top::new("1").report(&now);
     assert_eq!(report.remarks, expected);
@@ -115,7 +121,7 @@ fn check(recorded: Meter, change: impl Fn(&mut MachineView), expected: &[&str]) 
 
 #[test]
 fn remarks_name_the_process_and_the_next_step() {
-    let loader = |workers, pins_memory| Some(LoaderWait { wait_ns: 600_000_000, workers, pins_memory });
+    let loader = |workers, pins_memory| LoaderWait { wait_ns: 600_000_000, workers, pins_memory };
     check(meter(7, 0, None), |_| {}, &[]);
     check(
         meter(7, 1, None),
@@ -125,18 +131,18 @@ fn remarks_name_the_process_and_the_next_step() {
         ],
     );
     check(
-        meter(7, 0, loader(0, false)),
+        meter(7, 0, Some(&loader(0, false))),
         |_| {},
         &[
             "GPU 0 is busy 10 % of the time: pid 7 waits for data 60 % of the time; its `DataLoader` has `num_workers=0`, so nothing is loaded during a step: try 4 workers, and `pin_memory=True` makes the copies faster",
         ],
     );
     check(
-        meter(7, 0, loader(8, true)),
+        meter(7, 0, Some(&loader(8, true))),
         |now| now.gpus.gpus[0].utilization_percent = None,
         &["pid 7 waits for data 60 % of the time; its `DataLoader` has `num_workers=8`: more may help"],
     );
-    check(meter(7, 0, loader(0, true)), |now| now.gpus.gpus[0].utilization_percent = Some(80), &[]);
+    check(meter(7, 0, Some(&loader(0, true))), |now| now.gpus.gpus[0].utilization_percent = Some(80), &[]);
     check(
         meter(7, 0, None),
         |now| now.monotonic_ns = 100_000_000_000,

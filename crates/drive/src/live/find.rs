@@ -11,14 +11,14 @@ use wire::variable;
 use crate::error::Error;
 use crate::run_dir;
 
-/// Finds the folder of the run that a process belongs to, or that an `oomph run` records.
+/// Finds the folder of the run of a process, or of an `oomph run`.
 pub fn find_run(pid: u32) -> Result<PathBuf, Error> {
     let own = read_folder(pid).map_err(|source| match source.kind() {
         ErrorKind::NotFound => Error::NoProcess(pid),
         ErrorKind::PermissionDenied => Error::ProcessOfOthers(pid),
         _ => Error::Unreadable { path: of_process(pid, "environ"), source },
     })?;
-    // An `oomph run` sets the variable for its children alone, which may end meanwhile.
+    // An `oomph run` sets the variable for its children alone, and the children may have ended.
     let of_children = || list_children(pid).into_iter().find_map(|child| read_folder(child).ok().flatten());
     let folder = own.or_else(of_children).ok_or(Error::NotInRun(pid))?;
     if run_dir::is_run(&folder) { Ok(folder) } else { Err(Error::RunIsGone { pid, folder }) }
@@ -28,22 +28,28 @@ fn of_process(pid: u32, name: &str) -> PathBuf {
     Path::new("/proc").join(pid.to_string()).join(name)
 }
 
-/// Lists the running processes of this user, of all users for root, that belong to a run, with its folder.
+/// Lists the running processes under `oomph run`, each with the folder of its run. Processes of other users are visible to root alone.
 pub(crate) fn list_in_runs() -> Vec<(u32, PathBuf)> {
     let entries = fs::read_dir("/proc").into_iter().flatten().flatten();
     let pids = entries.filter_map(|entry| entry.file_name().to_string_lossy().parse().ok());
     // A process may have ended since, or belong to another user.
     let in_runs = pids.filter_map(|pid| Some((pid, read_folder(pid).ok().flatten()?)));
-    in_runs.filter(|(_, folder)| run_dir::is_run(folder)).collect()
+    in_runs.filter(|(pid, folder)| is_on_same_machine(*pid) && run_dir::is_run(folder)).collect()
 }
 
-/// A variable of the environment that a process started with; `None` if it is unset or empty, or the environment may not be read.
+/// True if a process has the same GPUs as oomph: real GPUs, or the GPUs of one `oomph phantom`.
+fn is_on_same_machine(pid: u32) -> bool {
+    let own = |name| std::env::var_os(name).filter(|value| !value.is_empty());
+    [variable::DEVICE, variable::TABLE].iter().all(|name| read_variable(pid, name) == own(name))
+}
+
+/// A variable of the first environment of a process; `None` if the variable is unset or empty, or the environment unreadable.
 pub(crate) fn read_variable(pid: u32, name: &str) -> Option<OsString> {
     find_variable(&fs::read(of_process(pid, "environ")).ok()?, name)
 }
 
-/// The folder of the run, by the environment that the process started with. A folder of the user's may be relative to the folder that the
-/// process started in, which is its own unless it has changed it.
+/// The folder of the run, by the environment that the process started with. A folder of the user's may be relative to the
+/// first folder of the process. Most processes never leave their first folder.
 fn read_folder(pid: u32) -> io::Result<Option<PathBuf>> {
     match find_variable(&fs::read(of_process(pid, "environ"))?, variable::RUN).map(PathBuf::from) {
         Some(folder) if folder.is_relative() => Ok(Some(fs::read_link(of_process(pid, "cwd"))?.join(folder))),

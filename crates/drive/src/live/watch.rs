@@ -6,7 +6,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 use diagnose::Meter;
-use trace::Progress;
+use trace::PhaseReader;
 use trace::recording::{read_changes, sum_blocks};
 use trace::run::Tail;
 use wire::file;
@@ -25,7 +25,7 @@ struct WatchedProcess {
     tail: Tail,
     recording: Option<File>,
     next_event: u64,
-    progress: Progress,
+    progress: PhaseReader,
     meter: Meter,
     /// True once the last figures were handed on.
     is_over: bool,
@@ -67,7 +67,7 @@ impl Watch {
                     tail: Tail::default(),
                     recording: None,
                     next_event: 0,
-                    progress: Progress::default(),
+                    progress: PhaseReader::default(),
                     meter,
                     is_over: false,
                 };

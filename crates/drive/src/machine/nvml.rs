@@ -15,7 +15,7 @@ use super::error::MachineError;
 /// The library's name in every driver package, containers and WSL included; the name without a version comes with development packages.
 const LIBRARY: &str = "libnvidia-ml.so.1";
 
-/// The driver.
+/// NVML, loaded and initialised.
 pub(super) struct Driver {
     library: Nvml,
     version: Option<String>,

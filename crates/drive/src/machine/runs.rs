@@ -15,14 +15,14 @@ const SEARCH_PAUSE: Duration = Duration::from_secs(5);
 
 /// Follows all recordings.
 #[derive(Default)]
-pub(super) struct Runs {
+pub(super) struct FollowedRuns {
     watches: BTreeMap<PathBuf, Watch>,
     /// The run of each process by its number and start; `None` for a process outside of runs.
     known: HashMap<(u32, u64), Option<PathBuf>>,
     searched: Option<Instant>,
 }
 
-impl Runs {
+impl FollowedRuns {
     /// Reads the news of all recordings; returns the running processes. `host`: the processes on the GPUs.
     pub(super) fn refresh(&mut self, host: &BTreeMap<u32, HostProcess>) -> Vec<Meter> {
         self.known.retain(|(pid, started), _| host.get(pid).is_some_and(|process| process.started_ticks == *started));

@@ -14,7 +14,8 @@ use std::time::Duration;
 
 use diagnose::top;
 use drive::machine::Monitor;
-use report::top::TopReport;
+use report::document;
+use report::top::{TopReport, write_text};
 
 pub(crate) use self::terminal::leave_screen;
 use crate::args::Top;
@@ -55,9 +56,9 @@ fn open(from: Option<&Path>) -> Result<Monitor, Error> {
 fn show_once(mut monitor: Monitor, arguments: &Top) -> Result<ExitStatus, Error> {
     let report = look_twice(&mut monitor, arguments.from.is_none())?;
     if arguments.json {
-        output::verbatim(&report.to_json()?)?;
+        output::verbatim(&document::write(&report)?)?;
     } else {
-        output::answer(&report.to_text(find_width()))?;
+        output::answer(&write_text(&report, find_width()))?;
     }
     Ok(ExitStatus::Fits)
 }

@@ -18,8 +18,8 @@ pub(super) fn choose(columns: &[Column], least: usize, width: usize) -> (Vec<usi
     let mut chosen: Vec<usize> = (0..columns.len()).collect();
     loop {
         let fixed: usize = chosen.iter().map(|&at| columns[at].width + GAP).sum();
-        let last = chosen.iter().copied().max_by_key(|&at| (columns[at].rank, at));
-        match last.filter(|&at| columns[at].rank > 0) {
+        let first_out = chosen.iter().copied().max_by_key(|&at| (columns[at].rank, at));
+        match first_out.filter(|&at| columns[at].rank > 0) {
             Some(at) if fixed + least > width => chosen.retain(|&kept| kept != at),
             _ => return (chosen, width.saturating_sub(fixed)),
         }

@@ -3,8 +3,9 @@
 use trace::Bytes;
 
 use super::columns::{Column, align, choose};
+use super::machine_report::{TopGpu, TopReport};
+use super::screen_line::{ScreenLine, Tone};
 use super::words::{UNKNOWN, percent, share};
-use super::{ScreenLine, Tone, TopGpu, TopReport};
 
 const COLUMNS: [Column; 6] = [
     Column { title: "GPU", width: 3, rank: 0, is_right: true },

@@ -3,8 +3,9 @@
 use trace::Phase;
 
 use super::columns::{Column, align, choose};
+use super::machine_report::{TopProcess, TopRecorded, TopReport, TopUse};
+use super::screen_line::{ScreenLine, Tone};
 use super::words::{UNKNOWN, cut, duration, percent, size, width_of};
-use super::{ScreenLine, Tone, TopProcess, TopRecorded, TopReport, TopUse};
 use crate::render::grouped;
 
 const COLUMNS: [Column; 6] = [
@@ -56,15 +57,24 @@ fn write_row(process: &TopProcess, shown: &[Column], command: usize, width: usiz
     let figures = cut(&figures, width);
     let mut line = ScreenLine::new(Tone::Plain, figures);
     let tone = if process.command.is_some() { Tone::Plain } else { Tone::Quiet };
-    line.push(tone, cut(&name(process), command));
+    line.push(tone, cut(&name(process, command), command));
     line
 }
 
-fn name(process: &TopProcess) -> String {
+fn name(process: &TopProcess, cells: usize) -> String {
     let command = process.command.as_deref().unwrap_or("(not visible from here)");
+    let command = if width_of(command) > cells { shorten(command) } else { command.to_owned() };
     let kind = if process.kind == TopUse::Graphics { " (graphics)" } else { "" };
     let container = process.container.as_ref().map(|container| format!(" [{container}]")).unwrap_or_default();
     format!("{command}{kind}{container}")
+}
+
+/// A command line with file names in place of whole paths: the script matters more than the folder of the interpreter.
+fn shorten(command: &str) -> String {
+    let words = command
+        .split(' ')
+        .map(|word| if word.starts_with('/') { word.rsplit('/').next().unwrap_or(word) } else { word });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn figure(process: &TopProcess, title: &str) -> String {
@@ -148,5 +158,18 @@ fn describe_phase(phase: Phase) -> &'static str {
     match phase {
         Phase::Data => "between steps",
         phase => phase.name(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_command_loses_its_folders() {
+        let command = Some("/opt/venv/bin/python /home/ada/work/train.py --data /mnt/sets/images".to_owned());
+        let process = TopProcess { command, ..TopProcess::default() };
+        assert_eq!(name(&process, 100), "/opt/venv/bin/python /home/ada/work/train.py --data /mnt/sets/images");
+        assert_eq!(name(&process, 40), "python train.py --data images");
     }
 }

@@ -1,6 +1,6 @@
-//! A line of the view, and the view as lines: a terminal shows them in colours, `--once` as text.
+//! A line of the view: a terminal shows its parts in colours, `--once` as text.
 
-use super::{TopReport, gpu_lines, process_lines, words};
+use super::words;
 
 /// The weight of a part of a line. Without colours nothing is lost: words and signs say the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,32 +47,5 @@ impl ScreenLine {
     /// The text without weights.
     pub fn text(&self) -> String {
         self.parts.iter().map(|(_, text)| text.as_str()).collect()
-    }
-}
-
-/// The view of a machine, as lines.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Screen {
-    /// The GPUs and their MIG devices.
-    pub gpus: Vec<ScreenLine>,
-    /// The remarks.
-    pub remarks: Vec<ScreenLine>,
-    /// The titles above the processes.
-    pub heading: Vec<ScreenLine>,
-    /// The lines of each process, in the report's order.
-    pub processes: Vec<Vec<ScreenLine>>,
-}
-
-impl Screen {
-    /// Lays a report out, at most `width` columns wide.
-    pub fn of(report: &TopReport, width: usize) -> Screen {
-        let is_any = !report.processes.is_empty();
-        let nothing = ScreenLine::new(Tone::Quiet, words::cut("no process uses a GPU", width));
-        Screen {
-            gpus: gpu_lines::write(report, width),
-            remarks: report.remarks.iter().flat_map(|remark| words::wrap(remark, "! ", width)).collect(),
-            heading: if is_any { process_lines::head(report, width) } else { vec![ScreenLine::default(), nothing] },
-            processes: process_lines::write(report, width),
-        }
     }
 }

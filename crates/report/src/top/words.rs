@@ -2,7 +2,6 @@
 
 use trace::Bytes;
 
-use super::{ScreenLine, Tone};
 use crate::sanitize::{clean, columns as width};
 
 /// In place of an unknown figure.
@@ -30,7 +29,7 @@ pub(super) fn cut(text: &str, cells: usize) -> String {
 }
 
 /// Breaks a sentence between its words. `sign` stands before the first line, and blanks before the others.
-pub(super) fn wrap(sentence: &str, sign: &str, cells: usize) -> Vec<ScreenLine> {
+pub(super) fn wrap(sentence: &str, sign: &str, cells: usize) -> Vec<String> {
     let room = cells.saturating_sub(sign.len()).max(1);
     let mut lines = vec![String::new()];
     for word in clean(sentence).split(' ') {
@@ -43,11 +42,7 @@ pub(super) fn wrap(sentence: &str, sign: &str, cells: usize) -> Vec<ScreenLine> 
     }
     let blanks = " ".repeat(sign.len());
     let start = |number: usize| if number == 0 { sign } else { &blanks };
-    lines
-        .iter()
-        .enumerate()
-        .map(|(number, line)| ScreenLine::new(Tone::Alert, cut(&format!("{}{line}", start(number)), cells)))
-        .collect()
+    lines.iter().enumerate().map(|(number, line)| cut(&format!("{}{line}", start(number)), cells)).collect()
 }
 
 /// `3.21 GiB`, `512 MiB`: three digits and a unit.
@@ -147,7 +142,7 @@ mod tests {
             [cut("train.py", 8), cut("train.py", 5), cut("train.py", 1), cut("ab", 0)],
             ["train.py", "trai…", "…", ""]
         );
-        let lines = |cells| wrap("one two three", "! ", cells).iter().map(ScreenLine::text).collect::<Vec<_>>();
+        let lines = |cells| wrap("one two three", "! ", cells);
         assert_eq!(lines(40), ["! one two three"]);
         assert_eq!(lines(9), ["! one two", "  three"]);
         assert_eq!(lines(4), ["! o…", "  t…", "  t…"]);

@@ -3,7 +3,7 @@
 use quick_xml::Reader;
 use quick_xml::events::{BytesStart, Event};
 
-use super::SmiError;
+use super::error::SmiError;
 
 /// The deepest nesting that is read; `nvidia-smi` writes 7 levels.
 const DEEPEST: usize = 64;

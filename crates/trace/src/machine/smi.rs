@@ -2,36 +2,10 @@
 
 use std::str::FromStr;
 
-use thiserror::Error;
-
 use super::element::{Element, parse};
+use super::error::SmiError;
 use super::{GpuProcess, GpuSample, GpuUse, MachineSample, MigSample};
 use crate::bytes::Bytes;
-
-/// A problem of such a file.
-#[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum SmiError {
-    /// The text is not XML.
-    #[error("not XML at byte {offset}: {problem}")]
-    Xml {
-        /// The place in the text.
-        offset: u64,
-        /// The parser's words.
-        problem: String,
-    },
-    /// The text ends inside an element.
-    #[error("the file ends in the middle")]
-    Cut,
-    /// The elements are nested as no tool of NVIDIA's nests them.
-    #[error("the elements are nested too deep")]
-    TooDeep,
-    /// The XML is about something else.
-    #[error("expected the output of `nvidia-smi -q -x`, an element `nvidia_smi_log`{}", found.as_ref().map_or_else(String::new, |found| format!("; found `{found}`")))]
-    NotALog {
-        /// The outermost element.
-        found: Option<String>,
-    },
-}
 
 /// Reads the output of `nvidia-smi -q -x`.
 pub fn read_smi(file: &[u8]) -> Result<MachineSample, SmiError> {
@@ -104,7 +78,7 @@ fn join_kinds(rows: impl Iterator<Item = GpuProcess>) -> Vec<GpuProcess> {
         let same = |it: &&mut GpuProcess| (it.pid, it.gpu_instance) == (row.pid, row.gpu_instance);
         match joined.iter_mut().find(same) {
             Some(known) if known.kind != row.kind => {
-                (known.kind, known.used) = (GpuUse::Both, known.used.max(row.used))
+                (known.kind, known.used) = (GpuUse::Both, known.used.max(row.used));
             }
             Some(known) => known.used = known.used.max(row.used),
             None => joined.push(row),

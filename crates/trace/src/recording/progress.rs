@@ -9,19 +9,19 @@ use crate::event::Phase;
 
 /// Follows a recording that is read piece by piece.
 #[derive(Debug)]
-pub struct Progress {
+pub struct PhaseReader {
     texts: TextReader,
     phases: Phases,
     phase: Option<Phase>,
 }
 
-impl Default for Progress {
-    fn default() -> Progress {
-        Progress { texts: TextReader::new(), phases: Phases::new(), phase: None }
+impl Default for PhaseReader {
+    fn default() -> PhaseReader {
+        PhaseReader { texts: TextReader::new(), phases: Phases::new(), phase: None }
     }
 }
 
-impl Progress {
+impl PhaseReader {
     /// The length of the texts read so far: the next piece starts there.
     pub fn read_text_bytes(&self) -> u64 {
         self.texts.read_bytes()

@@ -22,7 +22,7 @@ pub(super) const HELP: [(&str, &str); 12] = [
 
 /// The effect of a key on the rest of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(super) enum KeyEffect {
     None,
     /// Another process is open, or none.
     Open(Option<u32>),
@@ -31,18 +31,18 @@ pub(super) enum Effect {
 }
 
 /// Handles a key.
-pub(super) fn press(view: &mut View, key: KeyEvent) -> Effect {
+pub(super) fn press(view: &mut View, key: KeyEvent) -> KeyEffect {
     view.message = None;
     if key.modifiers.contains(KeyModifiers::CONTROL) {
         return match key.code {
-            KeyCode::Char('c' | 'd') => Effect::End,
-            KeyCode::Char('l') => Effect::Redraw,
-            _ => Effect::None,
+            KeyCode::Char('c' | 'd') => KeyEffect::End,
+            KeyCode::Char('l') => KeyEffect::Redraw,
+            _ => KeyEffect::None,
         };
     }
     if view.is_typing {
         type_filter(view, key.code);
-        return Effect::None;
+        return KeyEffect::None;
     }
     match view.page {
         Page::Processes => press_in_list(view, key.code),
@@ -64,10 +64,10 @@ fn type_filter(view: &mut View, code: KeyCode) {
     view.sort();
 }
 
-fn press_in_list(view: &mut View, code: KeyCode) -> Effect {
+fn press_in_list(view: &mut View, code: KeyCode) -> KeyEffect {
     match code {
-        KeyCode::Char('q') | KeyCode::F(10) => return Effect::End,
-        KeyCode::Char('r') => return Effect::Redraw,
+        KeyCode::Char('q') | KeyCode::F(10) => return KeyEffect::End,
+        KeyCode::Char('r') => return KeyEffect::Redraw,
         KeyCode::Enter => return open(view),
         KeyCode::Char('h' | '?') | KeyCode::F(1) => (view.page, view.scroll) = (Page::Help, 0),
         KeyCode::Char('/') | KeyCode::F(3 | 4) => view.is_typing = true,
@@ -83,17 +83,17 @@ fn press_in_list(view: &mut View, code: KeyCode) -> Effect {
         }
     }
     view.sort();
-    Effect::None
+    KeyEffect::None
 }
 
-fn press_in_page(view: &mut View, code: KeyCode) -> Effect {
+fn press_in_page(view: &mut View, code: KeyCode) -> KeyEffect {
     match code {
         KeyCode::Esc | KeyCode::Backspace | KeyCode::Left | KeyCode::Enter | KeyCode::Char('q') => {
             (view.page, view.details) = (Page::Processes, None);
-            return Effect::Open(None);
+            return KeyEffect::Open(None);
         }
-        KeyCode::F(10) => return Effect::End,
-        KeyCode::Char('r') => return Effect::Redraw,
+        KeyCode::F(10) => return KeyEffect::End,
+        KeyCode::Char('r') => return KeyEffect::Redraw,
         KeyCode::Char('k') | KeyCode::F(9) => show_command(view),
         code => {
             if let Some(by) = distance(code) {
@@ -101,7 +101,7 @@ fn press_in_page(view: &mut View, code: KeyCode) -> Effect {
             }
         }
     }
-    Effect::None
+    KeyEffect::None
 }
 
 /// The rows that a key moves by.
@@ -117,10 +117,10 @@ fn distance(code: KeyCode) -> Option<isize> {
     })
 }
 
-fn open(view: &mut View) -> Effect {
-    let Some(pid) = view.selected().map(|process| process.pid) else { return Effect::None };
+fn open(view: &mut View) -> KeyEffect {
+    let Some(pid) = view.selected().map(|process| process.pid) else { return KeyEffect::None };
     (view.page, view.scroll, view.details) = (Page::Process(pid), 0, None);
-    Effect::Open(Some(pid))
+    KeyEffect::Open(Some(pid))
 }
 
 fn show_command(view: &mut View) {
@@ -159,13 +159,13 @@ mod tests {
 
     use super::*;
 
-    fn press_all(codes: &[KeyCode]) -> (View, Effect) {
+    fn press_all(codes: &[KeyCode]) -> (View, KeyEffect) {
         let process =
             |pid| TopProcess { pid, gpu: Some(0), command: Some("python".to_owned()), ..TopProcess::default() };
         let report = TopReport { processes: (1..=30).map(process).collect(), ..TopReport::default() };
         let mut view = View { report, ..View::default() };
         view.sort();
-        let mut effect = Effect::None;
+        let mut effect = KeyEffect::None;
         for &code in codes {
             effect = press(&mut view, KeyEvent::new(code, KeyModifiers::NONE));
         }
@@ -185,18 +185,21 @@ mod tests {
     #[test]
     fn a_process_opens_and_closes() {
         let (view, effect) = press_all(&[KeyCode::Down, KeyCode::Enter]);
-        assert_eq!((view.page, effect), (Page::Process(2), Effect::Open(Some(2))));
+        assert_eq!((view.page, effect), (Page::Process(2), KeyEffect::Open(Some(2))));
         let (view, effect) = press_all(&[KeyCode::Down, KeyCode::Enter, KeyCode::Char('q')]);
-        assert_eq!((view.page, effect), (Page::Processes, Effect::Open(None)));
-        assert_eq!(press_all(&[KeyCode::Char('q')]).1, Effect::End);
-        assert_eq!(press_all(&[KeyCode::F(1), KeyCode::F(10)]).1, Effect::End);
+        assert_eq!((view.page, effect), (Page::Processes, KeyEffect::Open(None)));
+        assert_eq!(press_all(&[KeyCode::Char('q')]).1, KeyEffect::End);
+        assert_eq!(press_all(&[KeyCode::F(1), KeyCode::F(10)]).1, KeyEffect::End);
     }
 
     #[test]
     fn letters_are_the_filters_while_it_is_typed() {
         let codes = [KeyCode::Char('/'), KeyCode::Char('q'), KeyCode::Char('M'), KeyCode::Backspace, KeyCode::Enter];
         let (view, effect) = press_all(&codes);
-        assert_eq!((view.filter.as_str(), view.is_typing, view.order, effect), ("q", false, Order::Gpu, Effect::None));
+        assert_eq!(
+            (view.filter.as_str(), view.is_typing, view.order, effect),
+            ("q", false, Order::Gpu, KeyEffect::None)
+        );
         assert_eq!(press_all(&[KeyCode::Char('/'), KeyCode::Char('x'), KeyCode::Esc]).0.filter, "");
     }
 
@@ -212,6 +215,6 @@ mod tests {
     #[test]
     fn a_command_is_shown_once_and_nothing_ends() {
         let (view, effect) = press_all(&[KeyCode::Char('k'), KeyCode::F(9)]);
-        assert_eq!((view.commands, effect), (vec!["kill 1".to_owned()], Effect::None));
+        assert_eq!((view.commands, effect), (vec!["kill 1".to_owned()], KeyEffect::None));
     }
 }

@@ -1,4 +1,4 @@
-//! The thread that looks at the machine: the driver may take its time, and the keys must not wait for it.
+//! The thread that reads the machine: the driver may take its time, and the keys must not wait for it.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
@@ -16,8 +16,8 @@ enum Question {
     Open(Option<u32>),
 }
 
-/// A look at the machine.
-pub(super) struct Sample {
+/// The figures of one moment.
+pub(super) struct Look {
     pub(super) report: Result<TopReport, MachineError>,
     pub(super) details: Option<Details>,
 }
@@ -25,7 +25,7 @@ pub(super) struct Sample {
 /// The thread, while this value lives.
 pub(super) struct Sampler {
     questions: Sender<Question>,
-    samples: Receiver<Sample>,
+    samples: Receiver<Look>,
 }
 
 impl Sampler {
@@ -37,7 +37,7 @@ impl Sampler {
             let mut opened = None;
             loop {
                 let report = monitor.read().map(|view| top.report(&view));
-                let sample = Sample { report, details: opened.map(read_details) };
+                let sample = Look { report, details: opened.map(read_details) };
                 if answers.send(sample).is_err() {
                     return;
                 }
@@ -58,7 +58,7 @@ impl Sampler {
     }
 
     /// The last sample since the last call.
-    pub(super) fn take(&self) -> Option<Sample> {
+    pub(super) fn take(&self) -> Option<Look> {
         self.samples.try_iter().last()
     }
 }

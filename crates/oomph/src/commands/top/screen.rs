@@ -11,9 +11,8 @@ use report::top::{Screen, ScreenLine, Tone, TopReport};
 use super::keys::HELP;
 use super::view::{Page, View};
 
-/// The lines of remarks on a low terminal, and the height from which there are more.
+/// The least lines for remarks; a higher terminal has more.
 const FEW_REMARKS: usize = 2;
-const HIGH: usize = 30;
 
 /// Draws everything.
 pub(super) fn draw(frame: &mut Frame, view: &mut View, has_colours: bool) {
@@ -32,15 +31,16 @@ pub(super) fn draw(frame: &mut Frame, view: &mut View, has_colours: bool) {
 }
 
 /// A line, and true if it is selected.
-type Row = (ScreenLine, bool);
+type ScreenRow = (ScreenLine, bool);
 
-fn list_processes(view: &View, width: usize, height: usize) -> Vec<Row> {
+fn list_processes(view: &View, width: usize, height: usize) -> Vec<ScreenRow> {
     let processes = view.list().cloned().collect();
     let screen = Screen::of(&TopReport { processes, ..view.report.clone() }, width);
-    let most_remarks = if height < HIGH { FEW_REMARKS } else { height / 5 };
+    let most_remarks = FEW_REMARKS.max(height / 5);
     let gpus = limit(screen.gpus, (height / 2).max(2), "further GPUs: a higher terminal shows them");
     let remarks = limit(screen.remarks, if height < 12 { 0 } else { most_remarks }, "");
-    let mut rows: Vec<Row> = gpus.into_iter().chain(remarks).chain(screen.heading).map(|line| (line, false)).collect();
+    let mut rows: Vec<ScreenRow> =
+        gpus.into_iter().chain(remarks).chain(screen.heading).map(|line| (line, false)).collect();
     if !view.is_ready {
         return vec![(to_line(Tone::Quiet, "reading the GPUs …"), false)];
     }
@@ -51,7 +51,7 @@ fn list_processes(view: &View, width: usize, height: usize) -> Vec<Row> {
     let room = height.saturating_sub(rows.len());
     let chosen = view.position();
     let blocks = screen.processes.into_iter().enumerate();
-    let below: Vec<Vec<Row>> = blocks
+    let below: Vec<Vec<ScreenRow>> = blocks
         .map(|(place, block)| {
             block.into_iter().enumerate().map(|(at, line)| (line, Some(place) == chosen && at == 0)).collect()
         })
@@ -61,7 +61,7 @@ fn list_processes(view: &View, width: usize, height: usize) -> Vec<Row> {
 }
 
 /// The blocks around the chosen one, in so many lines.
-fn scroll_to(blocks: Vec<Vec<Row>>, chosen: usize, room: usize) -> Vec<Row> {
+fn scroll_to(blocks: Vec<Vec<ScreenRow>>, chosen: usize, room: usize) -> Vec<ScreenRow> {
     let lengths: Vec<usize> = blocks.iter().map(Vec::len).collect();
     let before: usize = lengths.iter().take(chosen).sum();
     let through = before + lengths.get(chosen).copied().unwrap_or_default();
@@ -103,7 +103,9 @@ fn describe_process(view: &View, pid: u32, width: usize) -> Vec<ScreenLine> {
     lines.extend(break_text(&command, width).map(|line| to_line(Tone::Quiet, &line)));
     lines.push(ScreenLine::default());
     match view.details.as_ref().filter(|details| details.pid == pid) {
-        Some(details) => lines.extend(details.text.lines().map(|line| to_line(Tone::Plain, line))),
+        Some(details) => lines.extend(
+            details.text.lines().flat_map(|line| break_text(line, width)).map(|line| to_line(Tone::Plain, &line)),
+        ),
         None => lines.push(to_line(Tone::Quiet, "reading …")),
     }
     lines
@@ -124,7 +126,7 @@ fn list_help(width: usize) -> Vec<ScreenLine> {
     title.into_iter().chain(HELP.iter().map(|row| to_line(Tone::Plain, &write(row)))).collect()
 }
 
-fn scroll(view: &mut View, lines: Vec<ScreenLine>, height: usize) -> Vec<Row> {
+fn scroll(view: &mut View, lines: Vec<ScreenLine>, height: usize) -> Vec<ScreenRow> {
     view.scroll = view.scroll.min(lines.len().saturating_sub(height));
     lines.into_iter().skip(view.scroll).take(height).map(|line| (line, false)).collect()
 }
@@ -133,22 +135,21 @@ fn to_line(tone: Tone, text: &str) -> ScreenLine {
     ScreenLine { parts: vec![(tone, clean(text).into_owned())] }
 }
 
-fn paint((line, is_selected): Row, has_colours: bool) -> Line<'static> {
+fn paint((line, is_selected): ScreenRow, has_colours: bool) -> Line<'static> {
     let spans = line.parts.into_iter().map(|(tone, text)| Span::styled(text, style_of(tone, has_colours)));
     let painted = Line::from(spans.collect::<Vec<_>>());
     if is_selected { painted.patch_style(Modifier::REVERSED) } else { painted }
 }
 
-/// Blue and yellow are told apart in every common form of colour blindness; signs and words say the same.
+/// Blue and yellow differ in every common form of colour blindness; signs and words say the same.
 fn style_of(tone: Tone, has_colours: bool) -> Style {
     let style = Style::default();
     match tone {
         Tone::Plain => style,
-        Tone::Title => style.add_modifier(Modifier::BOLD),
         Tone::Quiet => style.add_modifier(Modifier::DIM),
         Tone::Bar if has_colours => style.fg(Color::Blue),
         Tone::Alert if has_colours => style.fg(Color::Yellow).add_modifier(Modifier::BOLD),
-        Tone::Bar | Tone::Alert => style.add_modifier(Modifier::BOLD),
+        Tone::Title | Tone::Bar | Tone::Alert => style.add_modifier(Modifier::BOLD),
     }
 }
 

@@ -8,7 +8,7 @@ use drive::machine::Monitor;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyEventKind};
 
-use super::keys::{Effect, press};
+use super::keys::{KeyEffect, press};
 use super::sampler::Sampler;
 use super::screen::draw;
 use super::view::View;
@@ -37,7 +37,7 @@ pub(super) fn show(monitor: Monitor, interval: Duration) -> Result<String, Error
     let ended = follow(&mut terminal, &sampler, &mut view);
     leave_screen();
     ended.map_err(Error::Terminal)?;
-    Ok(view.commands.iter().map(|command| format!("{command}\n")).collect())
+    Ok(view.commands.into_iter().flat_map(|command| [command, "\n".to_owned()]).collect())
 }
 
 fn follow(terminal: &mut DefaultTerminal, sampler: &Sampler, view: &mut View) -> io::Result<()> {
@@ -57,10 +57,10 @@ fn follow(terminal: &mut DefaultTerminal, sampler: &Sampler, view: &mut View) ->
         }
         match event::read()? {
             Event::Key(key) if key.kind != KeyEventKind::Release => match press(view, key) {
-                Effect::End => return Ok(()),
-                Effect::Open(pid) => sampler.open(pid),
-                Effect::Redraw => terminal.clear()?,
-                Effect::None => {}
+                KeyEffect::End => return Ok(()),
+                KeyEffect::Open(pid) => sampler.open(pid),
+                KeyEffect::Redraw => terminal.clear()?,
+                KeyEffect::None => {}
             },
             _ => {}
         }

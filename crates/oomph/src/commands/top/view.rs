@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use report::top::{TopProcess, TopReport};
 
 use super::details::Details;
-use super::sampler::Sample;
+use super::sampler::Look;
 
 /// The order of the processes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -54,8 +54,8 @@ pub(super) struct View {
 }
 
 impl View {
-    /// Takes over a look at the machine.
-    pub(super) fn take(&mut self, sample: Sample) {
+    /// Takes over new figures.
+    pub(super) fn take(&mut self, sample: Look) {
         match sample.report {
             Ok(report) => (self.report, self.problem) = (report, None),
             Err(error) => self.problem = Some(error.to_string()),

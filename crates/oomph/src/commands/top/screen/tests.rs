@@ -1,7 +1,5 @@
 //! The screen in terminals of many sizes.
 
-#![expect(clippy::unwrap_used, reason = "a test")]
-
 use ratatui::Terminal;
 use ratatui::backend::TestBackend;
 use report::top::TopProcess;
