@@ -9,7 +9,7 @@ use super::words::{UNKNOWN, percent, share};
 
 const COLUMNS: [Column; 6] = [
     Column { title: "GPU", width: 3, rank: 0, is_right: true },
-    Column { title: "NAME", width: 24, rank: 2, is_right: false },
+    Column { title: "NAME", width: 23, rank: 2, is_right: false },
     Column { title: "MEMORY", width: 20, rank: 0, is_right: true },
     Column { title: "BUSY", width: 5, rank: 1, is_right: true },
     Column { title: "TEMP", width: 5, rank: 4, is_right: true },
