@@ -112,6 +112,10 @@ mod tests {
         let step = MARKS.iter().find(|kind| kind.tag == "step").map(|step| step.sample(|key| key.name != "devices"));
         let work = r#"{"flops":{"float32":5},"bytes":1,"host_bytes":1,"operators":1}"#;
         let lines = r#""at":["train.py",7],"zeroed_at":["train.py",7]"#;
-        assert_eq!(step, Some(format!(r#"{{"kind":"step","step":1,"monotonic_ns":1,"work":{work},{lines}}}"#)));
+        let loader = r#""loader":{"wait_ns":1,"workers":1,"pins_memory":true}"#;
+        assert_eq!(
+            step,
+            Some(format!(r#"{{"kind":"step","step":1,"monotonic_ns":1,"work":{work},{lines},{loader}}}"#))
+        );
     }
 }
