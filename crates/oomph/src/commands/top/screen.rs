@@ -82,8 +82,11 @@ fn limit(mut lines: Vec<ScreenLine>, most: usize, rest: &str) -> Vec<ScreenLine>
     if lines.len() > most {
         let hidden = lines.len() - most.saturating_sub(1);
         lines.truncate(most);
-        if let Some(last) = lines.last_mut().filter(|_| !rest.is_empty()) {
-            *last = to_line(Tone::Quiet, &format!("  … {hidden} {rest}"));
+        if let Some(last) = lines.last_mut() {
+            match rest {
+                "" => last.parts.push((Tone::Alert, " …".to_owned())),
+                rest => *last = to_line(Tone::Quiet, &format!("  … {hidden} {rest}")),
+            }
         }
     }
     lines
