@@ -1,5 +1,7 @@
 //! The lines of the processes: a row of figures, and for a recorded process the view of PyTorch's allocator below it.
 
+use std::collections::BTreeSet;
+
 use trace::Phase;
 
 use super::columns::{Column, align, choose};
@@ -27,7 +29,8 @@ pub(super) fn head(report: &TopReport, width: usize) -> Vec<ScreenLine> {
     let columns = fit_numbers(report);
     let (chosen, _) = choose(&columns, LEAST_COMMAND, width);
     let titles: String = chosen.iter().map(|&at| align(&columns[at], columns[at].title)).collect();
-    let count = report.processes.len();
+    // A process on two GPUs has two rows.
+    let count = report.processes.iter().map(|process| process.pid).collect::<BTreeSet<u32>>().len();
     let command = format!("{COMMAND} ({count} {})", if count == 1 { "process" } else { "processes" });
     vec![ScreenLine::default(), ScreenLine::new(Tone::Title, cut(&(titles + &command), width))]
 }

@@ -72,7 +72,9 @@ export! { DriverStatus;
     fn cuCtxCreate_v2(found: Out<Context>, _flags: c_uint, which: c_int) {
         let which = context::checked(which)?;
         ledger::ensure_context(which);
-        found.set(context::primary(which))
+        found.set::<DriverStatus>(context::primary(which))?;
+        // The created context is current to the calling thread ("Context Management" of the driver API).
+        select(context::primary(which))
     }
     fn cuCtxDestroy_v2(_which: Context) { Ok(()) }
     fn cuCtxGetDevice(which: Out<c_int>) { which.set(context::current() as c_int) }
