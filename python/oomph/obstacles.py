@@ -31,6 +31,7 @@ def _find_obstacle_of_torch() -> str | None:
     version = Path(found.submodule_search_locations[0]) / "version.py"
     try:
         exec(compile(version.read_text(encoding="utf-8"), version, "exec"), known)
-    except Exception:
+    except (OSError, SyntaxError, ValueError, NameError, ImportError):
+        # The dry run states the problem of such an installation.
         return None
     return None if known.get("cuda") else f"PyTorch {known.get('__version__')} is built without CUDA"

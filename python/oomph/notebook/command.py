@@ -4,6 +4,7 @@ import os
 import subprocess
 
 from ..__main__ import list_candidates
+from ..command import find_command
 
 # Variables of a run around the kernel, which a run inside does not share.
 _OURS = "OOMPH_RUN"
@@ -15,10 +16,9 @@ class Missing(Exception):
 
 def find() -> str:
     """The path of the command."""
-    candidates = list_candidates()
-    command = next((str(it) for it in candidates if os.access(it, os.X_OK)), None)
+    command = find_command()
     if command is None:
-        raise Missing(f"the `oomph` command is missing; expected {' or '.join(map(str, candidates))}")
+        raise Missing(f"the `oomph` command is missing; expected {' or '.join(map(str, list_candidates()))}")
     return command
 
 

@@ -82,7 +82,7 @@ class Errors:
             snapshot = sys.modules["torch"].cuda.memory._snapshot()
             with open(path, "wb") as file:
                 pickle.dump(snapshot, file)
-        except Exception:
+        except (RuntimeError, TypeError, OSError, pickle.PicklingError):
             # The message alone is explained.
             if os.path.exists(path):
                 os.unlink(path)

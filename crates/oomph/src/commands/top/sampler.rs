@@ -10,12 +10,6 @@ use report::top::TopReport;
 
 use super::details::{Details, read_details};
 
-/// A question to the thread.
-enum Question {
-    /// The contents of a process, in each answer from now on.
-    Open(Option<u32>),
-}
-
 /// The figures of one moment.
 pub(super) struct Look {
     pub(super) report: Result<TopReport, MachineError>,
@@ -24,7 +18,8 @@ pub(super) struct Look {
 
 /// The thread, while this value lives.
 pub(super) struct Sampler {
-    questions: Sender<Question>,
+    /// The process whose contents each answer has from now on.
+    questions: Sender<Option<u32>>,
     samples: Receiver<Look>,
 }
 
@@ -42,7 +37,7 @@ impl Sampler {
                     return;
                 }
                 match asked.recv_timeout(interval) {
-                    Ok(Question::Open(pid)) => opened = pid,
+                    Ok(pid) => opened = pid,
                     Err(RecvTimeoutError::Timeout) => {}
                     Err(RecvTimeoutError::Disconnected) => return,
                 }
@@ -54,7 +49,7 @@ impl Sampler {
     /// Asks for the contents of a process, or for none.
     pub(super) fn open(&self, pid: Option<u32>) {
         // The thread ends only with this value.
-        let _ = self.questions.send(Question::Open(pid));
+        let _ = self.questions.send(pid);
     }
 
     /// The last sample since the last call.
