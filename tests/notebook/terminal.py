@@ -88,7 +88,7 @@ def miss_the_command(package: Path) -> None:
     """kernel: the command is missing"""
     with Kernel(package, "rtx-4090") as kernel:
         kernel.run("%load_ext oomph")
-        kernel.run("import oomph.notebook.command as command; command.list_candidates = lambda: [__import__('pathlib').Path('/nowhere/oomph')]")
+        kernel.run("import oomph.__main__ as launcher; launcher.list_candidates = lambda: [__import__('pathlib').Path('/nowhere/oomph')]")
         text = kernel.run("%%oomph check --gpu t4\nx = 1").text
         expect(text, "UsageError: the `oomph` command is missing; expected /nowhere/oomph")
 

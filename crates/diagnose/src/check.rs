@@ -8,6 +8,7 @@ mod facts;
 mod foresee;
 mod leftovers;
 mod measured;
+mod missing_files;
 mod need;
 mod notes;
 mod oom;

@@ -170,6 +170,11 @@ def checkpoint_unread(*, count: int, bytes: int) -> dict:
     return {"kind": "checkpoint_unread", "count": count, "bytes": bytes}
 
 
+def stand_in(*, what: str, name: str, source: str, tensors: int, bytes: int, fetched_bytes: int) -> dict:
+    """A stand-in for something that the program loads and that is not on this machine (Note `[Missing weights]` in `python/oomph/agent/host/weights`)."""
+    return {"kind": "stand_in", "what": what, "name": name, "source": source, "tensors": tensors, "bytes": bytes, "fetched_bytes": fetched_bytes}
+
+
 def save_spared(*, file: str) -> dict:
     """A checkpoint older than the run that the program tried to overwrite, rename or remove; the file is unchanged."""
     return {"kind": "save_spared", "file": file}

@@ -3,7 +3,7 @@
 import os
 import subprocess
 
-from ..__main__ import list_candidates
+from .. import __main__ as launcher
 from ..command import find_command
 
 # Variables of a run around the kernel, which a run inside does not share.
@@ -18,7 +18,7 @@ def find() -> str:
     """The path of the command."""
     command = find_command()
     if command is None:
-        raise Missing(f"the `oomph` command is missing; expected {' or '.join(map(str, list_candidates()))}")
+        raise Missing(f"the `oomph` command is missing; expected {' or '.join(map(str, launcher.list_candidates()))}")
     return command
 
 

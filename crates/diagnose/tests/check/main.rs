@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use report::{CheckReport, Contents, Finding, Location, Need, Severity, Verdict};
 use trace::run::{
     CheckpointUnreadRecord, EndReason, Ended, InitializersSkippedRecord, Job, ModelledFigure, SaveMadeRecord,
-    SaveSparedRecord, ValueReadRecord, ValueShapeRecord,
+    SaveSparedRecord, StandInRecord, ValueReadRecord, ValueShapeRecord,
 };
 use trace::{Bytes, Category, Phase, Run};
 
@@ -422,6 +422,19 @@ fn what_was_assumed_is_passed_on() {
     ];
     process.initializers_skipped = Some(InitializersSkippedRecord { count: 3, bytes: MIB });
     process.checkpoint_unread = Some(CheckpointUnreadRecord { count: 1, bytes: 2 * MIB });
+    let stand_in = |what: &str, source: &str, fetched_bytes| StandInRecord {
+        what: what.to_owned(),
+        name: "org/name".to_owned(),
+        source: source.to_owned(),
+        tensors: 2,
+        bytes: 3 * MIB,
+        fetched_bytes,
+    };
+    process.stand_ins = vec![
+        stand_in("weights", "configuration", 0),
+        stand_in("weights", "headers", 2048),
+        stand_in("tokenizer", "configuration", 0),
+    ];
     process.saves_spared = vec![spared("model.pt"), spared("best.pt"), spared("model.pt")];
     process.saves_made = vec![SaveMadeRecord { file: "/home/ann/gpt/last.pt".to_owned() }];
     process.ledger.figures = [MIB, 3 * MIB, 2 * MIB].map(figure).to_vec();
@@ -440,6 +453,9 @@ fn what_was_assumed_is_passed_on() {
         "train.py:35 read values that a GPU would have computed (2x, 8.00 KiB); the program saw assumed ones",
         "large host tensors were not initialised (3 calls, 1.00 MiB), which changes no GPU memory",
         "weights in checkpoints were not read (1 tensor, 2.00 MiB); they count as zeros",
+        "the tokenizer of org/name is not on this machine: a stand-in has its size, and makes no text",
+        "the weights of org/name (2 tensors, 3.00 MiB) are not on this machine: their shapes are those of the configuration, and the values count as zeros",
+        "the weights of org/name (2 tensors, 3.00 MiB) are not on this machine: their headers were fetched (2.00 KiB), and the values count as zeros",
         "best.pt and 1 more file were there already: the dry run did not write over them, rename or remove them",
         "last.pt was written by the dry run: it holds zeros where a GPU would have computed something, so that training should not resume from it",
         "no torch.optim optimizer made a step, so --steps did not stop the program: it ran to its end",

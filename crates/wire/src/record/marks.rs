@@ -424,6 +424,22 @@ macro_rules! agent_records {
                     /// The bytes of the files.
                     bytes: u64,
                 }
+                /// A stand-in for something that the program loads and that is not on this machine (Note `[Missing weights]` in
+                /// `python/oomph/agent/host/weights`).
+                StandIn "stand_in" => many stand_ins: StandInRecord {
+                    /// What is missing: `weights`, a `tokenizer` or `data`.
+                    what: text,
+                    /// The name that the program loads it by: a model of a hub, a folder, an address.
+                    name: text,
+                    /// The origin of the stand-in: `headers`, `configuration`, `model` or `shapes`.
+                    source: text,
+                    /// The number of tensors.
+                    tensors: u64,
+                    /// The bytes that were not fetched.
+                    bytes: u64,
+                    /// The bytes that were fetched instead.
+                    fetched_bytes: u64,
+                }
                 /// A checkpoint older than the run that the program tried to overwrite, rename or remove; the file is unchanged.
                 SaveSpared "save_spared" => many saves_spared: SaveSparedRecord {
                     /// The path.

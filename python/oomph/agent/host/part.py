@@ -13,6 +13,7 @@ from .checkpoints.unread import Checkpoints
 from .holes import Holes
 from .initializers import Initializers
 from .outside import acts
+from .weights import ledger
 
 
 class Host(Part):
@@ -47,6 +48,8 @@ class Host(Part):
             write(records.initializers_skipped(count=self._initializers.count, bytes=self._initializers.bytes))
         if self._checkpoints is not None and self._checkpoints.count:
             write(records.checkpoint_unread(count=self._checkpoints.count, bytes=self._checkpoints.bytes))
+        for row in ledger.list_records():
+            write(row)
         if self._guard is not None:
             for path in self._guard.spared:
                 write(records.save_spared(file=path))
