@@ -13,7 +13,7 @@ from .checkpoints.unread import Checkpoints
 from .holes import Holes
 from .initializers import Initializers
 from .outside import acts
-from .weights import ledger
+from .weights import ledger, libraries
 
 
 class Host(Part):
@@ -36,6 +36,7 @@ class Host(Part):
         holes.install(self._overrides)
         self._initializers.install(self._overrides)
         self._checkpoints.install()
+        libraries.wait()
         if self._env.has_file_guard:
             moves.install()
         else:

@@ -2,11 +2,11 @@
 
 Note [Missing weights]
 ~~~~~~~~~~~~~~~~~~~~~~
-A dry run needs the names, dtypes and shapes of a checkpoint, never its values. Where a program loads a checkpoint that is not there, a *hollow
-file* takes its place: a file of the right format and size whose header is real and whose tensors are holes. Every library then loads it
-by its own code, so the peak while loading is the library's own. `checkpoints.unread` maps such a file without memory.
+A dry run needs the names, dtypes and shapes of a checkpoint, never its values. Where a program loads an absent checkpoint, a *hollow file* takes
+its place: a file of the right format and size with a real header, whose tensors are holes. Every library then loads the hollow file by the
+library's own code, so the peak while loading is the library's own. `checkpoints.unread` maps such a file without memory.
 
-The header comes from the first of these that is there:
+Sources of a header, in order of preference:
 
 =================  =============================================================================================
 `headers`           the beginning of the remote file, fetched by range requests
@@ -14,6 +14,6 @@ The header comes from the first of these that is there:
 `model`             the state dict of the model into which the program loads
 =================  =============================================================================================
 
-Hollow files lie in the run's own folder or in a cache of oomph's, never in a cache that a real training reads. A file that is there is always
-preferred. Every absent checkpoint has a record (`ledger`), and the report names it.
+Hollow files lie in the run's own folder or in a cache of oomph's, never in a cache that a real training reads. Existing files are always
+preferred. Every absent checkpoint has a record (`ledger`), and the report names the checkpoint.
 """

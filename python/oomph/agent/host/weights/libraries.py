@@ -1,0 +1,20 @@
+"""The libraries that load weights, and the module here that changes each of them right after its import. See Note [Missing weights]."""
+
+import functools
+import importlib
+
+from ...process.importing import after_import
+
+# By the module here: the modules of libraries. A module here has `HOOKS`: a function without arguments by the name of the library's module.
+_LIBRARIES: dict[str, tuple[str, ...]] = {}
+
+
+def wait() -> None:
+    """Changes each library when the program imports it; at once if it is imported already."""
+    for family, libraries in _LIBRARIES.items():
+        for library in libraries:
+            after_import(library, functools.partial(_change, family, library))
+
+
+def _change(family: str, library: str) -> None:
+    importlib.import_module(f".{family}", __package__).HOOKS[library]()
