@@ -58,6 +58,10 @@ fn each_context_is_what_processes_held() {
         assert_eq!(profile.name, gpu);
         let context = profile.context_bytes.0 as f64 / f64::from(1 << 20);
         let (provenance, source) = profile.provenance(Field::ContextBytes);
+        if provenance == Provenance::Measured {
+            // A GPU at hand says more than messages, most of which end before the first step.
+            continue;
+        }
         let expected = if held.len() >= 3 { Provenance::Published } else { Provenance::Estimated };
         assert_eq!(provenance, expected, "{gpu}: {source}");
         let within = if held.len() >= 3 { PAGE_MIB } else { RULE_MIB };
