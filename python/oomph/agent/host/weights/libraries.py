@@ -6,7 +6,9 @@ import importlib
 from ...process.importing import after_import
 
 # By the module here: the modules of libraries. A module here has `HOOKS`: a function without arguments by the name of the library's module.
-_LIBRARIES: dict[str, tuple[str, ...]] = {}
+_LIBRARIES: dict[str, tuple[str, ...]] = {
+    "addresses": ("torch.hub",),
+}
 
 
 def wait() -> None:
