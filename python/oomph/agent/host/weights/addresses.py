@@ -11,8 +11,7 @@ from urllib.parse import urlsplit
 import torch
 
 from ... import wire
-from . import archives, hollow, ledger, ranges
-from .model_states import ModelState
+from . import archives, hollow, ledger, model_states, ranges
 from .ranges import AnswerError, NoNetworkError
 
 # The hollow files by the path at which the program wants them, where that path is in a cache.
@@ -65,6 +64,8 @@ def _change_hub() -> None:
     if zoo is not None:
         zoo.load_url = load
     torch.load = torch.serialization.load = _redirecting(torch.load)
+    # A program looks up the method before the address is asked.
+    model_states.install()
 
 
 def _loading(original: Callable) -> Callable:
@@ -81,7 +82,7 @@ def _loading(original: Callable) -> Callable:
         try:
             path = fetch(url, name)
         except NoNetworkError as error:
-            return ModelState(url, str(error), given.get("map_location"))
+            return model_states.ModelState(url, str(error), given.get("map_location"))
         # The hash in the name is that of the values.
         return original(**{**given, "model_dir": os.path.dirname(path), "file_name": name, "check_hash": False})
 

@@ -14,13 +14,14 @@ from .ranges import NoNetworkError
 class UnknownWeightsError(NoNetworkError):
     """A program asks for the names or values of weights that cannot be reached."""
 
+    __module__ = "oomph"
+
 
 class ModelState(OrderedDict):
     """A state dict without known names, until a module loads it. Until then all reads fail."""
 
     def __init__(self, name: str, reason: str, map_location=None) -> None:
         super().__init__()
-        _install()
         self._name, self._reason, self._map_location = name, reason, map_location
         self._is_known = False
 
@@ -88,9 +89,8 @@ def _device_of(map_location) -> torch.device:
     return torch.load(file, map_location=map_location).device
 
 
-@functools.cache
-def _install() -> None:
-    """Makes modules load such states; only once such a state exists."""
+def install() -> None:
+    """Makes modules load such states."""
     original = torch.nn.Module.load_state_dict
 
     @functools.wraps(original)

@@ -27,6 +27,9 @@ _silent: dict[str, str] = {}
 class NoNetworkError(URLError):
     """An address that cannot be reached."""
 
+    # The report has the name of the class, and of the module.
+    __module__ = "oomph"
+
     def __str__(self) -> str:
         return str(self.reason)
 
@@ -34,8 +37,23 @@ class NoNetworkError(URLError):
 class AnswerError(URLError):
     """An answer that is no part of a checkpoint."""
 
+    __module__ = "oomph"
+
     def __str__(self) -> str:
         return str(self.reason)
+
+
+# The errors of huggingface_hub (1.33), and of its libraries of HTTP, for an address that cannot be reached.
+_UNREACHABLE = {"LocalEntryNotFoundError", "OfflineModeIsEnabled", "ConnectError", "ConnectTimeout", "ConnectionError"}
+
+
+def is_unreachable(error: BaseException | None) -> bool:
+    """True if an error, or a cause of it, says that an address cannot be reached."""
+    while error is not None:
+        if isinstance(error, NoNetworkError) or any(kind.__name__ in _UNREACHABLE for kind in type(error).__mro__):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 @dataclass
@@ -195,4 +213,5 @@ def _digest(text: str) -> str:
 
 def _folder() -> str:
     caches = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return os.path.join(caches, "oomph", "headers")
+    # A download cache of Note [Downloads] in crates/drive/src/guard/downloads.rs.
+    return os.path.join(caches, "oomph", "hub", "addresses")
