@@ -77,9 +77,9 @@ def write_hollow_archive(path: str, size: int, read: Read) -> Contents:
         raise ArchiveError(f"begins with {head[:24]!r}, expected a checkpoint of `torch.save` or safetensors")
     try:
         return writers[kind](path, size, read)
+    except ArchiveError:
+        raise
     except (zipfile.BadZipFile, pickle.UnpicklingError, struct.error, EOFError, KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
-        if isinstance(error, ArchiveError):
-            raise
         raise ArchiveError(f"begins as a {kind} checkpoint of {size} bytes, expected a whole one: {type(error).__name__}: {error}") from error
 
 
@@ -89,12 +89,18 @@ class _Remote(io.RawIOBase):
     def __init__(self, size: int, read: Read) -> None:
         super().__init__()
         self.size, self.position, self._read = size, 0, read
+        # The last failed request: `zipfile` takes an `OSError` for the end of the file.
+        self.failure: OSError | None = None
 
     def read(self, count: int | None = -1) -> bytes:
         """The next bytes."""
         left = max(0, self.size - self.position)
         count = left if count is None or count < 0 else min(count, left)
-        data = self._read(self.position, count) if count else b""
+        try:
+            data = self._read(self.position, count) if count else b""
+        except OSError as error:
+            self.failure = error
+            raise
         self.position += count
         return data
 
@@ -124,17 +130,27 @@ class _Remote(io.RawIOBase):
 
 
 def _write_zip(path: str, size: int, read: Read) -> Contents:
-    with zipfile.ZipFile(_Remote(size, read)) as archive:
-        infos = sorted(archive.infolist(), key=lambda info: info.header_offset)
-        (pickled,) = (info for info in infos if info.filename.partition("/")[2] == "data.pkl")
-        storages = Storages(io.BytesIO(archive.read(pickled)))
-        end = archive.start_dir
+    infos, end, pickled = _read_directory(_Remote(size, read))
+    storages = Storages(io.BytesIO(pickled))
     storages.load()
     ends = [info.header_offset for info in infos[1:]] + [end]
     records = [_Record(info, end, storages.found.get(info.filename.partition("/")[2])) for info, end in zip(infos, ends)]
     _write_records(path, size, read, records, end)
     held = [record for record in records if record.storage]
     return Contents(len(held), sum(record.info.file_size for record in held))
+
+
+def _read_directory(remote: _Remote) -> tuple[list[zipfile.ZipInfo], int, bytes]:
+    """The records by offset, the offset of the directory, and the pickle of a zip file."""
+    try:
+        with zipfile.ZipFile(remote) as archive:
+            infos = sorted(archive.infolist(), key=lambda info: info.header_offset)
+            (pickled,) = (info for info in infos if info.filename.partition("/")[2] == "data.pkl")
+            return infos, archive.start_dir, archive.read(pickled)
+    except zipfile.BadZipFile:
+        if remote.failure is not None:
+            raise remote.failure from None
+        raise
 
 
 @dataclass(frozen=True)
