@@ -99,6 +99,10 @@ impl ProgramFailure {
                 "a GPU refuses it, too: in a capture, nothing may wait for the device (`.item()`, `.cpu()`, `nonzero`, \
                  `synchronize`), and each side stream waits for the capture's stream first and is waited for at the end"
             }
+            ProgramFailure::Raised { type_name, .. } if is_about_an_address(type_name) => {
+                "fetch the file once by other means, to the path where the script looks first; with a network a dry run \
+                 fetches headers alone, and `--online` opens the network for all runs"
+            }
             ProgramFailure::Raised { message, .. } if is_about_devices(message) => {
                 "does the script name a GPU, perhaps in CUDA_VISIBLE_DEVICES? --gpus N shows it N of them"
             }
@@ -159,6 +163,12 @@ pub fn is_about_data(type_name: &str) -> bool {
 /// True if PyTorch could not convert the name of a file (pybind11's words, in PyTorch 2.5 to 2.11).
 fn is_about_names(output: &str) -> bool {
     output.contains("Unable to cast Python instance")
+}
+
+/// True for the errors of weights by an address (`python/oomph/agent/host/weights/ranges.py`), and for a server's refusal.
+fn is_about_an_address(type_name: &str) -> bool {
+    ["oomph.AnswerError", "oomph.NoNetworkError", "oomph.UnknownWeightsError", "urllib.error.HTTPError"]
+        .contains(&type_name)
 }
 
 /// True if CUDA or PyTorch misses a device.

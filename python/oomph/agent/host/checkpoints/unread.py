@@ -21,6 +21,7 @@ import torch
 import torch.serialization
 
 from ..holes import LARGE_BYTES
+from ..pickles import Storages
 
 # A file with more bytes to read than this is no checkpoint of weights, and is mapped unchanged.
 _MOST_READ_BYTES = 256 << 20
@@ -148,41 +149,8 @@ def _data_offset(file, header_offset: int) -> int:
     return header_offset + 30 + sum(_LOCAL_HEADER.unpack(file.read(30)))
 
 
-class _Anything:
-    """A placeholder for every object of a pickle that is only scanned; no code of the pickle is executed."""
-
-    def __init__(self, *_args, **_kwargs) -> None: ...
-
-    def __setstate__(self, _state) -> None: ...
-
-    def __setitem__(self, _key, _value) -> None: ...
-
-    def append(self, _value) -> None: ...
-
-    def extend(self, _values) -> None: ...
-
-    def add(self, _value) -> None: ...
-
-
-class _Storages(pickle.Unpickler):
-    """Scans a pickle for the names of storages."""
-
-    def __init__(self, data) -> None:
-        super().__init__(data)
-        # By record, the names of the storage classes.
-        self.found: dict[str, str] = {}
-
-    def find_class(self, _module: str, name: str) -> type:
-        return type(name, (_Anything,), {})
-
-    def persistent_load(self, pid) -> _Anything:
-        _, storage, key, *_ = pid
-        self.found[f"data/{key}"] = storage.__name__
-        return _Anything()
-
-
 def _floating_storages(data) -> set[str]:
-    storages = _Storages(data)
+    storages = Storages(data)
     storages.load()
     return {record for record, name in storages.found.items() if name in _FLOATING_STORAGES}
 

@@ -6,7 +6,12 @@ import importlib
 from ...process.importing import after_import
 
 # By the module here: the modules of libraries. A module here has `HOOKS`: a function without arguments by the name of the library's module.
-_LIBRARIES: dict[str, tuple[str, ...]] = {}
+_LIBRARIES: dict[str, tuple[str, ...]] = {
+    "addresses": ("torch.hub",),
+    "open_clip_models": ("open_clip.pretrained", "open_clip.factory"),
+    "timm_models": ("timm.models._builder", "timm.models._hub"),
+    "torchvision_models": ("torchvision.models.densenet",),
+}
 
 
 def wait() -> None:

@@ -1,0 +1,82 @@
+"""timm's `pretrained=True` (`timm/models/_builder.py`, 1.0.31). See Note [Missing weights]."""
+
+import functools
+import inspect
+import os
+import sys
+from collections.abc import Callable
+
+import torch
+
+from . import addresses, model_states
+from .ranges import AnswerError, is_unreachable
+
+
+def _change_builder() -> None:
+    module = sys.modules["timm.models._builder"]
+    module.load_pretrained = _loading(module.load_pretrained)
+
+
+def _loading(original: Callable) -> Callable:
+    signature = inspect.signature(original)
+
+    @functools.wraps(original)
+    def load_pretrained(*args, **kwargs):
+        given = signature.bind(*args, **kwargs).arguments
+        model = given["model"]
+        config = given.get("pretrained_cfg") or getattr(model, "pretrained_cfg", None) or {}
+        try:
+            return original(*args, **kwargs)
+        except Exception as error:
+            # A file of another library, such as JAX, has no header that describes the model.
+            is_foreign = isinstance(error, AnswerError) and config.get("custom_load")
+            if not is_foreign and not is_unreachable(error):
+                raise
+        state = _make_state(model, config, given.get("num_classes", 1000), given.get("in_chans", 3))
+        return original(**{**given, "pretrained_cfg": {**config, "source": "", "state_dict": state}, "filter_fn": None})
+
+    return load_pretrained
+
+
+def _make_state(model: torch.nn.Module, config: dict, num_classes: int, in_chans: int) -> dict:
+    """The state of the published model: the program may have changed its classes and channels."""
+    state = model_states.make_state(model, config.get("hf_hub_id") or config.get("url") or config.get("architecture", "a model of timm"))
+    published = (config.get("input_size") or (3,))[0]
+    for name in _list(config.get("first_conv")) if published != in_chans else ():
+        _resize(state, f"{name}.weight", 1, lambda size: size * published // in_chans)
+    classes = config.get("num_classes")
+    offset = config.get("label_offset", 0)
+    for name in _list(config.get("classifier")) if classes and (offset or classes != num_classes) else ():
+        for part in ("weight", "bias"):
+            _resize(state, f"{name}.{part}", 0, lambda _size: classes + offset)
+    return state
+
+
+def _list(names: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names or ())
+
+
+def _resize(state: dict, name: str, dimension: int, size_of: Callable[[int], int]) -> None:
+    """Replaces a tensor by zeros of another size, if the state has the tensor."""
+    tensor = state.get(name)
+    if tensor is not None and tensor.ndim > dimension:
+        shape = list(tensor.shape)
+        shape[dimension] = size_of(shape[dimension])
+        state[name] = torch.zeros(shape, dtype=tensor.dtype)
+
+
+def _change_hub() -> None:
+    module = sys.modules["timm.models._hub"]
+    original = module.download_cached_file
+
+    @functools.wraps(original)
+    def download_cached_file(url, *args, cache_dir=None, **kwargs):
+        address, name = url if isinstance(url, (list, tuple)) else (url, addresses.name_of(url))
+        if os.path.exists(os.path.join(cache_dir or module.get_cache_dir(), name)) or not addresses.is_remote(address):
+            return original(url, *args, **({"cache_dir": cache_dir} if cache_dir else {}), **kwargs)
+        return addresses.fetch(address, name)
+
+    module.download_cached_file = download_cached_file
+
+
+HOOKS = {"timm.models._builder": _change_builder, "timm.models._hub": _change_hub}
