@@ -11,8 +11,8 @@ from urllib.parse import urlsplit
 import torch
 
 from ... import wire
-from . import archives, hollow, ledger, model_states, ranges
-from .ranges import AnswerError, NoNetworkError
+from . import archives, hollow, ledger, model_states, remote_file
+from .remote_file import AnswerError, NoNetworkError
 
 # The hollow files by the path at which the program wants them, where that path is in a cache.
 _elsewhere: dict[str, str] = {}
@@ -24,7 +24,7 @@ def fetch(url: str, name: str | None = None) -> str:
     folder = os.path.join(hollow.make_folder(os.getpid()), hashlib.sha256(url.encode()).hexdigest()[:16])
     os.makedirs(folder, exist_ok=True)
     path = os.path.join(folder, name or name_of(url))
-    _write(ranges.open_remote(url), path)
+    _write(remote_file.open_remote(url), path)
     return path
 
 
@@ -38,7 +38,7 @@ def is_remote(url: object) -> bool:
     return isinstance(url, str) and urlsplit(url).scheme in ("http", "https")
 
 
-def _write(remote: ranges.RemoteFile, path: str) -> None:
+def _write(remote: remote_file.RemoteFile, path: str) -> None:
     """Writes the hollow file, all or nothing, and notes it."""
     part = f"{path}.part"
     try:
@@ -49,7 +49,7 @@ def _write(remote: ranges.RemoteFile, path: str) -> None:
     finally:
         if os.path.exists(part):
             os.remove(part)
-    ranges.keep(remote)
+    remote_file.keep(remote)
     ledger.note(
         ledger.WEIGHTS, remote.url, ledger.HEADERS, tensors=contents.tensors, bytes=contents.bytes, fetched_bytes=remote.fetched_bytes
     )
@@ -103,7 +103,7 @@ def _downloading(original: Callable) -> Callable:
 
 def _place(url: str, path: str) -> bool:
     """Makes the hollow file for a path of the program; False if the remote file is no checkpoint."""
-    remote = ranges.open_remote(url)
+    remote = remote_file.open_remote(url)
     if archives.format_of(remote.read(0, min(remote.size, 1 << 12))) in (None, archives.TAR):
         return False
     if wire.GUARD in os.environ and not _is_in_cache(path):

@@ -8,7 +8,7 @@ import torch
 
 from ..holes import LARGE_BYTES
 from . import ledger
-from .ranges import NoNetworkError
+from .remote_file import NoNetworkError
 
 
 class UnknownWeightsError(NoNetworkError):

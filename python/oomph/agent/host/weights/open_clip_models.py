@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 from . import addresses, model_states
-from .ranges import is_unreachable
+from .remote_file import is_unreachable
 
 
 class _Absent(str):

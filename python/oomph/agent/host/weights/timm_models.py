@@ -9,7 +9,7 @@ from collections.abc import Callable
 import torch
 
 from . import addresses, model_states
-from .ranges import AnswerError, is_unreachable
+from .remote_file import AnswerError, is_unreachable
 
 
 def _change_builder() -> None:
