@@ -15,8 +15,11 @@ use world::{FileChange, FileChangeKind, Record};
 
 use crate::environment;
 
+/// Fetched headers: the cache of Note [Mirror] in `python/oomph/agent/host/weights/mirror.py`. Hollow files stay in this cache.
+const HEADERS: &str = "oomph/hub";
 /// Download caches below the folder of user caches.
-const BELOW_CACHES: [&str; 8] = [
+const BELOW_CACHES: [&str; 9] = [
+    HEADERS,
     "huggingface/hub",
     "huggingface/datasets/downloads",
     "torch/hub",
