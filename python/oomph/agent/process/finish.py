@@ -19,6 +19,8 @@ from .failure import find_explained
 
 # The text of CUDA's error 901 (libcudart.so, CUDA 13.0).
 _INVALIDATED = "operation failed due to a previous error during capture"
+# The first words of the modules of the agent.
+_OURS = __name__.partition(".process")[0]
 
 
 class Finish(Part):
@@ -110,8 +112,9 @@ def describe(error: BaseException) -> dict:
 
 
 def name_type(error: BaseException) -> str:
-    """The name of the exception's class, with the module."""
-    return f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins.")
+    """The name of the exception's class, with the module; of a class of ours, that of the class above."""
+    kind = next(kind for kind in type(error).__mro__ if not kind.__module__.startswith(_OURS))
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
 
 
 def first_of_capture(error: BaseException) -> BaseException:

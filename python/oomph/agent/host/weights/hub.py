@@ -29,6 +29,11 @@ class _Call:
     mirror: Mirror
     local_dir: str | None
 
+    @property
+    def is_led(self) -> bool:
+        """True if an earlier call has come to a missing weight file of the repository."""
+        return not self.mirror.is_itself and self.mirror.exists()
+
 
 class _Elsewhere(Exception):
     """A weight file is missing, and must not come into the user's cache: the call is to be repeated in the mirror."""
@@ -55,7 +60,7 @@ def _lead(original: Callable, is_outermost: bool = True) -> Callable:
         network.close_if_asked()
         token = _current.set(call)
         try:
-            return _run(original, call, arguments, is_outermost)
+            return _run(original, call, _prefer_existing(arguments), is_outermost)
         finally:
             _current.reset(token)
 
@@ -71,17 +76,11 @@ def _find_call(arguments: dict) -> _Call | None:
 
 
 def _run(original: Callable, call: _Call, arguments: dict, is_outermost: bool):
-    mirror = call.mirror
     try:
-        if mirror.is_itself or (call.local_dir is None and not mirror.exists()):
-            try:
-                result = original(**arguments)
-            except _Elsewhere:
-                if not is_outermost:
-                    raise
-                result = _repeat(original, call, arguments)
+        if call.is_led:
+            result = _lead_to_mirror(original, call, arguments)
         else:
-            result = _repeat(original, call, arguments)
+            result = _try_as_usual(original, call, arguments, is_outermost)
     except _Elsewhere:
         raise
     except Exception as error:
@@ -91,24 +90,30 @@ def _run(original: Callable, call: _Call, arguments: dict, is_outermost: bool):
     return result
 
 
-def _repeat(original: Callable, call: _Call, arguments: dict):
-    """Calls a function in the mirror."""
-    if call.local_dir is None or call.mirror.exists():
-        call.mirror.refresh()
-        arguments = {**arguments, "cache_dir": call.mirror.cache}
-    if _is_forced(arguments):
-        # A file of the user's is preferred to a header.
-        arguments = {**arguments, "force_download": False}
+def _try_as_usual(original: Callable, call: _Call, arguments: dict, is_outermost: bool):
+    """Calls a function as the program does, and in the mirror after that if a weight file is missing."""
+    try:
+        return original(**arguments)
+    except _Elsewhere:
+        if not is_outermost:
+            raise
+    return _lead_to_mirror(original, call, arguments)
+
+
+def _lead_to_mirror(original: Callable, call: _Call, arguments: dict):
+    call.mirror.refresh()
     inner = _Call(call.repository, Mirror.of(call.repository, call.mirror.cache), call.local_dir)
     token = _current.set(inner)
     try:
-        return original(**arguments)
+        return original(**arguments | {"cache_dir": call.mirror.cache})
     finally:
         _current.reset(token)
 
 
-def _is_forced(arguments: dict) -> bool:
-    return bool(arguments.get("force_download")) and headers.is_weight_file(str(arguments.get("filename", "")), None)
+def _prefer_existing(arguments: dict) -> dict:
+    """Forces no second download of weights: a file of the user's is preferred to a header."""
+    is_weight = headers.is_weight_file(str(arguments.get("filename", "")), None)
+    return arguments | {"force_download": False} if is_weight and "force_download" in arguments else arguments
 
 
 def _note(call: _Call, result: object) -> None:

@@ -58,11 +58,10 @@ def _stopping(original: Callable, default: tuple) -> Callable:
 
 
 def _without(errors: tuple, refused: tuple) -> tuple:
-    """The errors of a slow or broken connection among `errors`; a class above a refused connection is replaced by the other classes below."""
-    kept = (error for error in errors if not any(issubclass(one, error) for one in refused))
-    below = (one for error in errors if any(issubclass(it, error) for it in refused) for one in _list_below(error))
-    return *kept, *(one for one in below if not any(issubclass(it, one) for it in refused))
+    """The errors without those of refused connections; a class above these is replaced by its other classes."""
+    listed = (below for error in errors for below in (error.__subclasses__() if _is_above(error, refused) else [error]))
+    return tuple(error for error in listed if not _is_above(error, refused))
 
 
-def _list_below(error: type) -> list[type]:
-    return error.__subclasses__()
+def _is_above(error: type, refused: tuple) -> bool:
+    return any(issubclass(one, error) for one in refused)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from ...process.failure import explain
 
 # The first request of a place in the file: the header of most shards is smaller.
-_WINDOW_BYTES = 64 << 10
+_WINDOW_BYTES = 32 << 10
 # A server that ignores ranges sends the file from the beginning: the most bytes that are read and thrown away.
 _MOST_SKIPPED_BYTES = 32 << 20
 _CHUNK_BYTES = 64 << 10
