@@ -1,4 +1,4 @@
-"""Sentences for the errors of `huggingface_hub`: the file that was asked for, and the answer. The report gives them with a hint
+"""Sentences for the errors of `huggingface_hub`: the file that was asked for, and the answer. The report shows them with a hint
 (`crates/diagnose/src/failure/hub.rs`)."""
 
 import json
