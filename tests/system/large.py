@@ -163,7 +163,7 @@ def check_absent(box: Box) -> None:
     program = "from transformers import AutoModelForCausalLM\nAutoModelForCausalLM.from_pretrained('somebody/something-7b')\n"
     result = box.check(box.write("train.py", program), env={"HF_HUB_OFFLINE": "1", "HF_HOME": box.work / "hub"})
     expect(result, result.status, 2, "the exit status")
-    contains(result, result.stderr, "train.py:2", "hf download NAME", "from_config")
+    contains(result, result.stderr, "train.py:2", "`somebody/something-7b` is not on this machine", "hf download somebody/something-7b config.json")
 
 
 CASES = [

@@ -1,5 +1,7 @@
 //! Ends of the program that leave nothing to report.
 
+mod hub;
+
 use thiserror::Error;
 
 use crate::judge::launchers::ChildFailure;
@@ -83,6 +85,7 @@ impl ProgramFailure {
     pub fn hint(&self) -> String {
         if let ProgramFailure::Raised { read: Some((file, line)), type_name, message, .. } = self
             && !is_about_the_machine(type_name)
+            && hub::find_hint(message).is_none()
             && !is_about_a_capture(message)
         {
             let read = format!(
@@ -90,6 +93,11 @@ impl ProgramFailure {
                  which a check in the script may not accept"
             );
             return read;
+        }
+        if let ProgramFailure::Raised { message, .. } = self
+            && let Some(hint) = hub::find_hint(message)
+        {
+            return hint;
         }
         let hint = match self {
             ProgramFailure::MissingEntryPoint { .. } => {

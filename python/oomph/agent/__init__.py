@@ -29,6 +29,7 @@ failures are one line on standard error.
 
 from . import live, remedies
 from .host import outside
+from .host.weights import libraries as weights
 from .process import ending, files, importing, script
 from .ranks import absent_ranks
 
@@ -46,6 +47,7 @@ def serve() -> None:
 
     files.watch()
     outside.wait_for_libraries()
+    weights.wait_early()
     server.serve()
 
 
@@ -54,6 +56,7 @@ def start() -> None:
     end = ending.Ending()
     files.watch()
     outside.install()
+    weights.wait_early()
     script.take_notebooks()
     absent_ranks.assume_rank()
     asked = remedies.Remedies()

@@ -5,18 +5,23 @@
 //! A dry run loses the written files, with a single exception: new files in the caches below, copies of files of remote
 //! machines. New files are moved to the real caches after the run, never over an existing file: later runs need no network.
 //! Caches of *computed* files are excluded: `datasets` of Hugging Face, say, would hold the zeros of a phantom GPU.
+//! A hollow file, with a header and no values, stays in oomph's own cache of headers, where changed files are kept as well.
 
 use std::fs;
 use std::io;
-use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 
+use nix::unistd::{Whence, lseek};
 use world::{FileChange, FileChangeKind, Record};
 
 use crate::environment;
 
+/// Fetched headers: the cache of Note [Mirror] in `python/oomph/agent/host/weights/mirror.py`. Hollow files stay in this cache.
+const HEADERS: &str = "oomph/hub";
 /// Download caches below the folder of user caches.
-const BELOW_CACHES: [&str; 8] = [
+const BELOW_CACHES: [&str; 9] = [
+    HEADERS,
     "huggingface/hub",
     "huggingface/datasets/downloads",
     "torch/hub",
@@ -35,21 +40,41 @@ const NAMED: [(&str, &str); 5] =
 const OTHERS: [&str; 4] = [".triton", ".nv", ".config/matplotlib", ".local/share/jupyter"];
 /// Endings of unfinished downloads and of locks.
 const UNFINISHED: [&str; 3] = [".lock", ".incomplete", ".part"];
+/// A smaller file is never taken for a hollow file.
+const LEAST_HOLLOW_BYTES: u64 = 1 << 20;
+/// The unit of `st_blocks` (stat(2)).
+const BLOCK_BYTES: u64 = 512;
 
 /// Moves new files of the download caches to the real caches; returns the number of moved files.
 pub(crate) fn keep(record: &Record, changes: &[FileChange]) -> u64 {
     let moved = changes.iter().filter(|change| is_kept(change)).filter_map(|change| {
         let upper = record.find_upper(&change.path)?;
+        let is_own = is_in_headers(&change.path);
+        if !is_own && fs::symlink_metadata(&upper).is_ok_and(|file| is_hollow(&file)) {
+            return None;
+        }
         // A download left behind is fetched again.
-        move_to(&upper, &change.path).ok()
+        move_to(&upper, &change.path, is_own).ok()
     });
     moved.count() as u64
+}
+
+/// True for a path in oomph's own cache of headers.
+fn is_in_headers(path: &Path) -> bool {
+    caches_folder().is_some_and(|caches| path.starts_with(caches.join(HEADERS)))
+}
+
+/// True for a file with few bytes beside its holes.
+fn is_hollow(file: &fs::Metadata) -> bool {
+    file.is_file() && file.len() >= LEAST_HOLLOW_BYTES && file.blocks() * BLOCK_BYTES < file.len() / 2
 }
 
 /// True for a finished download.
 pub(crate) fn is_kept(change: &FileChange) -> bool {
     let name = change.path.to_string_lossy();
-    change.kind == FileChangeKind::Made
+    let is_new =
+        change.kind == FileChangeKind::Made || (change.kind == FileChangeKind::Changed && is_in_headers(&change.path));
+    is_new
         && list_caches().iter().any(|cache| change.path.starts_with(cache))
         && !UNFINISHED.iter().any(|ending| name.ends_with(ending))
 }
@@ -91,12 +116,15 @@ pub(crate) fn list_caches() -> Vec<PathBuf> {
     below_home.chain(below_caches).chain(named).filter(|cache| cache.is_absolute()).collect()
 }
 
-/// Moves a file or a link; never over an existing file, and whole or not at all.
-fn move_to(from: &Path, to: &Path) -> io::Result<()> {
+/// Moves a file or a link, whole or not at all; over an existing file only if `replaces`.
+fn move_to(from: &Path, to: &Path, replaces: bool) -> io::Result<()> {
     let folder = to.parent().unwrap_or(to);
     fs::create_dir_all(folder)?;
     if fs::symlink_metadata(to).is_ok() {
-        return Err(io::ErrorKind::AlreadyExists.into());
+        if !replaces {
+            return Err(io::ErrorKind::AlreadyExists.into());
+        }
+        fs::remove_file(to)?;
     }
     if let Ok(target) = fs::read_link(from) {
         return symlink(target, to);
@@ -105,8 +133,47 @@ fn move_to(from: &Path, to: &Path) -> io::Result<()> {
         return Ok(());
     }
     let mut copy = tempfile::NamedTempFile::new_in(folder)?;
-    io::copy(&mut fs::File::open(from)?, &mut copy)?;
-    let mode = fs::metadata(from)?.permissions().mode();
+    let metadata = fs::metadata(from)?;
+    let mut source = fs::File::open(from)?;
+    if is_hollow(&metadata) {
+        copy_data(&source, copy.as_file(), metadata.len())?;
+    } else {
+        io::copy(&mut source, &mut copy)?;
+    }
+    let mode = metadata.permissions().mode();
     copy.as_file().set_permissions(fs::Permissions::from_mode(mode))?;
     copy.persist_noclobber(to).map(|_| ()).map_err(|error| error.error)
+}
+
+/// Copies a file between its holes.
+fn copy_data(from: &fs::File, to: &fs::File, size: u64) -> io::Result<()> {
+    to.set_len(size)?;
+    let mut end = 0;
+    // Past the last data, the search fails.
+    while let Ok(start) = lseek(from, end, Whence::SeekData) {
+        end = lseek(from, start, Whence::SeekHole)?;
+        let mut data = vec![0; usize::try_from(end - start).map_err(io::Error::other)?];
+        let offset = u64::try_from(start).map_err(io::Error::other)?;
+        from.read_exact_at(&mut data, offset)?;
+        to.write_all_at(&data, offset)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_of_a_hollow_file_has_its_holes() {
+        let folder = tempfile::tempdir().unwrap();
+        let (from, to) = (folder.path().join("from"), folder.path().join("to"));
+        fs::write(&from, "header").unwrap();
+        fs::File::options().write(true).open(&from).unwrap().set_len(1 << 30).unwrap();
+        copy_data(&fs::File::open(&from).unwrap(), &fs::File::create(&to).unwrap(), 1 << 30).unwrap();
+        let copied = fs::metadata(&to).unwrap();
+        assert!(copied.len() == 1 << 30 && is_hollow(&copied), "{} blocks", copied.blocks());
+        assert!(fs::read(&to).unwrap().starts_with(b"header\0"));
+    }
 }

@@ -38,3 +38,19 @@ def _where(error: Exception) -> str:
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next
     return "" if trace is None else f"{trace.tb_frame.f_code.co_filename}:{trace.tb_lineno}: "
+
+
+def explain(error: BaseException, sentence: str) -> None:
+    """Marks an error of a library with a sentence for the user, for the report on the end of the program."""
+    error.oomph_reason = sentence
+
+
+def find_explained(error: BaseException) -> BaseException | None:
+    """The explained error that led to `error`, which a library may have raised in place of the first."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if hasattr(error, "oomph_reason"):
+            return error
+        seen.add(id(error))
+        error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return None

@@ -15,9 +15,12 @@ import torch
 from .. import records
 from ..part import Part, Write
 from . import frames
+from .failure import find_explained
 
 # The text of CUDA's error 901 (libcudart.so, CUDA 13.0).
 _INVALIDATED = "operation failed due to a previous error during capture"
+# The first words of the modules of the agent.
+_OURS = __name__.partition(".process")[0]
 
 
 class Finish(Part):
@@ -94,17 +97,24 @@ class Finish(Part):
 
 def describe(error: BaseException) -> dict:
     """The record of an error."""
+    explained = find_explained(error)
     error = first_of_capture(error)
     file, line = frames.users_line_of_error(error.__traceback__)
     return records.error(
-        type=f"{type(error).__module__}.{type(error).__qualname__}".removeprefix("builtins."),
-        message=message(error),
+        type=name_type(explained or error),
+        message=message(error) if explained is None else explained.oomph_reason,
         oom=is_oom(error),
         file=file,
         line=line,
         traceback="".join(traceback.format_exception(error)),
         monotonic_ns=time.monotonic_ns(),
     )
+
+
+def name_type(error: BaseException) -> str:
+    """The name of the exception's class, with the module; of a class of ours, that of the class above."""
+    kind = next(kind for kind in type(error).__mro__ if not kind.__module__.startswith(_OURS))
+    return f"{kind.__module__}.{kind.__qualname__}".removeprefix("builtins.")
 
 
 def first_of_capture(error: BaseException) -> BaseException:

@@ -3,6 +3,8 @@
 import functools
 import importlib
 
+from ... import phantom
+from ...process.failure import guarded
 from ...process.importing import after_import
 
 # By the module here: the modules of libraries. A module here has `HOOKS`: a function without arguments by the name of the library's module.
@@ -12,11 +14,26 @@ _LIBRARIES: dict[str, tuple[str, ...]] = {
     "timm_models": ("timm.models._builder", "timm.models._hub"),
     "torchvision_models": ("torchvision.models.densenet",),
 }
+# The same for modules that programs often import before torch, and from which names are imported; the modules here do without torch.
+_EARLY_LIBRARIES = {
+    "hub": ("huggingface_hub.utils._http", "huggingface_hub.file_download", "huggingface_hub._snapshot_download"),
+}
 
 
 def wait() -> None:
     """Changes each library when the program imports it; at once if it is imported already."""
-    for family, libraries in _LIBRARIES.items():
+    _wait_for(_LIBRARIES)
+
+
+@guarded
+def wait_early() -> None:
+    """The same before the import of torch, over a phantom GPU only."""
+    if phantom.find() is not None:
+        _wait_for(_EARLY_LIBRARIES)
+
+
+def _wait_for(families: dict[str, tuple[str, ...]]) -> None:
+    for family, libraries in families.items():
         for library in libraries:
             after_import(library, functools.partial(_change, family, library))
 

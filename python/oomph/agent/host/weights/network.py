@@ -1,0 +1,67 @@
+"""Without a network, `huggingface_hub` answers at once: the first refused connection to the Hub closes the Hub for the process."""
+
+import functools
+import os
+import sys
+from collections.abc import Callable
+
+# `1` in a run without a network (`OFFLINE` in crates/wire/src/variable.rs).
+_OFFLINE = "OOMPH_OFFLINE"
+_reason: str | None = None
+
+
+def close_if_asked() -> None:
+    """Closes the Hub in a run without a network; the variable of a fork server's child is set after the imports."""
+    if os.environ.get(_OFFLINE) == "1":
+        _close("this run has no network, as with `--offline`")
+
+
+def describe() -> str | None:
+    """The reason for no connection to the Hub; `None` if there was no failure."""
+    if _reason is None and sys.modules["huggingface_hub.constants"].HF_HUB_OFFLINE:
+        return "`HF_HUB_OFFLINE` is set"
+    return _reason
+
+
+def _close(reason: str) -> None:
+    """`HF_HUB_OFFLINE` of the library (constants.py, 1.33), with the first reason."""
+    global _reason
+    if _reason is None:
+        _reason = reason
+        sys.modules["huggingface_hub.constants"].HF_HUB_OFFLINE = True
+
+
+def stop_retries() -> None:
+    """Makes the library's loop of retries (`utils/_http.py`, 1.33) end with the first refused connection. Older versions try once."""
+    module = sys.modules["huggingface_hub.utils._http"]
+    original = getattr(module, "_http_backoff_base", None)
+    if original is not None:
+        module._http_backoff_base = _stopping(original, module._DEFAULT_RETRY_ON_EXCEPTIONS)
+    close_if_asked()
+
+
+def _stopping(original: Callable, default: tuple) -> Callable:
+    httpx = sys.modules["httpx"]
+    refused = (httpx.ConnectError, httpx.ConnectTimeout)
+
+    @functools.wraps(original)
+    def stand_in(method, url, *, retry_on_exceptions=default, **kwargs):
+        errors = retry_on_exceptions if isinstance(retry_on_exceptions, tuple) else (retry_on_exceptions,)
+        try:
+            yield from original(method, url, retry_on_exceptions=_without(errors, refused), **kwargs)
+        except refused as error:
+            if str(url).startswith(sys.modules["huggingface_hub.constants"].ENDPOINT):
+                _close(f"no network: {error}")
+            raise
+
+    return stand_in
+
+
+def _without(errors: tuple, refused: tuple) -> tuple:
+    """The errors without those of refused connections; a class above these is replaced by its other classes."""
+    listed = (below for error in errors for below in (error.__subclasses__() if _is_above(error, refused) else [error]))
+    return tuple(error for error in listed if not _is_above(error, refused))
+
+
+def _is_above(error: type, refused: tuple) -> bool:
+    return any(issubclass(one, error) for one in refused)

@@ -1,0 +1,455 @@
+"""Models of a hub whose weights are never fetched: large models from configurations and headers, no network, and bad hubs.
+
+    python tests/weights/hub.py --oomph target/debug/oomph [WORD ...]
+
+The real `huggingface_hub` talks to a server of the hub's protocol (`hub_server.py`) on this machine. Needs the environment of
+`make frameworks`.
+"""
+
+import contextlib
+import json
+import math
+import os
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+sys.path[1:1] = [str(HERE), str(HERE.parent), str(ROOT / "tests" / "programs" / "large")]
+
+import hub_server  # noqa: E402
+import llama  # noqa: E402
+import suite  # noqa: E402
+
+PYTHON = ROOT / "target" / "frameworks" / "bin" / "python"
+PATIENCE = 600
+GIB = 1 << 30
+# The limit of host memory of a program that loads a large model.
+MOST_HOST_BYTES = 2 * GIB
+# The most seconds from the start of the program's call to the error, without a network.
+MOST_OFFLINE_SECONDS = 5
+SMALL = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 4096}
+EXPERTS = {
+    "hidden_size": 4096, "intermediate_size": 12288, "num_hidden_layers": 94, "num_attention_heads": 64, "num_key_value_heads": 4,
+    "head_dim": 128, "vocab_size": 151936, "num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 1536,
+}  # fmt: skip
+
+# Loads a model, and prints the seconds, also of a failure, the host's peak, and the sum of the GPUs' peaks.
+LOAD = """
+import json, sys, time
+from huggingface_hub import snapshot_download
+import torch
+from transformers import AutoModelForCausalLM
+
+started = time.monotonic()
+try:
+    model = AutoModelForCausalLM.from_pretrained(sys.argv[1], dtype=torch.bfloat16, device_map=sys.argv[2])
+finally:
+    facts = {"seconds": time.monotonic() - started}
+    with open("/proc/self/status") as file:
+        facts["host_bytes"] = int(next(line for line in file if line.startswith("VmHWM")).split()[1]) * 1024
+    facts["peak_bytes"] = sum(torch.cuda.max_memory_allocated(number) for number in range(torch.cuda.device_count()))
+    print("facts", json.dumps(facts), flush=True)
+"""
+DIFFUSE = LOAD.replace("from transformers import AutoModelForCausalLM", "from diffusers import DiffusionPipeline").replace(
+    "AutoModelForCausalLM.from_pretrained(sys.argv[1], dtype=torch.bfloat16, device_map=sys.argv[2])",
+    "DiffusionPipeline.from_pretrained(sys.argv[1], torch_dtype=torch.float16).to(sys.argv[2])",
+)
+DOWNLOAD = "import sys, torch\nfrom huggingface_hub import snapshot_download\nprint(snapshot_download(sys.argv[1], local_dir=sys.argv[2]))\ntorch.zeros(1).cuda()\n"
+# Makes a diffusion pipeline of sparse files: the shapes of Stable Diffusion 1.5.
+MAKE_PIPELINE = """
+import json, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[2])
+import hub
+import torch
+from diffusers import AutoencoderKL, DDIMScheduler, UNet2DConditionModel
+from transformers import CLIPTextConfig, CLIPTextModel
+
+folder = Path(sys.argv[1])
+with torch.device("meta"):
+    unet = UNet2DConditionModel(cross_attention_dim=768, sample_size=64, attention_head_dim=8)
+    vae = AutoencoderKL(block_out_channels=(128, 256, 512, 512), down_block_types=("DownEncoderBlock2D",) * 4, up_block_types=("UpDecoderBlock2D",) * 4, layers_per_block=2, sample_size=512)
+    text = CLIPTextModel(CLIPTextConfig(hidden_size=768, intermediate_size=3072, num_hidden_layers=12, num_attention_heads=12, projection_dim=768))
+names = {"unet": (unet, "diffusion_pytorch_model"), "vae": (vae, "diffusion_pytorch_model"), "text_encoder": (text, "model")}
+for name, (model, stem) in names.items():
+    (folder / name).mkdir(parents=True)
+    hub.write_safetensors(folder / name / f"{stem}.safetensors", {key: ("F32", tuple(value.shape)) for key, value in model.state_dict().items()})
+    (model.save_config if hasattr(model, "save_config") else model.config.save_pretrained)(folder / name)
+DDIMScheduler().save_config(folder / "scheduler")
+(folder / "tokenizer").mkdir()
+(folder / "tokenizer" / "vocab.json").write_text(json.dumps({"<|startoftext|>": 0, "<|endoftext|>": 1}))
+(folder / "tokenizer" / "merges.txt").write_text("#version: 0.2\\n")
+(folder / "tokenizer" / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "CLIPTokenizer"}))
+parts = {"unet": ["diffusers", "UNet2DConditionModel"], "vae": ["diffusers", "AutoencoderKL"], "text_encoder": ["transformers", "CLIPTextModel"], "tokenizer": ["transformers", "CLIPTokenizer"], "scheduler": ["diffusers", "DDIMScheduler"]}
+nothing = {name: [None, None] for name in ("safety_checker", "feature_extractor", "image_encoder")}
+(folder / "model_index.json").write_text(json.dumps({"_class_name": "StableDiffusionPipeline", "_diffusers_version": "0.42.1", **parts, **nothing, "requires_safety_checker": False}))
+"""
+
+
+def main() -> int:
+    """Exit status 1 if a weight is fetched, or an answer is wrong."""
+    arguments = suite.parser(__doc__).parse_args()
+    cases = [suite.Case(body.__doc__, partial(body, arguments.oomph.absolute()), memory=3) for body in CASES]
+    return suite.run("hub", cases, arguments)
+
+
+def write_safetensors(path: Path, tensors: dict[str, tuple[str, tuple[int, ...]]]) -> int:
+    """Writes a sparse checkpoint; returns the bytes of its tensors."""
+    header, end = {"__metadata__": {"format": "pt"}}, 0
+    for name, (dtype, shape) in tensors.items():
+        start, end = end, end + math.prod(shape) * {"BF16": 2, "F16": 2, "F32": 4, "I64": 8}[dtype]
+        header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [start, end]}
+    text = json.dumps(header).encode()
+    with path.open("wb") as file:
+        file.write(struct.pack("<Q", len(text)) + text)
+        file.truncate(8 + len(text) + end)
+    return end
+
+
+def write_model(folder: Path, config: dict, tensors: list[tuple[str, tuple[int, ...]]], shards: int) -> int:
+    """Writes a sharded model in bf16; returns the bytes of its tensors."""
+    folder.mkdir(parents=True)
+    (folder / "config.json").write_text(json.dumps({"dtype": "bfloat16", **config}))
+    each, total, names = -(-len(tensors) // shards), 0, {}
+    for number in range(shards):
+        name = f"model-{number + 1:05}-of-{shards:05}.safetensors" if shards > 1 else "model.safetensors"
+        part = tensors[number * each : (number + 1) * each]
+        total += write_safetensors(folder / name, {key: ("BF16", shape) for key, shape in part})
+        names |= {key: name for key, _ in part}
+    if shards > 1:
+        (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {"total_size": total}, "weight_map": names}))
+    return total
+
+
+def write_llama(folder: Path, size: dict, shards: int) -> int:
+    """Writes a model of Llama's shapes."""
+    tensors = [*llama.others(size), *llama.linears(size)]
+    return write_model(folder, {"architectures": ["LlamaForCausalLM"], "model_type": "llama", **size}, tensors, shards)
+
+
+def write_experts(folder: Path, size: dict, shards: int) -> int:
+    """Writes a mixture of experts of Qwen3's shapes: 235 billion parameters."""
+    config = {"architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", "decoder_sparse_step": 1, "tie_word_embeddings": False, **size}
+    return write_model(folder, config, list(_list_experts(size)), shards)
+
+
+def _list_experts(size: dict) -> Iterator[tuple[str, tuple[int, ...]]]:
+    hidden, inner, head = size["hidden_size"], size["moe_intermediate_size"], size["head_dim"]
+    queries, keys = size["num_attention_heads"] * head, size["num_key_value_heads"] * head
+    yield from (("model.embed_tokens.weight", (size["vocab_size"], hidden)), ("lm_head.weight", (size["vocab_size"], hidden)), ("model.norm.weight", (hidden,)))
+    for layer in (f"model.layers.{number}" for number in range(size["num_hidden_layers"])):
+        yield from ((f"{layer}.{name}_layernorm.weight", (hidden,)) for name in ("input", "post_attention"))
+        yield from ((f"{layer}.self_attn.{name}_norm.weight", (head,)) for name in "qk")
+        yield from ((f"{layer}.self_attn.{name}_proj.weight", (rows, hidden)) for name, rows in zip("qkv", (queries, keys, keys)))
+        yield f"{layer}.self_attn.o_proj.weight", (hidden, queries)
+        yield f"{layer}.mlp.gate.weight", (size["num_experts"], hidden)
+        for expert in (f"{layer}.mlp.experts.{number}" for number in range(size["num_experts"])):
+            yield from ((f"{expert}.{name}_proj.weight", (inner, hidden)) for name in ("gate", "up"))
+            yield f"{expert}.down_proj.weight", (hidden, inner)
+
+
+@dataclass
+class Place:
+    """The folder of a case: models to serve, a cache of the user's, programs."""
+
+    oomph: Path
+    folder: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def models(self) -> Path:
+        """The models that a server serves."""
+        return self.folder / "models"
+
+    def check(self, program: str, *words: str, options: tuple[str, ...] = (), command: str = "check", hub: str | None = None) -> "Result":
+        """Runs a program on a phantom GPU."""
+        script = self.folder / "train.py"
+        script.write_text(program)
+        line = [self.oomph, command, "--json", "--verbose", "--python", PYTHON, *options, script, *words]
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
+        environment |= {"HF_HOME": str(self.folder / "home"), "XDG_CACHE_HOME": str(self.folder / "cache"), "HF_ENDPOINT": hub or "http://127.0.0.1:9", **self.environment}
+        done = subprocess.run(list(map(str, line)), capture_output=True, text=True, timeout=PATIENCE, cwd=self.folder, env=environment)
+        return Result(done.returncode, done.stdout, done.stderr)
+
+    def assert_no_hollow_file(self) -> None:
+        """The user's cache has no file of a weight's size, and oomph's cache has no bytes in such files."""
+        large = [path for path in (self.folder / "home").rglob("*") if path.is_file() and path.stat().st_size >= hub_server.LARGE_BYTES]
+        assert not large, f"in the user's cache: {large}"
+        on_disk = sum(path.lstat().st_blocks * 512 for path in (self.folder / "cache" / "oomph" / "hub").rglob("*"))
+        assert on_disk < 64 << 20, f"oomph's cache takes {on_disk} bytes"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The output of a command."""
+
+    status: int
+    stdout: str
+    stderr: str
+
+    @property
+    def report(self) -> dict:
+        """Standard output."""
+        assert self.stdout, self
+        return json.loads(self.stdout)
+
+    @property
+    def facts(self) -> dict:
+        """The program's own figures."""
+        found = re.search(r"^facts (.*)$", self.stderr, re.MULTILINE)
+        assert found, self
+        return json.loads(found[1])
+
+    @property
+    def error(self) -> str:
+        """The error of oomph's and its hint."""
+        return " ".join(self.stderr[self.stderr.rfind("error: ") :].split())
+
+    def __str__(self) -> str:
+        return f"status {self.status}\n{self.stdout[-3000:]}\n{self.stderr[-6000:]}"
+
+
+@contextlib.contextmanager
+def place(oomph: Path) -> Iterator[Place]:
+    """A folder that is removed."""
+    if not PYTHON.exists():
+        raise suite.Skip("`make frameworks` sets up an environment with diffusers")
+    with tempfile.TemporaryDirectory(prefix="oomph-hub-") as folder:
+        yield Place(oomph, Path(folder))
+
+
+def load_large(oomph: Path, write: Callable[[Path], int], program: str, options: tuple[str, ...], target: str, most_share: float, least_share: float = 1) -> str:
+    """Loads a model by its name: the peak has its weights, and only headers were sent."""
+    with place(oomph) as it:
+        total = write(it.models / "org" / "model")
+        started = time.monotonic()
+        with hub_server.serve(it.models) as hub:
+            result = it.check(program, "org/model", target, options=options, hub=hub.endpoint)
+        elapsed = time.monotonic() - started
+        assert result.status == 0, result
+        peak = result.facts["peak_bytes"]
+        assert least_share * total <= peak <= most_share * total, f"the peak is {peak}, expected the {total} bytes of the weights\n{result}"
+        sent = sum(hub.sent.values())
+        shards = [name for name in hub.sent if name.endswith(".safetensors")]
+        assert shards and sent < total // 1000, f"{sent} bytes were sent of {shards}"
+        assert not hub.leaks, hub.leaks
+        notes = " ".join(result.report["notes"])
+        assert "the weights of org/model" in notes and "headers were fetched" in notes, notes
+        assert result.facts["host_bytes"] <= MOST_HOST_BYTES, f"{result.facts}\n{result}"
+        it.assert_no_hollow_file()
+        return f"{total / 1e9:.0f} GB, fetched {sent / 1024:.0f} KiB in {result.facts['seconds']:.0f} s of {elapsed:.0f} s, {result.facts['host_bytes'] / GIB:.1f} GiB of host memory"
+
+
+def load_7b(oomph: Path) -> str:
+    """7B by its name, on one GPU"""
+    return load_large(oomph, partial(write_llama, size=llama.SIZES["7b"], shards=2), LOAD, ("--gpu", "rtx-4090"), "cuda", 1.01)
+
+
+def load_70b(oomph: Path) -> str:
+    """70B by its name, on one GPU"""
+    return load_large(oomph, partial(write_llama, size=llama.SIZES["70b"], shards=30), LOAD, ("--gpu", "b200"), "cuda", 1.01)
+
+
+def load_experts(oomph: Path) -> str:
+    """A mixture of experts of 235B by its name, on 8 GPUs"""
+    return load_large(oomph, partial(write_experts, size=EXPERTS, shards=40), LOAD, ("--gpu", "h100-sxm", "--gpus", "8"), "auto", 1.2)
+
+
+def load_pipeline(oomph: Path) -> str:
+    """A diffusion pipeline by its name"""
+
+    def write(folder: Path) -> int:
+        subprocess.run([PYTHON, "-c", MAKE_PIPELINE, folder, HERE], check=True, capture_output=True, timeout=PATIENCE)
+        return sum(path.stat().st_size for path in folder.rglob("*.safetensors")) // 2
+
+    # Weights of fp32 in the files, fp16 on the GPU.
+    return load_large(oomph, write, DIFFUSE, ("--gpu", "rtx-4090"), "cuda", 1.1, 0.95)
+
+
+def check_without_network(oomph: Path) -> str:
+    """A check without a network uses the headers of an earlier one"""
+    with place(oomph) as it:
+        write_llama(it.models / "org" / "model", SMALL, 2)
+        with hub_server.serve(it.models) as hub:
+            first = it.check(LOAD, "org/model", "cuda", options=("--gpu", "rtx-4090"), hub=hub.endpoint)
+            assert first.status == 0, first
+            sent = sum(hub.sent.values())
+        second = it.check(LOAD, "org/model", "cuda", options=("--gpu", "rtx-4090", "--offline"))
+        assert second.status == 0, second
+        assert second.report["peak"] == first.report["peak"], (second.report["peak"], first.report["peak"])
+        assert "headers were fetched" in " ".join(second.report["notes"]), second.report["notes"]
+        it.assert_no_hollow_file()
+        return f"{sent} bytes were sent once"
+
+
+def prefer_existing(oomph: Path) -> str:
+    """Files of the user's cache are preferred, and stay as they are"""
+    with place(oomph) as it:
+        write_llama(it.models / "org" / "model", SMALL, 2)
+        with hub_server.serve(it.models) as hub:
+            home = {"HF_HOME": str(it.folder / "home"), "HF_ENDPOINT": hub.endpoint}
+            fetch = "from huggingface_hub import hf_hub_download as get; [get('org/model', name) for name in ('config.json', 'model-00001-of-00002.safetensors')]"
+            subprocess.run([PYTHON, "-c", fetch], check=True, capture_output=True, env={**os.environ, **home}, timeout=PATIENCE)
+            hub.forget()
+            result = it.check(LOAD, "org/model", "cuda", options=("--gpu", "rtx-4090"), hub=hub.endpoint)
+            assert result.status == 0, result
+            sent = [name.rsplit("/", 1)[1] for name in hub.sent]
+        assert "model-00001-of-00002.safetensors" not in sent and "model-00002-of-00002.safetensors" in sent, sent
+        names = sorted(path.name for path in (it.folder / "home").rglob("snapshots/*/*.safetensors") if path.exists())
+        assert names == ["model-00001-of-00002.safetensors"], names
+    return ""
+
+
+def download_to_folder(oomph: Path) -> str:
+    """`local_dir` has hollow files in a world only"""
+    with place(oomph) as it:
+        write_llama(it.models / "org" / "model", SMALL, 1)
+        with hub_server.serve(it.models) as hub:
+            result = it.check(DOWNLOAD, "org/model", str(it.folder / "weights"), hub=hub.endpoint)
+            assert result.status == 0 and not (it.folder / "weights").exists(), result
+            refused = it.check(DOWNLOAD, "org/model", str(it.folder / "weights"), options=("--keep-files",), hub=hub.endpoint)
+        assert refused.status == 2 and "leave out --keep-files" in refused.error, refused
+        assert not list((it.folder / "weights").glob("*.safetensors")), refused
+    return ""
+
+
+def answer_without_network(oomph: Path) -> str:
+    """Without a network, the answer comes at once"""
+    # The closed port of `Place.check`, a network that oomph closes, and the library's own variable.
+    ways = {"no network": ((), {}), "--offline": (("--offline",), {}), "HF_HUB_OFFLINE": ((), {"HF_HUB_OFFLINE": "1"})}
+    seconds = {}
+    for reason, (options, environment) in ways.items():
+        with place(oomph) as it:
+            it.environment = environment
+            result = it.check(LOAD, "org/model", "cuda", options=options)
+            assert result.status == 2, result
+            words = ("config.json of `org/model` is not on this machine", reason, "hf download org/model config.json")
+            assert all(word in result.error for word in words), result.error
+            assert result.facts["seconds"] <= MOST_OFFLINE_SECONDS, result.facts
+            seconds[reason] = result.facts["seconds"]
+    return ", ".join(f"{reason} {value:.1f} s" for reason, value in seconds.items())
+
+
+# The fault, its file, and words of the sentence and of the hint.
+FAULTS = (
+    ("html", "config.json", ("sent `<!DOCTYPE html>", "config.json of `org/model`, expected JSON", "HF_ENDPOINT")),
+    ("no_headers", "config.json", ("config.json of `org/model` without the headers of a hub", "X-Repo-Commit", "HF_ENDPOINT")),
+    ("loop", "config.json", ("redirects config.json of `org/model` in a loop", "HF_ENDPOINT")),
+    ("gated_401", "*", ("`org/model` is gated", "answered 401", "accept the terms on the page of org/model", "HF_TOKEN")),
+    ("gated_403", "*", ("`org/model` is gated", "answered 403", "accept the terms on the page of org/model", "HF_TOKEN")),
+    ("html", "model.safetensors", ("`org/model`: ", "begins with `<!DOCTYP`", "expected the length of a safetensors header", "HF_ENDPOINT")),
+    ("cut", "model.safetensors", ("`org/model`: the connection ended after", "bytes of model.safetensors, expected", "HF_ENDPOINT")),
+    ("lfs_loop", "model.safetensors", ("redirects", "in a loop", "HF_ENDPOINT")),
+)
+
+
+def refuse_bad_hubs(oomph: Path) -> str:
+    """Each bad hub gets a sentence with both sides"""
+    for fault, name, words in FAULTS:
+        with place(oomph) as it:
+            write_llama(it.models / "org" / "model", SMALL, 1)
+            with hub_server.serve(it.models) as hub:
+                hub.faults[name] = fault
+                result = it.check(LOAD, "org/model", "cuda", hub=hub.endpoint)
+            assert result.status == 2 and all(word in result.error for word in words), f"{fault} of {name}:\n{result.error}\n{result}"
+            assert sum(hub.sent.values()) < hub_server.LARGE_BYTES, hub.sent
+    return f"{len(FAULTS)} hubs"
+
+
+def refuse_unknown_models(oomph: Path) -> str:
+    """A name that the hub does not have"""
+    with place(oomph) as it:
+        it.models.mkdir()
+        with hub_server.serve(it.models) as hub:
+            result = it.check(LOAD, "org/nothing", "cuda", hub=hub.endpoint)
+        words = ("has no `org/nothing` for this account (status 401)", "check the name", "HF_TOKEN")
+        assert result.status == 2 and all(word in result.error for word in words), result
+    return ""
+
+
+def break_length(path: Path) -> None:
+    """A header longer than the file."""
+    with path.open("r+b") as file:
+        file.write(struct.pack("<Q", path.stat().st_size))
+
+
+def break_offsets(path: Path) -> None:
+    """Tensors past the end of the file."""
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size - 4096)
+
+
+def break_json(path: Path) -> None:
+    """A header that is no JSON."""
+    with path.open("r+b") as file:
+        file.seek(8)
+        file.write(b"nonsense")
+
+
+def refuse_bad_headers(oomph: Path) -> str:
+    """Each bad header gets a sentence with both sides"""
+    rows = (
+        (break_length, ("model.safetensors has", "bytes, expected at least the", "of its safetensors header")),
+        (break_offsets, ("the header of model.safetensors places tensors up to byte", "and the file has")),
+        (break_json, ("the header of model.safetensors begins with `nonsense", "expected the tensors of a safetensors file")),
+    )
+    for damage, words in rows:
+        with place(oomph) as it:
+            write_llama(it.models / "org" / "model", SMALL, 1)
+            damage(it.models / "org" / "model" / "model.safetensors")
+            with hub_server.serve(it.models) as hub:
+                result = it.check(LOAD, "org/model", "cuda", hub=hub.endpoint)
+            assert result.status == 2 and all(word in result.error for word in words), f"{damage.__doc__}\n{result.error}\n{result}"
+    return f"{len(rows)} headers"
+
+
+def stop_reading(oomph: Path) -> str:
+    """Of a server that ignores ranges, the beginning is read alone"""
+    with place(oomph) as it:
+        total = write_llama(it.models / "org" / "model", llama.SIZES["7b"], 2)
+        with hub_server.serve(it.models, all_files="no_ranges") as hub:
+            result = it.check(LOAD, "org/model", "cuda", options=("--gpu", "rtx-4090"), hub=hub.endpoint)
+            assert result.status == 0, result
+        # The sockets' buffers are part of the bytes sent.
+        sent = sum(hub.sent.values())
+        assert sent < 64 << 20, f"{sent} bytes were sent"
+    return f"{sent >> 10} KiB of {total >> 30} GiB"
+
+
+def use_damaged_caches(oomph: Path) -> str:
+    """A cache that is half there is completed, or named without a network"""
+    with place(oomph) as it:
+        write_llama(it.models / "org" / "model", SMALL, 1)
+        with hub_server.serve(it.models) as hub:
+            folder, commit = it.folder / "home" / "hub" / "models--org--model", hub.commit("org/model")
+            for name in ("refs", "blobs", f"snapshots/{commit}"):
+                (folder / name).mkdir(parents=True)
+            (folder / "refs" / "main").write_text(commit)
+            (folder / "blobs" / "0123.incomplete").write_bytes(b"{")
+            for name in ("config.json", "model.safetensors"):
+                (folder / "snapshots" / commit / name).symlink_to("../../blobs/0123")
+            closed = it.check(LOAD, "org/model", "cuda", options=("--offline",))
+            assert closed.status == 2 and "config.json of `org/model` is not on this machine" in closed.error, closed
+            result = it.check(LOAD, "org/model", "cuda", hub=hub.endpoint)
+            assert result.status == 0, result
+        it.assert_no_hollow_file()
+    return ""
+
+
+CASES: list[Callable[[Path], str]] = [
+    load_7b, load_70b, load_experts, load_pipeline, check_without_network, prefer_existing, download_to_folder, answer_without_network,
+    refuse_bad_hubs, refuse_unknown_models, refuse_bad_headers, stop_reading, use_damaged_caches,
+]  # fmt: skip
+
+if __name__ == "__main__":
+    sys.exit(main())
