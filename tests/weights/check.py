@@ -25,9 +25,11 @@ import hub_served
 import suite
 import worlds
 
+OFFLINE = ("--offline",)
 HALVES = "work", "blind"
 # Modules with more cases: `CASES` is a list of functions that take the binary.
 MORE = "hub", "configured", "addresses", "texts"
+CONSTANTS = "FORMS", "WEIGHTS", "USUAL", "REPOSITORY"
 FIGURES = "allocated", "peak", "reserved"
 PEAK = "allocated_bytes", "reserved_bytes", "device_bytes"
 # The largest share of the weights that may be fetched from a server: headers, and small files whole.
@@ -63,7 +65,7 @@ class Way:
     forms: tuple[str, ...]
     weights: tuple[str, ...]
     is_usual: bool
-    options: tuple[str, ...]
+    repository: str
 
 
 def case_of(oomph: Path, path: Path, is_real: bool) -> suite.Case:
@@ -76,11 +78,12 @@ def read(path: Path) -> Way:
     """Reads the constants without an import of the program."""
     found = {}
     for statement in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(statement, ast.Assign) and statement.targets[0].id in ("FORMS", "WEIGHTS", "USUAL", "OPTIONS"):
-            found[statement.targets[0].id] = ast.literal_eval(statement.value)
+        name = ast.unparse(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+        if name in CONSTANTS:
+            found[name] = ast.literal_eval(statement.value)
     unknown = set(found["FORMS"]) - set(FORMS)
     assert found["FORMS"] and not unknown, f"{path}: FORMS has {unknown or 'nothing'}, expected some of {', '.join(FORMS)}"
-    return Way(path, found["FORMS"], found["WEIGHTS"], found.get("USUAL", False), found.get("OPTIONS", ()))
+    return Way(path, found["FORMS"], found["WEIGHTS"], found.get("USUAL", False), found.get("REPOSITORY", "corpus/model"))
 
 
 @dataclass(frozen=True)
@@ -116,7 +119,7 @@ def describe(done: subprocess.CompletedProcess) -> str:
 
 def judge(oomph: Path, way: Way, is_real: bool) -> str:
     """Compares each form with the real files; returns the seconds of all."""
-    with worlds.enter(way.path, way.weights) as world:
+    with worlds.enter(way.path, way.weights, way.repository) as world:
         real = run_real(oomph, way, world)
         assert real.verdict.startswith("fits"), f"with real files the verdict is {real.verdict}"
         times = [f"real {real.seconds:.1f} s"]
@@ -136,15 +139,15 @@ def judge(oomph: Path, way: Way, is_real: bool) -> str:
 
 def run_real(oomph: Path, way: Way, world: worlds.World) -> Seen:
     """The run with the real files, in the place that the first form leaves empty."""
-    first, options = way.forms[0], (*way.options, "--offline")
+    first = way.forms[0]
     if first in ("folder", "absent"):
-        return see(world.check(oomph, options, str(world.source)))
+        return see(world.check(oomph, OFFLINE, str(world.source)))
     if first in ("hub", "cache"):
         world.fill_hub_cache(with_weights=True)
-        return see(world.check(oomph, options, worlds.REPOSITORY, HF_HUB_OFFLINE="1"))
+        return see(world.check(oomph, OFFLINE, way.repository, HF_HUB_OFFLINE="1"))
     world.fill_torch_cache()
     # Nothing is asked at this address.
-    return see(world.check(oomph, options, f"http://127.0.0.1:9/files/{name_of(world)}"))
+    return see(world.check(oomph, OFFLINE, f"http://127.0.0.1:9/files/{name_of(world)}"))
 
 
 def name_of(world: worlds.World) -> str:
@@ -155,13 +158,13 @@ def name_of(world: worlds.World) -> str:
 
 def run_folder(oomph: Path, way: Way, world: worlds.World, real: Seen) -> float:
     """A folder with all but the weights."""
-    return compare(real, see(world.check(oomph, (*way.options, "--offline"), str(world.source))), world)
+    return compare(real, see(world.check(oomph, OFFLINE, str(world.source))), world)
 
 
 def run_hub(oomph: Path, way: Way, world: worlds.World, real: Seen) -> float:
     """A name on the hub, with an empty cache."""
     with hub_served.serve(world.folder / "hub") as served:
-        seconds = compare(real, see(world.check(oomph, way.options, worlds.REPOSITORY, served.endpoint)), world)
+        seconds = compare(real, see(world.check(oomph, (), way.repository, served.endpoint)), world)
     check_fetched(served, world)
     return seconds
 
@@ -169,26 +172,26 @@ def run_hub(oomph: Path, way: Way, world: worlds.World, real: Seen) -> float:
 def run_cache(oomph: Path, way: Way, world: worlds.World, real: Seen) -> float:
     """A name whose cached files are all but the weights, without a network."""
     world.fill_hub_cache(with_weights=False)
-    return compare(real, see(world.check(oomph, (*way.options, "--offline"), worlds.REPOSITORY)), world)
+    return compare(real, see(world.check(oomph, OFFLINE, way.repository)), world)
 
 
 def run_address(oomph: Path, way: Way, world: worlds.World, real: Seen) -> float:
     """An address of a file, with an empty cache."""
     with hub_served.serve(world.folder / "hub") as served:
         address = f"{served.endpoint}/files/{name_of(world)}"
-        seconds = compare(real, see(world.check(oomph, way.options, address)), world)
+        seconds = compare(real, see(world.check(oomph, (), address)), world)
     check_fetched(served, world)
     return seconds
 
 
 def run_closed(oomph: Path, way: Way, world: worlds.World, real: Seen) -> float:
     """The weights of a library by name, with an empty cache and without a network."""
-    return compare(real, see(world.check(oomph, (*way.options, "--offline"), "http://127.0.0.1:9/")), world)
+    return compare(real, see(world.check(oomph, OFFLINE, "http://127.0.0.1:9/")), world)
 
 
 def run_absent(oomph: Path, way: Way, world: worlds.World, real: Seen) -> float:
     """A file that the program itself opens: an error that names the file."""
-    done = world.check(oomph, (*way.options, "--offline"), str(world.source))
+    done = world.check(oomph, OFFLINE, str(world.source))
     (path,) = world.weight_paths(world.served)
     assert done.returncode == 2, f"expected status 2\n{describe(done)}"
     # The message of oomph comes last; the program's own traceback is above.

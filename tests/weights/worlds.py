@@ -13,17 +13,15 @@ import hub_served
 
 HERE = Path(__file__).resolve().parent
 PATIENCE = 600
-# The repository on the hub that has the files of the way.
-REPOSITORY = "corpus/model"
 
 
 class World:
     """A temporary folder that stands for a user's machine, and the real files of a way."""
 
-    def __init__(self, folder: Path, program: Path, weights: tuple[str, ...]) -> None:
-        self.folder, self.program, self.weights = folder, program, weights
+    def __init__(self, folder: Path, program: Path, weights: tuple[str, ...], repository: str) -> None:
+        self.folder, self.program, self.weights, self.repository = folder, program, weights, repository
         # Where the program finds a folder, and where the hub has all files.
-        self.source, self.served = folder / "source", folder / "hub" / REPOSITORY
+        self.source, self.served = folder / "source", folder / "hub" / repository
         self.home = folder / "home"
 
     def make(self) -> None:
@@ -55,7 +53,7 @@ class World:
 
     def fill_hub_cache(self, with_weights: bool) -> None:
         """Makes the cache that `huggingface_hub` would have after a download."""
-        repository = self.home / "hf" / "hub" / f"models--{REPOSITORY.replace('/', '--')}"
+        repository = self.home / "hf" / "hub" / f"models--{self.repository.replace('/', '--')}"
         snapshot = repository / "snapshots" / hub_served.COMMIT
         left = [] if with_weights else self.weight_paths(self.served)
         for path in self.served.rglob("*"):
@@ -103,9 +101,9 @@ def _add_to_cache(repository: Path, path: Path, link: Path) -> None:
 
 
 @contextmanager
-def enter(program: Path, weights: tuple[str, ...]) -> Iterator[World]:
+def enter(program: Path, weights: tuple[str, ...], repository: str) -> Iterator[World]:
     """A world with the real files of a program."""
     with tempfile.TemporaryDirectory(prefix="oomph-weights-", ignore_cleanup_errors=True) as folder:
-        world = World(Path(folder), program, weights)
+        world = World(Path(folder), program, weights, repository)
         world.make()
         yield world

@@ -30,3 +30,15 @@ def zero(model: torch.nn.Module) -> torch.nn.Module:
         for tensor in model.state_dict().values():
             tensor.zero_()
     return model
+
+
+def make_tokenizer(words: int):
+    """A tokenizer of transformers that knows so many words."""
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    vocabulary = {word: number for number, word in enumerate(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *(f"w{number}" for number in range(words - 4))])}
+    inner = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    inner.pre_tokenizer = pre_tokenizers.Whitespace()
+    special = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]"}
+    return PreTrainedTokenizerFast(tokenizer_object=inner, model_max_length=128, **special)
