@@ -18,7 +18,7 @@ def make(folder):
         block_out_channels=(64, 128), latent_channels=4, down_block_types=("DownEncoderBlock2D",) * 2, up_block_types=("UpDecoderBlock2D",) * 2
     )
     vocabulary = {word: number for number, word in enumerate(["<|startoftext|>", "<|endoftext|>", "a</w>", "c", "a", "t</w>", "ca", "cat</w>"])}
-    tokenizer = CLIPTokenizer(vocab=vocabulary, merges=["c a", "ca t</w>"], model_max_length=77)
+    tokenizer = CLIPTokenizer(vocab=vocabulary, merges=[("c", "a"), ("ca", "t</w>")], model_max_length=77)
     text = CLIPTextModel(
         CLIPTextConfig(vocab_size=8000, hidden_size=256, intermediate_size=1024, num_hidden_layers=2, num_attention_heads=4, eos_token_id=1)
     )
