@@ -23,7 +23,7 @@ SHELL := bash
 # What every suite is told: where the binary is, and whether cases that are left to `make test-all` run too.
 SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
-.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden messages differential python-tests values captures compiled system effects causes caught deaths against retry limits live top python-api fits leaks blame mistakes remedies zoo crosscheck frameworks notebook notebook-screens validate clean
+.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden messages differential python-tests values captures compiled system effects causes caught deaths against retry limits live top python-api fits leaks blame mistakes remedies zoo crosscheck frameworks notebook notebook-screens weights validate clean
 .DEFAULT_GOAL := demo
 
 demo: setup build
@@ -203,6 +203,10 @@ CHROMIUM ?= /usr/bin/chromium
 notebook-screens: binaries $(FRAMEWORKS)/.ready
 	$(FRAMEWORKS)/bin/python -m pip install --disable-pip-version-check --progress-bar off --quiet -r requirements/notebook.txt
 	$(FRAMEWORKS)/bin/python tests/notebook/browser.py --oomph $(OOMPH) --chromium $(CHROMIUM)
+
+# Ways to load weights without the weights, beside the same with real files of zeros. Not in `make test` yet.
+weights: setup binaries $(FRAMEWORKS)/.ready
+	$(FRAMEWORKS)/bin/python tests/weights/check.py $(SUITE)
 
 zoo: setup binaries
 	$(PY) tests/zoo/check.py $(SUITE)
