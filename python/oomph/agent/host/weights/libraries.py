@@ -6,7 +6,12 @@ import importlib
 from ...process.importing import after_import
 
 # By the module here: the modules of libraries. A module here has `HOOKS`: a function without arguments by the name of the library's module.
-_LIBRARIES: dict[str, tuple[str, ...]] = {}
+_LIBRARIES: dict[str, tuple[str, ...]] = {
+    "transformers_models": ("transformers.modeling_utils",),
+    "diffusers_models": ("diffusers.models.modeling_utils",),
+    "adapters": ("peft.peft_model",),
+    "sentence_models": ("sentence_transformers.base.modules.module",),
+}
 
 
 def wait() -> None:
