@@ -10,6 +10,7 @@ _LIBRARIES: dict[str, tuple[str, ...]] = {
     "transformers_models": ("transformers.modeling_utils",),
     "diffusers_models": ("diffusers.models.modeling_utils",),
     "adapters": ("peft.peft_model",),
+    "gguf_files": ("transformers.integrations.gguf.reader", "transformers.integrations.gguf.kernels", "gguf"),
     "sentence_models": ("sentence_transformers.base.modules.module",),
 }
 

@@ -15,6 +15,10 @@ _ENDINGS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".gguf", ".h5", ".ms
 # The shards of the Hub's large checkpoints.
 MOST_SHARD_BYTES = 5_000_000_000
 _DTYPES = {short: getattr(torch, name) for name, short in hollow.NAMES.items() if hasattr(torch, name)}
+# The order of tensors in a file: large dtypes first (`Dtype` and `prepare`, safetensors 0.8). Libraries load in the order of the file.
+_ORDER = (
+    "U64", "I64", "F64", "C64", "F32", "U32", "I32", "BF16", "F16", "U16", "I16", "F8_E8M0", "F8_E4M3", "F8_E5M2", "I8", "U8", "BOOL",
+)  # fmt: skip
 _numbers = itertools.count()
 
 
@@ -58,10 +62,11 @@ def write_file(path: str, state: State, metadata: Mapping[str, str] | None = Non
     if path.endswith((".bin", ".pt", ".pth")):
         _write_pickle(path, state)
         return
-    total = hollow.write_safetensors(path, state.shapes, metadata)
+    shapes = dict(sorted(state.shapes.items(), key=lambda item: (_ORDER.index(item[1].dtype), item[0])))
+    total = hollow.write_safetensors(path, shapes, metadata)
     start = os.path.getsize(path) - total
     with open(path, "r+b") as file:
-        for name, shape in state.shapes.items():
+        for name, shape in shapes.items():
             if name in state.values:
                 file.seek(start)
                 file.write(state.values[name])
