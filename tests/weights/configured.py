@@ -6,11 +6,10 @@ A case saves a small model on the CPU, runs a program that loads it over a phant
 """
 
 import json
-import shutil
+import resource
 import subprocess
 import sys
 import tempfile
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -19,185 +18,44 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent))
 
 import suite  # noqa: E402
+from ways import LLAMA, SAVE, WAYS, Way  # noqa: E402
 
 PYTHON = suite.ROOT / "target" / "frameworks" / "bin" / "python"
 PATIENCE = 600
 GIB = 1 << 30
-MOST_HOST_BYTES = 2 * GIB
-WEIGHTS = ("*.safetensors", "*.bin", "*.index.json", "*.gguf")
-
-LLAMA = """
-import torch, json
-from transformers import LlamaConfig, LlamaForCausalLM
-sizes = dict(hidden_size=512, intermediate_size=1536, num_hidden_layers=3, num_attention_heads=8, num_key_value_heads=2, vocab_size=8192)
-model = LlamaForCausalLM(LlamaConfig(**sizes, dtype="bfloat16")).to(torch.bfloat16)
-"""
-SAVE = 'model.save_pretrained("model")\n'
-LOAD = "import torch\nfrom transformers import AutoModelForCausalLM\n"
-SD = """
-import torch
-from diffusers import AutoencoderKL, DDIMScheduler, StableDiffusionPipeline, UNet2DConditionModel
-from transformers import CLIPTextConfig, CLIPTextModel, CLIPTokenizer
-unet = UNet2DConditionModel(block_out_channels=(64, 128), layers_per_block=1, sample_size=32, cross_attention_dim=256,
-    down_block_types=("DownBlock2D", "CrossAttnDownBlock2D"), up_block_types=("CrossAttnUpBlock2D", "UpBlock2D"))
-"""
-PIPELINE = """
-vae = AutoencoderKL(block_out_channels=[64, 128], down_block_types=["DownEncoderBlock2D"] * 2, up_block_types=["UpDecoderBlock2D"] * 2,
-    latent_channels=4)
-text = CLIPTextModel(CLIPTextConfig(hidden_size=256, intermediate_size=1024, num_attention_heads=4, num_hidden_layers=3, vocab_size=5000))
-pipeline = StableDiffusionPipeline(vae=vae, text_encoder=text, tokenizer=None, unet=unet, scheduler=DDIMScheduler(), safety_checker=None,
-    feature_extractor=None, requires_safety_checker=False)
-"""
-LAYERS = "[name for name, layer in model.named_modules() if isinstance(layer, torch.nn.Linear) and 'lm_head' not in name]"
-FP8 = f"""
-from safetensors.torch import save_file
-state, linears = dict(model.state_dict()), {LAYERS}
-for name in linears:
-    weight = state[name + ".weight"]
-    state[name + ".weight"] = weight.to(torch.float8_e4m3fn)
-    state[name + ".weight_scale_inv"] = torch.ones(-(-weight.shape[0] // 128), -(-weight.shape[1] // 128))
-model.config.quantization_config = dict(quant_method="fp8", weight_block_size=[128, 128], activation_scheme="dynamic")
-model.config.save_pretrained("model")
-save_file(state, "model/model.safetensors", dict(format="pt"))
-"""
-PACKED = f"""
-from safetensors.torch import save_file
-state, linears = dict(model.state_dict()), {LAYERS}
-for name in linears:
-    rows, columns = state.pop(name + ".weight").shape
-    state[name + ".weight_packed"] = torch.zeros(rows, columns // 8, dtype=torch.int32)
-    state[name + ".weight_scale"] = torch.ones(rows, columns // 128, dtype=torch.bfloat16)
-    state[name + ".weight_shape"] = torch.tensor([rows, columns])
-scheme = dict(num_bits=4, type="int", symmetric=True, strategy="group", group_size=128)
-groups = dict(group_0=dict(targets=["Linear"], weights=scheme))
-model.config.quantization_config = dict(quant_method="compressed-tensors", format="pack-quantized", config_groups=groups,
-    ignore=["lm_head"], quantization_status="compressed")
-model.config.save_pretrained("model")
-save_file(state, "model/model.safetensors", dict(format="pt"))
-"""
-QUANTIZED = """
-from transformers import AutoModelForCausalLM, BitsAndBytesConfig
-model.save_pretrained("plain")
-settings = BitsAndBytesConfig(%s)
-AutoModelForCausalLM.from_pretrained("plain", quantization_config=settings, device_map="cpu").save_pretrained("model")
-"""
-ADAPTER = """
-from peft import LoraConfig, get_peft_model
-model.save_pretrained("base")
-for path in ("base",):
-    model = LlamaForCausalLM.from_pretrained(path)
-get_peft_model(model, LoraConfig(r=64, target_modules="all-linear", task_type="CAUSAL_LM")).save_pretrained("model")
-"""
-MIXTRAL = """
-import torch
-from transformers import MixtralConfig, MixtralForCausalLM
-model = MixtralForCausalLM(MixtralConfig(hidden_size=256, intermediate_size=512, num_hidden_layers=2, num_attention_heads=4,
-    num_key_value_heads=2, vocab_size=4096, num_local_experts=8)).to(torch.bfloat16)
-"""
-SENTENCES = """
-from sentence_transformers import SentenceTransformer, models
-from transformers import BertConfig, BertModel, BertTokenizer
-BertModel(BertConfig(hidden_size=256, num_hidden_layers=2, num_attention_heads=4, intermediate_size=1024, vocab_size=8000)).save_pretrained("bert")
-open("vocab.txt", "w").write("\\n".join(["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b"]))
-BertTokenizer("vocab.txt").save_pretrained("bert")
-words = models.Transformer("bert")
-model = SentenceTransformer(modules=[words, models.Pooling(256), models.Dense(256, 2048)], device="cpu")
-model.save("model")
-"""
-CACHE = """
-import pathlib, shutil
-root = pathlib.Path("hub/models--some--body")
-(root / "refs").mkdir(parents=True)
-(root / "refs" / "main").write_text("0" * 40)
-model.save_pretrained(root / "snapshots" / ("0" * 40))
-"""
-
-
-@dataclass(frozen=True)
-class Way:
-    """A way to load: code that saves a model on the CPU, and code that loads it from `model` on the GPU."""
-
-    name: str
-    save: str
-    load: str
-    # The folder or folders that lose their files of weights, and the patterns of the files.
-    bare: str = "model"
-    lost: tuple[str, ...] = WEIGHTS
-
-
-def _causal(name: str, save: str, options: str, kind: str = "AutoModelForCausalLM", after: str = "", **rest) -> Way:
-    names = ", ".join({kind, *(word for word in ("AutoConfig", "BitsAndBytesConfig") if word in options)})
-    return Way(name, save, f'import torch\nfrom transformers import {names}\nmodel = {kind}.from_pretrained("model"{options}){after}\n', **rest)
-
-
-CUDA = ', device_map="cuda"'
-WAYS = [
-    _causal("device_map=cuda", LLAMA + SAVE, CUDA),
-    _causal("device_map=auto", LLAMA + SAVE, ', device_map="auto"'),
-    _causal("dtype=float32, moved", LLAMA + SAVE, ", dtype=torch.float32", after=".to('cuda')"),
-    _causal("low_cpu_mem_usage, moved", LLAMA + SAVE, ", low_cpu_mem_usage=True, dtype=torch.float16", after=".cuda()"),
-    _causal("shards", LLAMA + 'model.save_pretrained("model", max_shard_size="4MB")\n', CUDA),
-    _causal(
-        "pytorch_model.bin",
-        LLAMA + SAVE + 'torch.save(model.state_dict(), "model/pytorch_model.bin")\n',
-        CUDA + ", use_safetensors=False",
+# Ways with some files that stay: the base of an adapter, and the first shards.
+PARTLY = ("half a download", "peft adapter", "an adapter, by transformers")
+MOST_HOST_BYTES = 9 * GIB // 4
+MOST_SECONDS = 60
+LAYERS = {"hidden_act": "silu", "rms_norm_eps": 1e-5, "dtype": "bfloat16", "architectures": ["LlamaForCausalLM"], "model_type": "llama"}
+# The sizes of Llama 2, and of a mixture of experts of 235 billion parameters; the device bytes of the weights.
+LARGE = {
+    "7B": (LAYERS | {"hidden_size": 4096, "intermediate_size": 11008, "num_hidden_layers": 32, "num_attention_heads": 32,
+        "num_key_value_heads": 32, "vocab_size": 32000}, 2 * 6_738_415_616),
+    "70B": (LAYERS | {"hidden_size": 8192, "intermediate_size": 28672, "num_hidden_layers": 80, "num_attention_heads": 64,
+        "num_key_value_heads": 8, "vocab_size": 32000}, 2 * 68_976_648_192),
+}  # fmt: skip
+# A configuration, more files by name, and the words of the error.
+CONFIG = '{"model_type": "llama", "architectures": ["LlamaForCausalLM"], "hidden_size": 64, "num_hidden_layers": 1, "vocab_size": 100}'
+WRONG = {
+    "an unknown architecture": ({"config.json": '{"model_type": "unheard_of"}'}, ("unheard_of", "`model_type`", "--python")),
+    "a damaged configuration": ({"config.json": '{"model_type"'}, ("model/config.json", "not a valid JSON file", "fetch the file again")),
+    "a folder without a configuration": ({"notes.txt": ""}, ("Should have a `model_type` key", "config.json")),
+    "code that is not there": (
+        {"config.json": '{"model_type": "odd", "auto_map": {"AutoConfig": "odd_code.Odd"}}'},
+        ("odd_code.py", "`auto_map`"),
     ),
-    _causal("a base model of a language model", LLAMA + SAVE, CUDA, "AutoModel"),
-    _causal("a classifier of a language model", LLAMA + SAVE, CUDA, "AutoModelForSequenceClassification"),
-    _causal("config=", LLAMA + SAVE, CUDA + ', config=AutoConfig.from_pretrained("model")', "LlamaForCausalLM"),
-    _causal(
-        "subfolder and variant",
-        LLAMA + 'model.half().save_pretrained("model/part", variant="fp16")\n',
-        CUDA + ', subfolder="part", variant="fp16"',
-        bare="model/part",
+    "weights of another name": ({"config.json": CONFIG, "model.fp16.safetensors": ""}, ("no file named model.safetensors", "`variant`")),
+    "an index of other tensors": (
+        {"config.json": CONFIG, "model.safetensors.index.json": '{"metadata": {}, "weight_map": {"other": "model-1.safetensors"}}'},
+        ("model-1.safetensors", "No such file"),
     ),
-    _causal(
-        "tied embeddings",
-        "from transformers import GPT2Config, GPT2LMHeadModel\n"
-        + "model = GPT2LMHeadModel(GPT2Config(n_embd=512, n_layer=2, n_head=8, vocab_size=20000))\n"
-        + SAVE,
-        CUDA,
-    ),
-    _causal("mixture of experts", MIXTRAL + SAVE, CUDA),
-    _causal("quantized while loading", LLAMA + SAVE, CUDA + ", quantization_config=BitsAndBytesConfig(load_in_4bit=True)"),
-    _causal("bitsandbytes, 4 bits", LLAMA + QUANTIZED % "load_in_4bit=True, bnb_4bit_quant_type='nf4'", CUDA),
-    _causal("bitsandbytes, nested", LLAMA + QUANTIZED % "load_in_4bit=True, bnb_4bit_use_double_quant=True", CUDA),
-    _causal("bitsandbytes, 8 bits", LLAMA + QUANTIZED % "load_in_8bit=True", CUDA),
-    _causal("fp8", LLAMA + FP8, CUDA),
-    _causal("compressed-tensors", LLAMA + PACKED, CUDA),
-    _causal(
-        "half a download",
-        LLAMA + 'model.save_pretrained("model", max_shard_size="4MB")\n',
-        CUDA,
-        lost=("model-00002-*", "model-00003-*"),
-    ),
-    Way(
-        "a name in the cache",
-        LLAMA + CACHE,
-        LOAD + 'model = AutoModelForCausalLM.from_pretrained("some/body", device_map="cuda")\n',
-        bare="hub/models--some--body/snapshots/" + "0" * 40,
-    ),
-    Way("peft adapter", LLAMA + ADAPTER, LOAD + "from peft import PeftModel\n"
-        'model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained("base", device_map="cuda"), "model")\n'),
-    Way("an adapter and its base", LLAMA + ADAPTER, LOAD + 'from peft import AutoPeftModelForCausalLM\n'
-        'model = AutoPeftModelForCausalLM.from_pretrained("model", device_map="cuda")\n', bare="model base"),
-    _causal("an adapter, by transformers", LLAMA + ADAPTER, CUDA),
-    Way("sentence-transformers", SENTENCES, "import torch\nfrom sentence_transformers import SentenceTransformer\n"
-        'model = SentenceTransformer("model", device="cuda")\n', bare="model model/2_Dense"),
-    Way("diffusers model", SD + 'unet.save_pretrained("model")\n', SD.split("unet")[0]
-        + 'model = UNet2DConditionModel.from_pretrained("model", torch_dtype=torch.float16).to("cuda")\n'),
-    Way("diffusers subfolder and variant", SD + 'unet.half().save_pretrained("model/unet", variant="fp16")\n', SD.split("unet")[0]
-        + 'model = UNet2DConditionModel.from_pretrained("model", subfolder="unet", variant="fp16").to("cuda")\n', bare="model/unet"),
-    Way("diffusers device_map", SD + 'unet.save_pretrained("model")\n', SD.split("unet")[0]
-        + 'model = UNet2DConditionModel.from_pretrained("model", device_map="cuda")\n'),
-    Way("diffusers pipeline", SD + PIPELINE + 'pipeline.save_pretrained("model")\n', SD.split("unet")[0]
-        + 'model = StableDiffusionPipeline.from_pretrained("model", torch_dtype=torch.float16).to("cuda")\n',
-        bare="model/unet model/vae model/text_encoder"),
-    Way("diffusers pipeline, variant", SD + PIPELINE + 'pipeline.to(torch.float16).save_pretrained("model", variant="fp16")\n',
-        SD.split("unet")[0] + 'from diffusers import DiffusionPipeline\n'
-        'model = DiffusionPipeline.from_pretrained("model", variant="fp16", torch_dtype=torch.float16).to("cuda")\n',
-        bare="model/unet model/vae model/text_encoder"),
-]  # fmt: skip
+}
+LOAD = """import torch
+from transformers import AutoModelForCausalLM
+model = AutoModelForCausalLM.from_pretrained("model", device_map="cuda", trust_remote_code=True)
+"""
+
 FIGURES = """
 import json, pathlib, resource
 figures = [torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved(), torch.cuda.memory_allocated(), torch.cuda.memory_reserved()]
@@ -216,7 +74,8 @@ def _environment(work: Path) -> dict[str, str]:
 
 def run_python(work: Path, code: str) -> None:
     """Runs code without a GPU."""
-    done = subprocess.run([PYTHON, "-c", code], cwd=work, env=_environment(work), capture_output=True, text=True, timeout=PATIENCE)
+    environment = _environment(work) | {"PYTHONPATH": str(suite.ROOT / "python")}
+    done = subprocess.run([PYTHON, "-c", code], cwd=work, env=environment, capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == 0, done.stderr
 
 
@@ -235,7 +94,9 @@ def compare(oomph: Path, way: Way) -> str:
     with _folder() as work:
         run_python(work, way.save)
         real, figures, _ = check(oomph, work, way.load)
-        for folder in way.bare.split():
+        if way.hollow:
+            run_python(work, way.hollow)
+        for folder in way.bare.split() if not way.hollow else ():
             _lose(work / folder, way.lost)
         bare, without, output = check(oomph, work, way.load)
         assert "oomph agent" not in output, output
@@ -244,7 +105,7 @@ def compare(oomph: Path, way: Way) -> str:
             assert bare["peak"][key] == real["peak"][key], (key, bare["peak"], real["peak"])
         notes = " ".join(bare["notes"])
         assert "not on this machine" in notes and "not on this machine" not in " ".join(real["notes"]), notes
-        assert "not read" not in notes or way.lost is not WEIGHTS or "base" in way.save, notes
+        assert "not read" not in notes or way.lost is not BARE or "base" in way.save, notes
         return f"{figures[0] >> 20} MiB"
 
 
@@ -253,6 +114,46 @@ def _lose(folder: Path, patterns: tuple[str, ...]) -> None:
     assert lost, f"no weights in {folder}: {list(folder.iterdir())}"
     for path in lost:
         path.unlink()
+
+
+def load_large(oomph: Path, size: str) -> str:
+    """Loads the shape of a large model from config.json alone."""
+    config, device_bytes = LARGE[size]
+    with _folder() as work:
+        (work / "model").mkdir()
+        (work / "model" / "config.json").write_text(json.dumps(config))
+        report, figures, _ = check(oomph, work, LOAD)
+        assert 0 <= report["peak"]["allocated_bytes"] - device_bytes <= 1024, (report["peak"], device_bytes)
+        seconds = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+        assert figures[4] <= MOST_HOST_BYTES, f"{figures[4]} bytes of the host"
+        assert seconds <= MOST_SECONDS, f"{seconds:.0f} s of processor time"
+        return f"{device_bytes / GIB:.1f} GiB, {figures[4] / GIB:.2f} GiB of the host, {seconds:.0f} s"
+
+
+def refuse(oomph: Path, name: str) -> None:
+    """A folder that cannot be loaded: exit status 2, and a sentence that names both sides."""
+    files, words = WRONG[name]
+    with _folder() as work:
+        (work / "model").mkdir()
+        for file, text in files.items():
+            (work / "model" / file).write_text(text)
+        _, _, output = check(oomph, work, LOAD, status=2)
+        _expect_words(output, words)
+
+
+def contradict(oomph: Path) -> None:
+    """Weights whose shapes contradict config.json"""
+    with _folder() as work:
+        run_python(work, f"{LLAMA}{SAVE}")
+        config = json.loads((work / "model" / "config.json").read_text())
+        (work / "model" / "config.json").write_text(json.dumps(config | {"intermediate_size": 2048}))
+        _, _, output = check(oomph, work, LOAD, status=2)
+        _expect_words(output, ("mlp.down_proj.weight is (512, 1536) in the checkpoint", "expects (512, 2048)", "config.json and the weights"))
+
+
+def _expect_words(output: str, words: tuple[str, ...]) -> None:
+    missing = [word for word in words if word not in output]
+    assert not missing, f"{missing} not in\n{output}"
 
 
 def _folder():
@@ -268,7 +169,10 @@ class _Work(tempfile.TemporaryDirectory):
 
 def make_cases(oomph: Path) -> list[suite.Case]:
     """The cases for a binary."""
-    return [suite.Case(way.name, partial(compare, oomph, way)) for way in WAYS]
+    cases = [suite.Case(way.name, partial(compare, oomph, way), is_extra=not way.is_usual) for way in WAYS]
+    cases += [suite.Case(f"{size} of config.json alone", partial(load_large, oomph, size)) for size in LARGE]
+    cases += [suite.Case(name, partial(refuse, oomph, name)) for name in WRONG]
+    return [*cases, suite.Case(contradict.__doc__ or "", partial(contradict, oomph))]
 
 
 def main() -> int:

@@ -17,16 +17,18 @@ _FILES = ("adapter_model.safetensors", "adapter_model.bin")
 _PREFIX = "base_model.model."
 
 
-def stand_in_for(title: str, model, adapter: str, is_pickle: bool) -> tuple[list[str], None]:
-    """The hollow file of an adapter of a model of transformers."""
-    return [_write(title, model, adapter, _FILES[is_pickle])], None
+def stand_in_for(title: str, model, adapter: str) -> tuple[list[str], None] | None:
+    """The hollow file of an adapter of a model of transformers; `None` for a folder with the adapter's weights."""
+    if os.path.isdir(title) and not _is_bare(title):
+        return None
+    return [_write(title, model, adapter)], None
 
 
-def _write(title: str, model, adapter: str, filename: str) -> str:
+def _write(title: str, model, adapter: str) -> str:
     peft = sys.modules["peft"]
     tensors = peft.get_peft_model_state_dict(model, adapter_name=adapter, save_embedding_layers=False)
     state = state_files.state_of({_with_prefix(name): tensor for name, tensor in tensors.items()})
-    path = os.path.join(state_files.make_folder(), filename)
+    path = os.path.join(state_files.make_folder(), _FILES[0])
     state_files.write_file(path, state)
     ledger.note(ledger.WEIGHTS, title, ledger.CONFIGURATION, tensors=len(state.shapes), bytes=state.bytes)
     return path
@@ -42,7 +44,7 @@ def _loading(original: Callable) -> Callable:
         folder = os.path.join(str(model_id), kwargs.get("subfolder") or "")
         if not _is_bare(folder) or "self" not in caller or "adapter_name" not in caller:
             return original(model_id, *args, **kwargs)
-        made = os.path.dirname(_write(os.path.normpath(folder), caller["self"], caller["adapter_name"], _FILES[0]))
+        made = os.path.dirname(_write(os.path.normpath(folder), caller["self"], caller["adapter_name"]))
         return original(made, *args, **kwargs | {"subfolder": None})
 
     return stand_in

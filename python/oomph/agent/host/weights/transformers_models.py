@@ -25,6 +25,8 @@ _CONFIGURATION = "config.json"
 _INDEX = "model.safetensors.index.json"
 # The dtypes of files by variant: a variant is named after the dtype.
 VARIANTS = {"fp16": torch.float16, "bf16": torch.bfloat16, "fp32": torch.float32}
+# The most tensors that an error names.
+_NAMED = 2
 # The checkpoints already made, by name, class and dtype: a program may load one twice.
 _made: dict[tuple, tuple[list[str], dict | None]] = {}
 
@@ -84,7 +86,7 @@ def _resolving(original: Callable) -> Callable:
             if made is None:
                 raise
             return made
-        return found if request is None else _complete_folder(request, *found)
+        return found if request is None else _check_files(request, *found)
 
     return stand_in
 
@@ -102,7 +104,7 @@ def _read_request(arguments: Mapping, loader: Mapping) -> Request | None:
 def _stand_in_for(request: Request) -> tuple[list[str], dict | None] | None:
     """Files and their index for a checkpoint without weights; `None` leaves the error to the library."""
     if "peft_config" in request.loader and "cls" not in request.loader:
-        return adapters.stand_in_for(request.title, request.loader["self"], request.loader["adapter_name"], request.is_pickle)
+        return adapters.stand_in_for(request.title, request.loader["self"], request.loader["adapter_name"])
     if request.find(_CONFIGURATION) is None or "cls" not in request.loader:
         return None
     if os.path.isdir(request.name):
@@ -139,11 +141,12 @@ def _read_places(index: str) -> dict[str, str]:
         return json.load(file)["weight_map"]
 
 
-def _complete_folder(request: Request, files: list[str] | None, index: dict | None) -> tuple[list[str] | None, dict | None]:
-    """Stands in for shards that an index names and that are not there: half a download."""
-    if not files or index is None or all(os.path.isfile(file) for file in files):
+def _check_files(request: Request, files: list[str] | None, index: dict | None) -> tuple[list[str] | None, dict | None]:
+    """Stands in for files that the library has not looked for: shards that an index names (half a download), and an adapter's file."""
+    if not files or all(os.path.isfile(file) for file in files):
         return files, index
-    return _complete(request, index["weight_map"]) or (files, index)
+    made = _stand_in_for(request) if index is None else _complete(request, index["weight_map"])
+    return made or (files, index)
 
 
 def _complete(request: Request, places: dict[str, str]) -> tuple[list[str], dict] | None:
@@ -267,7 +270,8 @@ def _reporting(original: Callable) -> Callable:
 
 def _list_mismatches(arguments: Mapping) -> list[str]:
     mismatched = sorted(getattr(arguments.get("loading_info"), "mismatched_keys", ()))
-    return [f"{name} is {tuple(found)} in the checkpoint, the model expects {tuple(wanted)}" for name, found, wanted in mismatched]
+    lines = [f"{name} is {tuple(found)} in the checkpoint, the model expects {tuple(wanted)}" for name, found, wanted in mismatched[:_NAMED]]
+    return lines + [f"and {len(mismatched) - _NAMED} more"] * (len(mismatched) > _NAMED)
 
 
 HOOKS = {"transformers.modeling_utils": _change}
