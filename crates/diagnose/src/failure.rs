@@ -205,6 +205,9 @@ fn exited_hint(output: &str) -> &'static str {
 }
 
 fn raised_hint(type_name: &str, message: &str) -> &'static str {
+    if let Some(hint) = configuration_hint(message) {
+        return hint;
+    }
     match type_name {
         _ if message.contains("environment variable RANK") => {
             "a launcher sets RANK: put yours in front (`oomph check -- torchrun …`), or check one rank of N with --world-size N"
@@ -218,4 +221,34 @@ fn raised_hint(type_name: &str, message: &str) -> &'static str {
         }
         _ => "run the script by itself first; --verbose shows all that it prints",
     }
+}
+
+/// The hint for a configuration without its model's code, architecture or shapes (transformers 4.50 to 5.17, diffusers 0.42).
+fn configuration_hint(message: &str) -> Option<&'static str> {
+    let has = |words: &str| message.contains(words);
+    if has("does not recognize this architecture") {
+        return Some(
+            "is `model_type` in config.json right? Else this transformers is older than the model: --python chooses another",
+        );
+    }
+    if has("Should have a `model_type` key") {
+        return Some("a model's folder has a config.json that states `model_type`; the weights may be absent");
+    }
+    if has("is not a valid JSON file") {
+        return Some("fetch the file again: of a model a dry run needs the configuration, whole, and no weights");
+    }
+    if has("contains custom code which must be executed") {
+        return Some("a dry run executes the model's own code, too: read it first, then pass trust_remote_code=True");
+    }
+    if has("does not appear to have a file named") && has(".py") {
+        return Some("config.json names code in `auto_map`: fetch those .py files too; the weights may be absent");
+    }
+    if has("in the checkpoint, the model expects") || has("size mismatch for") || has("expected shape torch.Size") {
+        return Some(
+            "config.json and the weights are of different models: fetch both again, or move the weights away, for a dry run needs only config.json",
+        );
+    }
+    has("Error no file named").then_some(
+        "config.json is enough if no weights lie beside it; these have another name: `variant`, `subfolder` or `use_safetensors` selects them",
+    )
 }

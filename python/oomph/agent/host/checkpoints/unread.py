@@ -5,10 +5,14 @@ file's size replaces the mapping: large floating tensors in it are holes (Note [
 small parameters. `torch.load` without `mmap` takes the same path. So a checkpoint costs its header and its small tensors, through every
 cast, copy and move of the weights.
 
+Holes of the file itself are never read, in tensors of any dtype: a hollow file's packed integers stay holes (Note [Missing weights]). The
+ledger of missing weights counts the hollow files, so these are not counted here.
+
 Only private mappings are replaced: writes to a shared mapping belong into the file.
 """
 
 import ctypes
+import errno
 import functools
 import os
 import pickle
@@ -22,6 +26,7 @@ import torch.serialization
 
 from ..holes import LARGE_BYTES
 from ..pickles import Storages
+from ..weights.hollow import is_hollow
 
 # A file with more bytes to read than this is no checkpoint of weights, and is mapped unchanged.
 _MOST_READ_BYTES = 256 << 20
@@ -90,9 +95,14 @@ class Checkpoints:
             for part in parts:
                 if not part.is_weight:
                     _read(file, part, storage)
-        weights = [part.size for part in parts if part.is_weight]
-        self._unread[os.path.realpath(path)] = (len(weights), sum(weights))
+        if not is_hollow(path):
+            self.note(path, [part.size for part in parts if part.is_weight])
         return storage
+
+    def note(self, path: str, sizes: list[int]) -> None:
+        """Counts the unread tensors of a file, in place of an earlier count."""
+        if sizes:
+            self._unread[os.path.realpath(path)] = (len(sizes), sum(sizes))
 
 
 def _can_stand_in(path: str) -> bool:
@@ -110,8 +120,31 @@ def _weights_and_rest(path: str) -> list[Part] | None:
     except (OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, pickle.UnpicklingError, zipfile.BadZipFile):
         # The program's own reader reports the error.
         return None
-    to_read = sum(part.size for part in parts if not part.is_weight)
-    return parts if to_read <= _MOST_READ_BYTES and any(part.is_weight for part in parts) else None
+    to_read = _count_read(path, parts)
+    spared = sum(part.size for part in parts) - to_read
+    return parts if to_read <= _MOST_READ_BYTES and spared >= LARGE_BYTES else None
+
+
+def _count_read(path: str, parts: list[Part]) -> int:
+    """Bytes of the parts to read, without the holes of the file."""
+    with open(path, "rb", buffering=0) as file:
+        read = (_written(file, part.start, part.start + part.size) for part in parts if not part.is_weight)
+        return sum(end - start for extents in read for start, end in extents)
+
+
+def _written(file, start: int, end: int) -> Iterator[tuple[int, int]]:
+    """The written ranges of a file from `start` to `end`; the whole range on a file system without holes."""
+    while start < end:
+        try:
+            data = os.lseek(file.fileno(), start, os.SEEK_DATA)
+        except OSError as error:
+            if error.errno != errno.ENXIO:
+                yield start, end
+            return
+        if data >= end:
+            return
+        start = min(end, os.lseek(file.fileno(), data, os.SEEK_HOLE))
+        yield data, start
 
 
 def _parts_of_safetensors(path: str) -> Iterator[Part]:
@@ -156,10 +189,17 @@ def _floating_storages(data) -> set[str]:
 
 
 def _read(file, part: Part, storage: torch.UntypedStorage) -> None:
-    if part.start + part.size > storage.nbytes():
-        raise ValueError(f"{file.name} ends at {storage.nbytes()}, expected {part.start + part.size}")
-    target = memoryview((ctypes.c_char * part.size).from_address(storage.data_ptr() + part.start)).cast("B")
-    file.seek(part.start)
+    """Reads the written ranges of a part; the memory of the storage holds zeros elsewhere."""
+    size = os.fstat(file.fileno()).st_size
+    if part.start + part.size > min(size, storage.nbytes()):
+        raise ValueError(f"{file.name} ends at {min(size, storage.nbytes())}, expected {part.start + part.size}")
+    for start, end in _written(file, part.start, part.start + part.size):
+        _read_range(file, start, end, storage)
+
+
+def _read_range(file, start: int, end: int, storage: torch.UntypedStorage) -> None:
+    target = memoryview((ctypes.c_char * (end - start)).from_address(storage.data_ptr() + start)).cast("B")
+    file.seek(start)
     while target:
         count = file.readinto(target)
         if not count:

@@ -13,6 +13,11 @@ _LIBRARIES: dict[str, tuple[str, ...]] = {
     "open_clip_models": ("open_clip.pretrained", "open_clip.factory"),
     "timm_models": ("timm.models._builder", "timm.models._hub"),
     "torchvision_models": ("torchvision.models.densenet",),
+    "transformers_models": ("transformers.modeling_utils",),
+    "diffusers_models": ("diffusers.models.modeling_utils",),
+    "adapters": ("peft.peft_model",),
+    "gguf_files": ("transformers.integrations.gguf.reader", "transformers.integrations.gguf.kernels", "gguf"),
+    "sentence_models": ("sentence_transformers.base.modules.module",),
 }
 # The same for modules that programs often import before torch, and from which names are imported; the modules here do without torch.
 _EARLY_LIBRARIES = {

@@ -1,0 +1,84 @@
+"""diffusers: models and pipelines with configurations and without weights. See Note [Missing weights].
+
+`ModelMixin.from_pretrained` asks `_get_model_file` for the file (`diffusers/models/modeling_utils.py`, 0.42), with the class and the
+configuration in its frame. Schedulers have no weights, and text encoders are loaded by transformers. A configuration of diffusers states
+no dtype: the file has that of the variant, else float32.
+"""
+
+import copy
+import inspect
+import os
+import sys
+from collections.abc import Callable, Mapping
+
+import torch
+
+from ..outside import acts
+from . import ledger, quantized_states, state_files
+from .state_files import State
+from .transformers_models import VARIANTS, find_in_cache
+
+_CONFIGURATION = "config.json"
+# By folder and file name: the hollow file.
+_made: dict[tuple, str] = {}
+
+
+def _change() -> None:
+    acts.replace(sys.modules["diffusers.models.modeling_utils"], "_get_model_file", _finding)
+
+
+def _finding(original: Callable) -> Callable:
+    signature = inspect.signature(original)
+
+    def stand_in(*args, **kwargs):
+        arguments, caller = signature.bind_partial(*args, **kwargs).arguments, sys._getframe(1).f_locals
+        try:
+            return original(*args, **kwargs)
+        except OSError:
+            if not _is_bare(arguments) or "cls" not in caller or "config" not in caller:
+                raise
+            return _make_once(arguments, caller)
+
+    return stand_in
+
+
+def _is_bare(arguments: Mapping) -> bool:
+    """True for a configuration without weights, in a folder or in the Hub's cache."""
+    name, subfolder = str(arguments["pretrained_model_name_or_path"]), arguments.get("subfolder") or ""
+    folder = os.path.join(name, subfolder)
+    if os.path.isdir(name):
+        return os.path.isfile(os.path.join(folder, _CONFIGURATION)) and not state_files.has_weights(folder)
+    return find_in_cache(name, os.path.join(subfolder, _CONFIGURATION), arguments) is not None
+
+
+def _make_once(arguments: Mapping, caller: Mapping) -> str:
+    title = os.path.join(str(arguments["pretrained_model_name_or_path"]), arguments.get("subfolder") or "").rstrip("/")
+    key = (os.getpid(), title, arguments["weights_name"], caller["cls"])
+    if key not in _made:
+        _made[key] = _write(title, arguments["weights_name"], _describe(caller))
+    return _made[key]
+
+
+def _write(title: str, filename: str, state: State) -> str:
+    path = os.path.join(state_files.make_folder(), os.path.basename(filename))
+    state_files.write_file(path, state)
+    ledger.note(ledger.WEIGHTS, title, ledger.CONFIGURATION, tensors=len(state.shapes), bytes=state.bytes)
+    return path
+
+
+def _describe(caller: Mapping) -> State:
+    """The tensors of the configuration's model. Errors of its making are those of the program's configuration."""
+    dtype = VARIANTS.get(caller.get("variant"), torch.float32)
+    with torch.device("meta"):
+        model = caller["cls"].from_config(copy.deepcopy(caller["config"]), **caller.get("unused_kwargs", {}))
+    model = model.to(dtype)
+    quantizer = caller.get("hf_quantizer")
+    if quantizer is None or not quantizer.pre_quantized:
+        return state_files.state_of(model.state_dict())
+    quantizer = copy.deepcopy(quantizer)
+    quantizer.preprocess_model(model=model, device_map=None, keep_in_fp32_modules=[])
+    state = state_files.state_of(model.state_dict())
+    return quantized_states.add_quantized(model, state, quantizer.quantization_config, dtype)
+
+
+HOOKS = {"diffusers.models.modeling_utils": _change}

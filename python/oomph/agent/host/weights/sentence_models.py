@@ -1,0 +1,40 @@
+"""sentence-transformers: modules with a configuration and without weights. See Note [Missing weights].
+
+A module's configuration makes the module, and `load_torch_weights` fills it (`sentence_transformers/base/modules/module.py`, 6.2). The
+module with the transformer is loaded by transformers.
+"""
+
+import os
+import sys
+from collections.abc import Callable
+
+from . import ledger, state_files
+
+_CONFIGURATION = "config.json"
+
+
+def _change() -> None:
+    kind = sys.modules["sentence_transformers.base.modules.module"].Module
+    kind.load_torch_weights = classmethod(_loading(kind.load_torch_weights.__func__))
+
+
+def _loading(original: Callable) -> Callable:
+    def stand_in(cls, model_name_or_path, subfolder="", *args, model=None, **kwargs):
+        folder = os.path.join(str(model_name_or_path), subfolder or "")
+        if model is None or not os.path.isfile(os.path.join(folder, _CONFIGURATION)) or state_files.has_weights(folder):
+            return original(cls, model_name_or_path, subfolder, *args, model=model, **kwargs)
+        return original(cls, _write(os.path.normpath(folder), model), model=model)
+
+    return stand_in
+
+
+def _write(title: str, model) -> str:
+    """The folder of a hollow checkpoint of a module."""
+    state = state_files.state_of(model.state_dict())
+    folder = state_files.make_folder()
+    state_files.write_file(os.path.join(folder, "model.safetensors"), state)
+    ledger.note(ledger.WEIGHTS, title, ledger.CONFIGURATION, tensors=len(state.shapes), bytes=state.bytes)
+    return folder
+
+
+HOOKS = {"sentence_transformers.base.modules.module": _change}
