@@ -27,6 +27,17 @@ def write_archive(path: str, size: int, read: Callable[[int, int], bytes]) -> tu
     return contents.tensors, contents.bytes, 0
 
 
+def write_gguf(path: str, size: int, read: Callable[[int, int], bytes]) -> tuple[int, int, int]:
+    """A GGUF file."""
+    gguf_files = importlib.import_module(".gguf_files", __package__)
+    try:
+        return gguf_files.write_hollow_gguf(path, size, read)
+    except BadAnswer:
+        raise
+    except ValueError as error:
+        raise BadAnswer(f"{os.path.basename(path)}: {error}") from error
+
+
 def write_hole_only(path: str, size: int, _read: Callable[[int, int], bytes]) -> tuple[int, int, int]:
     """A file of a format that PyTorch does not load: nothing is fetched."""
     hollow.write_hole(path, b"", size)
@@ -44,6 +55,7 @@ FORMATS: dict[str, Writer] = {
     ".pt": write_archive,
     ".pth": write_archive,
     ".ckpt": write_archive,
+    ".gguf": write_gguf,
     ".h5": write_hole_only,
     ".msgpack": write_hole_only,
     ".onnx": write_hole_only,
@@ -51,14 +63,12 @@ FORMATS: dict[str, Writer] = {
     ".tflite": write_hole_only,
     ".ot": write_hole_only,
 }
-# Weight files beside the formats.
-_OTHERS = (".gguf",)
 
 
 def is_weight_file(name: str, size: int | None) -> bool:
     """True for a file of weights, of a size in bytes if known, that is not worth fetching whole."""
     ending = os.path.splitext(name)[1].lower()
-    return (size is None or size >= LEAST_BYTES) and (ending in FORMATS or ending in _OTHERS)
+    return (size is None or size >= LEAST_BYTES) and ending in FORMATS
 
 
 def find_writer(name: str) -> Writer:

@@ -23,6 +23,8 @@ NAMES = {
     "int64": "I64", "uint64": "U64", "float64": "F64", "complex64": "C64",
 }  # fmt: skip
 _FOLDER = "hollow"
+# The download cache of Note [Mirror], below the user's folder of caches.
+_MIRRORS = os.path.join(os.sep, "oomph", "hub", "")
 
 
 @dataclass(frozen=True)
@@ -57,8 +59,8 @@ def make_folder(process: int) -> str:
 
 
 def is_hollow(path: str) -> bool:
-    """True for a file of a folder of `make_folder`."""
-    return f"{os.sep}{_FOLDER}-" in path
+    """True for a file of a folder of `make_folder`, or of a mirror (Note [Mirror])."""
+    return f"{os.sep}{_FOLDER}-" in path or _MIRRORS in os.path.realpath(path)
 
 
 def write_safetensors(path: str, shapes: Mapping[str, Shape], metadata: Mapping[str, str] | None = None) -> int:
