@@ -182,9 +182,10 @@ class Place:
         return Result(done.returncode, done.stdout, done.stderr)
 
     def assert_no_hollow_file(self) -> None:
-        """The user's cache has no file of a weight's size, and oomph's cache has no bytes in such files."""
-        large = [path for path in (self.folder / "home").rglob("*") if path.is_file() and path.stat().st_size >= hub_server.LARGE_BYTES]
-        assert not large, f"in the user's cache: {large}"
+        """The user's cache has no file of holes, and oomph's cache has no bytes in such files."""
+        files = [path for path in (self.folder / "home").rglob("*") if path.is_file()]
+        hollow = [path for path in files if path.stat().st_size > 1 << 16 and path.stat().st_blocks * 512 < path.stat().st_size // 2]
+        assert not hollow, f"in the user's cache: {hollow}"
         on_disk = sum(path.lstat().st_blocks * 512 for path in (self.folder / "cache" / "oomph" / "hub").rglob("*"))
         assert on_disk < 64 << 20, f"oomph's cache takes {on_disk} bytes"
 
