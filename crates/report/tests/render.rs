@@ -61,6 +61,7 @@ fn site(mib: u64, count: u64, line: u32) -> Site {
 fn fits() -> CheckReport {
     CheckReport {
         mistake: None,
+        made_up_data: Vec::new(),
         unapplied: Vec::new(),
         version: "0.1.0".to_owned(),
         torch: Some("2.11.0+cu130".to_owned()),
@@ -101,6 +102,7 @@ fn fits() -> CheckReport {
 fn full() -> CheckReport {
     CheckReport {
         mistake: None,
+        made_up_data: Vec::new(),
         unapplied: Vec::new(),
         verdict: Verdict::Oom { spare_bytes: -(2840 << 20), assumed: Vec::new() },
         steps: 0,

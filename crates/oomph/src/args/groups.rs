@@ -68,6 +68,10 @@ pub(crate) struct RunOptions {
     #[arg(long)]
     pub(crate) online: bool,
 
+    /// Make up well-known data sets that are not on this machine: of the right shapes, with values of no meaning
+    #[arg(long)]
+    pub(crate) fake_data: bool,
+
     /// The Python that runs the script [default: the active environment's, else `python3`]
     #[arg(long, value_name = "PATH", env = crate::environment::PYTHON)]
     pub(crate) python: Option<PathBuf>,
