@@ -433,6 +433,14 @@ fn the_headline_never_says_more_than_was_seen() {
     let cases = [
         (so_far(Some("it raised X"), vec![]), "fits NVIDIA GeForce RTX 4090 so far: 1.00 GiB to spare; it raised X"),
         (
+            CheckReport { made_up_data: vec!["imdb".to_owned()], ..fits() },
+            "fits NVIDIA GeForce RTX 4090 with made-up data: 20.70 GiB to spare",
+        ),
+        (
+            CheckReport { made_up_data: vec!["imdb".to_owned()], ..so_far(Some("it raised X"), vec![]) },
+            "fits NVIDIA GeForce RTX 4090 with made-up data so far: 1.00 GiB to spare; it",
+        ),
+        (
             CheckReport { need: need(26_248, None), ..fits() },
             "fits NVIDIA GeForce RTX 4090, but only by emptying PyTorch's cache: without a",
         ),

@@ -18,6 +18,8 @@ const ENDINGS: [&str; 13] =
 
 /// Returns the hint for an error about data; `None` for another error.
 pub(super) fn hint(type_name: &str, message: &str) -> Option<String> {
+    // A type of a library has the module in front.
+    let type_name = type_name.rsplit('.').next().unwrap_or(type_name);
     let has = |words: &[&str]| words.iter().any(|words| message.contains(words));
     if has(&["--fake-data makes up"]) {
         return Some("--online or a copy on the disk serves every other data set".to_owned());
@@ -66,7 +68,7 @@ mod tests {
         let cases = [
             ("ConnectionError", "Couldn't reach 'imdb' on the Hub (LocalEntryNotFoundError)", Some("--fake-data")),
             (
-                "DatasetNotFoundError",
+                "datasets.exceptions.DatasetNotFoundError",
                 "Dataset 'a/b' doesn't exist on the Hub or cannot be accessed.",
                 Some("hf download --repo-type dataset"),
             ),
@@ -75,7 +77,7 @@ mod tests {
                 "MNIST is not in data: Dataset not found. You can use download=True to download it",
                 Some("--fake-data"),
             ),
-            ("URLError", "<urlopen error [Errno -2] Name or service not known>", Some("download=True")),
+            ("urllib.error.URLError", "<urlopen error [Errno -2] Name or service not known>", Some("download=True")),
             (
                 "FileNotFoundError",
                 "Couldn't find a module script at /a/accuracy.py. Module 'accuracy' doesn't exist",

@@ -2,16 +2,16 @@
 
 Note [Made-up data]
 ~~~~~~~~~~~~~~~~~~~
-With `--fake-data` the well-known data sets of torchvision and of datasets are made up where they are absent: their splits, lengths, features,
-classes and sizes of pictures are the documented ones (`picture_sets`, `row_sets`), and their values mean nothing. A set on the disk is always
-used: the library looks for it first, without a network. A set that is in neither table is an error that names the known ones.
+With `--fake-data` the absent well-known data sets of torchvision and of datasets are made up: splits, lengths, features, classes and sizes of
+pictures are the documented ones (`picture_sets`, `row_sets`), and the values mean nothing. A set on the disk is always used: the library
+searches the disk first, without a network. A set in neither table is an error with the names of the known sets.
 
-- A set of torchvision stays an instance of its own class, whose code makes the items: its attributes name a few small picture files in the
-  run's folder, or arrays of zeros that no memory backs until they are written.
-- A set of datasets is a real `Dataset` or `IterableDataset` over some hundred rows that repeat; the repetitions share their memory.
+- A set of torchvision stays an instance of its class, and the code of the class makes the items: the attributes name a few small picture files
+  in the run's folder, or arrays of zeros without memory.
+- A set of datasets is a real `Dataset` or `IterableDataset` over some hundred rows; the repetitions of the rows share memory.
 
-Without `--fake-data` absent data is an error of the library's, which here names the set and comes at once: `network` finds out whether the
-hub can be reached before the library begins its retries.
+Without `--fake-data` absent data is an error of the library with the name of the set, raised at once: `network` checks the way to the hub
+before the library begins to retry.
 """
 
 import importlib

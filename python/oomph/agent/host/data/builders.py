@@ -5,17 +5,17 @@ import os
 import sys
 from collections.abc import Iterator
 
-from . import is_made_up, network
 from ... import phantom
+from .. import network
 from ..weights import ledger
-from . import row_sets, rows
+from . import is_made_up, row_sets, rows
 
 # The library's name of the only configuration of a set.
 _DEFAULT = "default"
 
 
 def change() -> None:
-    """Puts a look at the network, and made-up sets, in front of every load: `load_dataset` makes a builder first (datasets 2.14 to 5.2)."""
+    """Checks the network before every load, and makes up sets: `load_dataset` makes a builder first (datasets 2.14 to 5.2)."""
     module = sys.modules["datasets.load"]
     original = module.load_dataset_builder
 
@@ -24,7 +24,7 @@ def change() -> None:
             return original(path, name, *args, **kwargs)
         if is_made_up():
             return _find_or_make(original, path, name, *args, **kwargs)
-        with contextlib.nullcontext() if network.can_reach(module.config.HF_ENDPOINT) else _offline():
+        with contextlib.nullcontext() if network.can_reach_hub() else _offline():
             return original(path, name, *args, **kwargs)
 
     load_dataset_builder.__wrapped__ = original
@@ -58,7 +58,7 @@ def _find_or_make(original, path: str, name: str | None, *args, **kwargs):
 
 @contextlib.contextmanager
 def _offline() -> Iterator[None]:
-    """The library looks at its cache alone."""
+    """Restricts the library to its cache."""
     config = sys.modules["datasets"].config
     before = config.HF_HUB_OFFLINE
     config.HF_HUB_OFFLINE = True

@@ -6,9 +6,9 @@ import os
 import sys
 from collections.abc import Callable
 
-from . import fillings, is_made_up
 from ... import phantom
 from ..weights import ledger
+from . import fillings, is_made_up
 
 # By class: the function that fills it. Classes below them call the same `__init__`.
 _FILLINGS: dict[str, Callable] = {

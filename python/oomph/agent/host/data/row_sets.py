@@ -1,6 +1,6 @@
 """The well-known data sets of the Hugging Face Hub: splits, features, and the average length of text in characters.
 
-Splits and features are those of the sets' cards; lengths are averages of the training split, rounded.
+Splits and features are those on the pages of the sets; lengths are averages of the training split, rounded.
 """
 
 from collections.abc import Callable
@@ -24,10 +24,9 @@ class Value:
 
 @dataclass(frozen=True)
 class Label:
-    """A class: names, or a number of classes. Not known in a test split without labels."""
+    """A class: names, or a number of classes."""
 
     names: str | int
-    is_known: bool = True
 
     def list_names(self) -> list[str]:
         """The names of the classes."""

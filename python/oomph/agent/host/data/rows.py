@@ -51,7 +51,8 @@ def _make_whole(path: str, split: str, shape: row_sets.Shape, info):
     is_media = any(isinstance(kind, (row_sets.Picture, row_sets.Sound)) for kind in shape.columns.values())
     different = min(count, _DIFFERENT_MEDIA if is_media else _DIFFERENT)
     columns = {column: _list_values(kind, different, random.Random(f"{path} {column}")) for column, kind in shape.columns.items()}
-    base = datasets.Dataset.from_dict(columns, features=info.features).data.table
+    stored = datasets.Features({column: _stored(kind) for column, kind in shape.columns.items()})
+    base = datasets.Dataset.from_dict(columns, features=stored).data.table.cast(info.features.arrow_schema)
     table = datasets.table.InMemoryTable(_repeat(base, count))
     name = f"oomph-{path}-{info.config_name}-{split}".replace("/", "-")
     return datasets.Dataset(table, info=info.copy(), split=datasets.NamedSplit(split), fingerprint=name)
@@ -84,6 +85,13 @@ def _feature(kind):
     return datasets.Value("string" if isinstance(kind, row_sets.Text) else kind.type)
 
 
+def _stored(kind):
+    """The type in a file: to encode audio takes a package that a program may do without."""
+    datasets = sys.modules["datasets"]
+    is_sound = isinstance(kind, row_sets.Sound)
+    return {"bytes": datasets.Value("binary"), "path": datasets.Value("string")} if is_sound else _feature(kind)
+
+
 def _list_values(kind, count: int, chance: random.Random) -> list:
     """Values of a column."""
     return [_value(kind, index, chance) for index in range(count)]
@@ -91,7 +99,7 @@ def _list_values(kind, count: int, chance: random.Random) -> list:
 
 def _value(kind, index: int, chance: random.Random):
     if isinstance(kind, row_sets.Label):
-        return index % len(kind.list_names()) if kind.is_known else -1
+        return index % len(kind.list_names())
     if isinstance(kind, row_sets.Picture):
         return {"bytes": _picture(kind, index), "path": None}
     if isinstance(kind, row_sets.Sound):

@@ -5,6 +5,7 @@ import sys
 
 from ... import phantom
 from ...process.failure import tell
+from .. import network
 from ..weights import ledger
 from . import configurations
 
@@ -29,6 +30,8 @@ def _change(module: str) -> None:
 
 def _read_or_describe(cls, original, name, **kwargs):
     """The description in the processor's file, else one of the configuration."""
+    if not network.can_load(name):
+        kwargs["local_files_only"] = True
     try:
         return original(cls, name, **kwargs)
     except OSError:

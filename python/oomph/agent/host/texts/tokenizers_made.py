@@ -7,6 +7,7 @@ import sys
 
 from ... import phantom
 from ...process.failure import tell
+from .. import network
 from ..weights import hollow, ledger
 from . import configurations, lengths, vocabularies
 
@@ -48,6 +49,8 @@ def _replace(holder: type, name: str, act) -> None:
 
 def _load_or_make(cls, original, name, *args, **kwargs):
     """The library's tokenizer; a made one if the hub has no answer, or a folder no file."""
+    if not network.can_load(name):
+        kwargs["local_files_only"] = True
     with _asking(kwargs):
         try:
             return original(cls, name, *args, **kwargs)

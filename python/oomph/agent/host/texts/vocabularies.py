@@ -30,7 +30,7 @@ class Vocabulary:
     _texts: dict[int, str] = field(default_factory=dict)
 
     def place(self, text: str, wanted: int | None) -> None:
-        """Gives a token its wanted id, or the first free one; a token that has an id keeps it."""
+        """Assigns the wanted id to a token, or the first free id; a token with an id keeps it."""
         if text in self.ids:
             return
         index = wanted if wanted is not None and 0 <= wanted < self.size and wanted not in self._texts else self._find_free()
