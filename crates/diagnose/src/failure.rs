@@ -1,5 +1,6 @@
 //! Ends of the program that leave nothing to report.
 
+mod data;
 mod hub;
 
 use thiserror::Error;
@@ -118,7 +119,9 @@ impl ProgramFailure {
                 "fetch it once where there is a network (`hf download NAME`), or build the model from its configuration \
                  (`AutoModelForCausalLM.from_config`): of the weights a dry run needs the shapes alone"
             }
-            ProgramFailure::Raised { type_name, message, .. } => raised_hint(type_name, message),
+            ProgramFailure::Raised { type_name, message, .. } => {
+                return data::hint(type_name, message).unwrap_or_else(|| raised_hint(type_name, message).to_owned());
+            }
             ProgramFailure::RanOutUnlimited { .. } => "`oomph check` shows which line asks for how much",
             ProgramFailure::NoSnapshot { output } if is_about_names(output) => {
                 "a file of the program, or a folder above one, has a name that is not UTF-8, for which PyTorch cannot record memory: rename it"

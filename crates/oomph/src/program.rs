@@ -29,6 +29,7 @@ pub(crate) fn prepare(
         job: job.map_or(Ok(None), JobOptions::job)?,
         stop_at: StopAt::step(run.steps()),
         fraction: run.fraction(),
+        fakes_data: run.fake_data,
         timeout: run.timeout,
         keeps_files: run.keep_files,
         network,

@@ -42,6 +42,9 @@ pub struct CheckReport {
     pub sites: Vec<Site>,
     /// Growth from step to step; `None` without growth.
     pub growth: Option<Growth>,
+    /// The data sets that were made up, of the right shapes, because they are not on this machine and `--fake-data` asks for it.
+    #[serde(default)]
+    pub made_up_data: Vec<String>,
     /// The remedies that were asked for and took no effect; the verdict is about the program without them.
     #[serde(default)]
     pub unapplied: Vec<String>,

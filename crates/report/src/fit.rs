@@ -42,6 +42,9 @@ pub struct FitReport {
     pub batch: Option<Batch>,
     /// The largest batch that fits, on request; else `None`.
     pub max_batch: Option<MaxBatch>,
+    /// The data sets that were made up, of the right shapes, because they are not on this machine and `--fake-data` asks for it.
+    #[serde(default)]
+    pub made_up_data: Vec<String>,
     /// The assumptions behind the figures.
     pub assumptions: Vec<Assumption>,
     /// Further remarks for the reader, a sentence each.

@@ -175,6 +175,7 @@ impl Draw {
         };
         CheckReport {
             mistake: None,
+            made_up_data: Vec::new(),
             unapplied: Vec::new(),
             version: self.text(),
             torch: self.maybe(self.text()),

@@ -61,6 +61,7 @@ fn site(mib: u64, count: u64, line: u32) -> Site {
 fn fits() -> CheckReport {
     CheckReport {
         mistake: None,
+        made_up_data: Vec::new(),
         unapplied: Vec::new(),
         version: "0.1.0".to_owned(),
         torch: Some("2.11.0+cu130".to_owned()),
@@ -101,6 +102,7 @@ fn fits() -> CheckReport {
 fn full() -> CheckReport {
     CheckReport {
         mistake: None,
+        made_up_data: Vec::new(),
         unapplied: Vec::new(),
         verdict: Verdict::Oom { spare_bytes: -(2840 << 20), assumed: Vec::new() },
         steps: 0,
@@ -430,6 +432,14 @@ fn the_headline_never_says_more_than_was_seen() {
     let spare_bytes = Bytes::from_mib(1024);
     let cases = [
         (so_far(Some("it raised X"), vec![]), "fits NVIDIA GeForce RTX 4090 so far: 1.00 GiB to spare; it raised X"),
+        (
+            CheckReport { made_up_data: vec!["imdb".to_owned()], ..fits() },
+            "fits NVIDIA GeForce RTX 4090 with made-up data: 20.70 GiB to spare",
+        ),
+        (
+            CheckReport { made_up_data: vec!["imdb".to_owned()], ..so_far(Some("it raised X"), vec![]) },
+            "fits NVIDIA GeForce RTX 4090 with made-up data so far: 1.00 GiB to spare; it",
+        ),
         (
             CheckReport { need: need(26_248, None), ..fits() },
             "fits NVIDIA GeForce RTX 4090, but only by emptying PyTorch's cache: without a",

@@ -155,6 +155,9 @@ fn of_run(spec: &RunSpec, conditions: &Conditions, folders: &Folders) -> Environ
         run.set(variable::MORE_STEPS, most_more.to_string());
     }
     run.set(variable::FRACTION, conditions.share.of(spec.fraction).to_string());
+    if spec.fakes_data {
+        run.set(variable::FAKE_DATA, "1");
+    }
     run.set(variable::HISTORY, if conditions.history { "1" } else { "0" });
     run.set(variable::WORK, if conditions.work { "1" } else { "0" });
     if let Device::Phantom(device) = &spec.device {

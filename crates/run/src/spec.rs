@@ -27,6 +27,8 @@ pub struct RunSpec {
     pub stop_at: StopAt,
     /// The share of elements that value-dependent shapes are assumed to select.
     pub fraction: f64,
+    /// True to make up well-known data sets that are not there.
+    pub fakes_data: bool,
     /// The longest time that a run may take.
     pub timeout: Duration,
     /// True to show the program's output.
@@ -116,6 +118,7 @@ impl RunSpec {
             job: None,
             stop_at: StopAt::End,
             fraction: 0.0,
+            fakes_data: false,
             timeout: Duration::MAX,
             verbose: false,
         }

@@ -16,6 +16,7 @@ pub(crate) fn spec() -> RunSpec {
         job: None,
         stop_at: StopAt::step(3),
         fraction: 0.5,
+        fakes_data: false,
         timeout: Duration::from_mins(1),
         verbose: false,
     }

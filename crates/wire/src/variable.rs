@@ -93,6 +93,7 @@ variables! {
     UNDO = "OOMPH_UNDO", Run, Phantom | Agent: "the folder for the journal of changes to files, which are undone after the run (Note [Undo journal] in `crates/phantom/src/undo.rs`)";
     SERVE = "OOMPH_SERVE", Run, Phantom | Agent: "set: wait as a fork server (Note [Fork server] in `process/server.py`)";
     ONLINE = "OOMPH_ONLINE", Run, Agent: "`1`: trackers, mail and uploads are not taken off line (Note [Off line] in `python/oomph/agent/host/outside`)";
+    FAKE_DATA = "OOMPH_FAKE_DATA", Run, Agent: "`1`: well-known data sets that are not there are made up (Note [Made-up data] in `python/oomph/agent/host/data`)";
     RANK = "OOMPH_RANK", Run, Agent: "the only rank of a job that runs; unset = every rank is a process";
     WORLD_SIZE = "OOMPH_WORLD_SIZE", Run, Agent: "number of ranks in that job";
     LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE", Run, Agent: "number of that job's ranks on one machine";

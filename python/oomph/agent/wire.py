@@ -28,6 +28,8 @@ UNDO = "OOMPH_UNDO"
 SERVE = "OOMPH_SERVE"
 # `1`: trackers, mail and uploads are not taken off line (Note [Off line] in `python/oomph/agent/host/outside`).
 ONLINE = "OOMPH_ONLINE"
+# `1`: well-known data sets that are not there are made up (Note [Made-up data] in `python/oomph/agent/host/data`).
+FAKE_DATA = "OOMPH_FAKE_DATA"
 # the only rank of a job that runs; unset = every rank is a process.
 RANK = "OOMPH_RANK"
 # number of ranks in that job.

@@ -38,7 +38,9 @@ fn describe(what: &str, source: &str, records: &[&StandInRecord]) -> String {
             )
         }
         "tokenizer" => {
-            format!("the tokenizer of {names} is not on this machine: a stand-in has its size, and makes no text")
+            format!(
+                "the tokenizer or processor of {names} is not on this machine: a stand-in has its sizes, and makes no text"
+            )
         }
         _ => format!("the data of {names} is made up, of the right shapes"),
     }

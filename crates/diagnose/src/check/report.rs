@@ -8,6 +8,7 @@ use super::Diagnosis;
 use super::case::{Case, CheckCase};
 use super::conditions::{is_only_first_step, untrained_bytes};
 use super::remarks::list_all_assumptions;
+use crate::judge::made_up::list_made_up;
 
 /// Returns the steps of the rank that ran out, else the most of any process.
 fn count_steps(run: &Run, rank: Option<u32>) -> u32 {
@@ -32,6 +33,7 @@ pub(super) fn make_report(diagnosis: &Diagnosis, links: Vec<Option<SourceLink>>)
         breakdown: measured.breakdown,
         sites: measured.sites,
         growth: measured.growth,
+        made_up_data: list_made_up(run),
         unapplied: list_unapplied(case),
         mistake: *mistake,
         findings: SourceLink::join(findings.clone(), links),

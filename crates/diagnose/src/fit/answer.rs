@@ -77,6 +77,7 @@ pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) ->
         smallest_gpu: smallest_gpu(case, confirmed.before.device_bytes),
         batch: search.base().and_then(|base| base.batch.clone()),
         max_batch: runs.max_batch,
+        made_up_data: search.base().map(|base| base.made_up_data.clone()).unwrap_or_default(),
         assumptions: case.assumptions.clone(),
         notes,
         effects: None,

@@ -9,6 +9,7 @@ use trace::{Bytes, Run};
 
 use super::recording::{ReplayableRun, convolution_workspaces};
 use crate::judge::ending::{Raised, first_error};
+use crate::judge::made_up::list_made_up;
 use crate::judge::outcome::Outcome;
 use crate::judge::saves;
 use crate::measure::breakdown::breakdown;
@@ -49,6 +50,9 @@ pub struct Trial {
     pub side_streams: bool,
     /// The checkpoints that the run wrote and left behind.
     pub saved: Vec<String>,
+    /// The data sets that were made up.
+    #[serde(default)]
+    pub made_up_data: Vec<String>,
     /// The requests to the allocator, if recorded. Too large for the cache.
     #[serde(skip)]
     pub recording: Option<ReplayableRun>,
@@ -118,6 +122,7 @@ pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
         unreplayed: None,
         holds: holds(run, context),
         side_streams: run.has_side_streams(),
+        made_up_data: list_made_up(run),
         saved: saves::list_made(run).map(str::to_owned).collect(),
         recording: ReplayableRun::of(run, context),
     }

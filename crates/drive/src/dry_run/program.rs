@@ -36,6 +36,8 @@ pub struct ProgramRequest {
     pub stop_at: StopAt,
     /// The share of elements that value-dependent shapes are assumed to select.
     pub fraction: f64,
+    /// True to make up well-known data sets that are not there.
+    pub fakes_data: bool,
     /// The longest time of a run.
     pub timeout: Duration,
     /// True if the program's changes to files stay.
@@ -59,8 +61,19 @@ pub struct Program {
 
 /// Prepares a program: finds the Python, unpacks the phantom, asks for a world.
 pub fn prepare(request: ProgramRequest) -> Result<Program, Error> {
-    let ProgramRequest { words, python, profile, devices, job, stop_at, fraction, timeout, keeps_files, network } =
-        request;
+    let ProgramRequest {
+        words,
+        python,
+        profile,
+        devices,
+        job,
+        stop_at,
+        fraction,
+        fakes_data,
+        timeout,
+        keeps_files,
+        network,
+    } = request;
     let permission = if keeps_files { None } else { Some(Permission::ask()?) };
     let command = command(&words, python.as_deref())?;
     let unpacked = unpack::unpack()?;
@@ -73,7 +86,8 @@ pub fn prepare(request: ProgramRequest) -> Result<Program, Error> {
     };
     let is_script = matches!(words, Words::Script(_)) && command.first().is_none_or(|program| program != "bash");
     let device = Device::Phantom(facts);
-    let spec = RunSpec { is_script, command, device, devices, job, stop_at, fraction, timeout, verbose: false };
+    let spec =
+        RunSpec { is_script, command, device, devices, job, stop_at, fraction, fakes_data, timeout, verbose: false };
     Ok(Program { spec, profile, unpacked, is_quiet: false, outside: Outside::new(network, permission)? })
 }
 

@@ -43,6 +43,7 @@ pub(crate) struct OthersOption {
 /// The length of a run, and the Python that makes it.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Run")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct RunOptions {
     /// Stop the program after N optimizer steps; 0 runs it to its end [default: 3]
     #[arg(long, value_name = "N")]
@@ -67,6 +68,10 @@ pub(crate) struct RunOptions {
     /// Let every run use the network, and experiment trackers and uploads work
     #[arg(long)]
     pub(crate) online: bool,
+
+    /// Make up well-known data sets that are not on this machine: of the right shapes, with values of no meaning
+    #[arg(long)]
+    pub(crate) fake_data: bool,
 
     /// The Python that runs the script [default: the active environment's, else `python3`]
     #[arg(long, value_name = "PATH", env = crate::environment::PYTHON)]

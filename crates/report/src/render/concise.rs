@@ -5,7 +5,7 @@ use super::answer::answer;
 use super::conditions::list_open;
 use super::layout::{line_of, short_path, words_of};
 use super::lint::place;
-use super::verdict::{words_of_available, words_of_least};
+use super::verdict::{made_up, words_of_available, words_of_least};
 use super::{Rendered, Renderer};
 use crate::against::AgainstReport;
 use crate::check::{CheckReport, Verdict};
@@ -87,7 +87,7 @@ fn lines(findings: &[Finding], folder: &str) -> String {
 /// `fits: NVIDIA L4 of 22.04 GiB, peak 2.93 GiB on the device`.
 pub(super) fn verdict(report: &CheckReport) -> String {
     let gpu = &report.gpu;
-    let device = format!("{} of {}", gpu.name, words_of_available(gpu));
+    let device = format!("{} of {}{}", gpu.name, words_of_available(gpu), made_up(&report.made_up_data));
     match &report.verdict {
         Verdict::Fits { .. } => format!("fits: {device}, peak {} on the device", report.peak.usage.device_bytes),
         Verdict::FitsSoFar { stopped, conditions, .. } => {

@@ -1,12 +1,14 @@
 //! The sentences of `fit` that the formats share.
 
+use super::verdict::made_up;
 use crate::change::Change;
 use crate::fit::{Cost, Exactness, FitReport, FitVerdict, Plan, TimeSource};
 
 /// The answer in one sentence. No full stop.
 pub(super) fn headline(report: &FitReport) -> String {
     let gpu = &report.gpu;
-    let device = format!("{} ({} of {} to use)", gpu.name, gpu.target_bytes, gpu.total_bytes);
+    let data = made_up(&report.made_up_data);
+    let device = format!("{} ({} of {} to use){data}", gpu.name, gpu.target_bytes, gpu.total_bytes);
     if let Some(most) = &report.max_batch {
         return match (most.independent, most.size) {
             (true, _) => {

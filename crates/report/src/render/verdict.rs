@@ -58,6 +58,11 @@ pub(super) fn facts(report: &CheckReport) -> Vec<Figure> {
     facts
 }
 
+/// ` with made-up data`; empty for data of the program's own.
+pub(super) fn made_up(names: &[String]) -> &'static str {
+    if names.is_empty() { "" } else { " with made-up data" }
+}
+
 /// `so_far`: empty, or the words that follow `fits` and the GPU.
 fn fits(report: &CheckReport, spare: Bytes, search: Option<&SizeSearch>, so_far: &str) -> String {
     let (name, need) = (name_of_gpus(report), report.need.usage.device_bytes);
@@ -157,7 +162,7 @@ fn name_of_gpus(report: &CheckReport) -> String {
     let count = if devices.len() > 1 { format!("{} × ", devices.len()) } else { String::new() };
     let others = report.gpu.others_bytes;
     let beside = if others > Bytes::ZERO { format!(" beside {others} of others") } else { String::new() };
-    format!("{count}{}{beside}", report.gpu.name)
+    format!("{count}{}{beside}{}", report.gpu.name, made_up(&report.made_up_data))
 }
 
 /// `22.04 GiB`, or `18.04 GiB (4.00 GiB of 22.04 GiB are used by others)`.

@@ -66,7 +66,7 @@ impl ProgramKey {
             (device.name.clone(), device.variable.clone(), device.total, device.context, device.others)
         };
         let gpu = (spec.device.facts().map(figures), spec.devices());
-        hash(&(FORMAT, self, &spec.command, gpu, spec.stop_at.number(), spec.fraction.to_bits()))
+        hash(&(FORMAT, self, &spec.command, gpu, spec.stop_at.number(), spec.fraction.to_bits(), spec.fakes_data))
     }
 }
 
@@ -137,6 +137,7 @@ mod tests {
             RunSpec { devices: 2, ..spec() },
             RunSpec { stop_at: StopAt::step(4), ..spec() },
             RunSpec { fraction: 0.25, ..spec() },
+            RunSpec { fakes_data: true, ..spec() },
         ];
         let names = keys.iter().map(|key| key.name(&spec())).chain(specs.iter().map(|spec| known().name(spec)));
         assert_eq!(known().name(&spec()), known().name(&spec()));

@@ -5,6 +5,7 @@ from ..overrides import Overrides
 from ..part import Part, Write
 from ..phantom import Phantom
 from ..process.environment import Environment
+from . import data, texts
 from .checkpoints import moves
 from .checkpoints.guard import CheckpointGuard
 from .checkpoints.removals import Removals
@@ -13,6 +14,7 @@ from .checkpoints.unread import Checkpoints
 from .holes import Holes
 from .initializers import Initializers
 from .outside import acts
+from .texts import lengths
 from .weights import ledger, libraries
 
 
@@ -37,6 +39,8 @@ class Host(Part):
         self._initializers.install(self._overrides)
         self._checkpoints.install()
         libraries.wait()
+        texts.wait()
+        data.wait()
         if self._env.has_file_guard:
             moves.install()
         else:
@@ -49,7 +53,7 @@ class Host(Part):
             write(records.initializers_skipped(count=self._initializers.count, bytes=self._initializers.bytes))
         if self._checkpoints is not None and self._checkpoints.count:
             write(records.checkpoint_unread(count=self._checkpoints.count, bytes=self._checkpoints.bytes))
-        for row in ledger.list_records():
+        for row in [*ledger.list_records(), *lengths.list_records()]:
             write(row)
         if self._guard is not None:
             for path in self._guard.spared:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 
 from ..outside import acts
 from . import ledger, state_files
+from .remote_file import is_unreachable
 
 CONFIGURATION = "adapter_config.json"
 _FILES = ("adapter_model.safetensors", "adapter_model.bin")
@@ -42,8 +43,14 @@ def _loading(original: Callable) -> Callable:
     def stand_in(model_id, *args, **kwargs):
         caller = sys._getframe(1).f_locals
         folder = os.path.join(str(model_id), kwargs.get("subfolder") or "")
-        if not _is_bare(folder) or "self" not in caller or "adapter_name" not in caller:
-            return original(model_id, *args, **kwargs)
+        is_known = "self" in caller and "adapter_name" in caller
+        if not is_known or not _is_bare(folder):
+            try:
+                return original(model_id, *args, **kwargs)
+            except Exception as error:
+                # The configuration of a name is in the cache: the adapter was made from it.
+                if not is_known or os.path.isdir(folder) or not is_unreachable(error):
+                    raise
         made = os.path.dirname(_write(os.path.normpath(folder), caller["self"], caller["adapter_name"]))
         return original(made, *args, **kwargs | {"subfolder": None})
 

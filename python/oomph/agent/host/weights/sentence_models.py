@@ -21,11 +21,22 @@ def _change() -> None:
 def _loading(original: Callable) -> Callable:
     def stand_in(cls, model_name_or_path, subfolder="", *args, model=None, **kwargs):
         folder = os.path.join(str(model_name_or_path), subfolder or "")
-        if model is None or not os.path.isfile(os.path.join(folder, _CONFIGURATION)) or state_files.has_weights(folder):
-            return original(cls, model_name_or_path, subfolder, *args, model=model, **kwargs)
+        is_bare = os.path.isfile(os.path.join(folder, _CONFIGURATION)) and not state_files.has_weights(folder)
+        if model is None or not is_bare:
+            try:
+                return original(cls, model_name_or_path, subfolder, *args, model=model, **kwargs)
+            except ValueError:
+                # The library names no cause; the configuration of a name is in the cache, since the module was made from it.
+                if model is None or os.path.isdir(folder) or not _is_offline():
+                    raise
         return original(cls, _write(os.path.normpath(folder), model), model=model)
 
     return stand_in
+
+
+def _is_offline() -> bool:
+    """True if the hub cannot be reached: `network` closes it after the first failed connection."""
+    return sys.modules["huggingface_hub.constants"].HF_HUB_OFFLINE
 
 
 def _write(title: str, model) -> str:

@@ -11,6 +11,9 @@ import torch
 from . import addresses, model_states
 from .remote_file import AnswerError, is_unreachable
 
+# `_EXT_PRIORITY` of `timm/models/_hub.py`.
+_ENDINGS = (".safetensors", ".pth", ".pth.tar", ".bin")
+
 
 def _change_builder() -> None:
     module = sys.modules["timm.models._builder"]
@@ -30,12 +33,18 @@ def _loading(original: Callable) -> Callable:
         except Exception as error:
             # A file of another library, such as JAX, has no header that describes the model.
             is_foreign = isinstance(error, AnswerError) and config.get("custom_load")
-            if not is_foreign and not is_unreachable(error):
+            if not is_foreign and not is_unreachable(error) and not _is_bare(config):
                 raise
         state = _make_state(model, config, given.get("num_classes", 1000), given.get("in_chans", 3))
         return original(**{**given, "pretrained_cfg": {**config, "source": "", "state_dict": state}, "filter_fn": None})
 
     return load_pretrained
+
+
+def _is_bare(config: dict) -> bool:
+    """True for a folder with a configuration and no checkpoint; the folder is that of `local-dir:`, whose files are looked for there alone."""
+    folder = str(config.get("file") or "") if config.get("source") == "local-dir" else ""
+    return os.path.isfile(os.path.join(folder, "config.json")) and not any(name.endswith(_ENDINGS) for name in os.listdir(folder))
 
 
 def _make_state(model: torch.nn.Module, config: dict, num_classes: int, in_chans: int) -> dict:
