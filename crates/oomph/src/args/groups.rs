@@ -43,6 +43,7 @@ pub(crate) struct OthersOption {
 /// The length of a run, and the Python that makes it.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Run")]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct RunOptions {
     /// Stop the program after N optimizer steps; 0 runs it to its end [default: 3]
     #[arg(long, value_name = "N")]
