@@ -430,7 +430,7 @@ fn the_headline_never_says_more_than_was_seen() {
     };
     let search = Some(searched(Recovery::Smaller, Some("batch_size")));
     let spare_bytes = Bytes::from_mib(1024);
-    let cases = [
+    let cases = vec![
         (so_far(Some("it raised X"), vec![]), "fits NVIDIA GeForce RTX 4090 so far: 1.00 GiB to spare; it raised X"),
         (
             CheckReport { made_up_data: vec!["imdb".to_owned()], ..fits() },
