@@ -131,8 +131,7 @@ else:
 def main() -> int:
     """Exit status 1 if a way has other figures without its file, or a bad server is not named."""
     arguments = suite.parser(__doc__).parse_args()
-    cases = [suite.Case(body.__doc__, partial(body, arguments.oomph.absolute()), memory=4) for body in CASES]
-    return suite.run("addresses", cases, arguments)
+    return suite.run("addresses", list_cases(arguments.oomph.absolute()), arguments)
 
 
 @dataclass
@@ -426,6 +425,11 @@ def body_of(way: Way) -> Callable[[Path], str]:
 
 
 CASES: list[Callable[[Path], str]] = [body_of(way) for way in WAYS] + [refuse_bad_servers, keep_headers]
+
+def list_cases(oomph: Path) -> list[suite.Case]:
+    """The cases for a binary."""
+    return [suite.Case(body.__name__, partial(body, oomph), memory=4) for body in CASES]
+
 
 if __name__ == "__main__":
     sys.exit(main())

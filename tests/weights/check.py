@@ -7,13 +7,12 @@ README.md says what the constants of a program mean. `--real` runs the programs 
 
 import ast
 import importlib
-import importlib.util
 import json
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -27,8 +26,13 @@ import worlds
 
 OFFLINE = ("--offline",)
 HALVES = "work", "blind"
-# Modules with more cases: `CASES` is a list of functions that take the binary.
-MORE = "hub", "configured", "addresses", "texts"
+# Modules with more cases, of which those that are usual here are named.
+MORE = {
+    "hub": ("load_7b", "answer_without_network", "refuse_bad_headers"),
+    "configured": (),
+    "addresses": ("refuse_bad_servers",),
+    "texts": ("the headline names made-up data", "a name without a network"),
+}
 CONSTANTS = "FORMS", "WEIGHTS", "USUAL", "REPOSITORY"
 FIGURES = "allocated", "peak", "reserved"
 PEAK = "allocated_bytes", "reserved_bytes", "device_bytes"
@@ -48,13 +52,14 @@ def main() -> int:
     programs = [path for half in HALVES for path in sorted(HERE.glob(f"{half}/*.py")) if arguments.half in (None, half)]
     cases = [case_of(oomph, path, arguments.real) for path in programs]
     if arguments.half is None and not arguments.real:
-        cases += [suite.Case(f"{name}/{body.__name__}", partial(body, oomph)) for name in MORE for body in list_more(name)]
+        cases += [case for name in MORE for case in list_more(name, oomph)]
     return suite.run("weights", cases, arguments)
 
 
-def list_more(name: str) -> list[Callable]:
-    """The cases of a module of this folder, if it is there."""
-    return importlib.import_module(name).CASES if importlib.util.find_spec(name) else []
+def list_more(name: str, oomph: Path) -> Iterator[suite.Case]:
+    """The cases of a module of this folder."""
+    for case in importlib.import_module(name).list_cases(oomph):
+        yield replace(case, name=f"{name}/{case.name}", is_extra=case.name not in MORE[name])
 
 
 @dataclass(frozen=True)

@@ -167,7 +167,7 @@ class _Work(tempfile.TemporaryDirectory):
         return Path(super().__enter__())
 
 
-def make_cases(oomph: Path) -> list[suite.Case]:
+def list_cases(oomph: Path) -> list[suite.Case]:
     """The cases for a binary."""
     cases = [suite.Case(way.name, partial(compare, oomph, way), is_extra=not way.is_usual) for way in WAYS]
     cases += [suite.Case(f"{size} of config.json alone", partial(load_large, oomph, size)) for size in LARGE]
@@ -178,7 +178,7 @@ def make_cases(oomph: Path) -> list[suite.Case]:
 def main() -> int:
     """Exit status 1 if a peak differs."""
     arguments = suite.parser(__doc__).parse_args()
-    return suite.run("weights", make_cases(arguments.oomph), arguments)
+    return suite.run("weights", list_cases(arguments.oomph), arguments)
 
 
 if __name__ == "__main__":

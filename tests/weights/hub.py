@@ -99,8 +99,7 @@ nothing = {name: [None, None] for name in ("safety_checker", "feature_extractor"
 def main() -> int:
     """Exit status 1 if a weight is fetched, or an answer is wrong."""
     arguments = suite.parser(__doc__).parse_args()
-    cases = [suite.Case(body.__doc__, partial(body, arguments.oomph.absolute()), memory=3) for body in CASES]
-    return suite.run("hub", cases, arguments)
+    return suite.run("hub", list_cases(arguments.oomph.absolute()), arguments)
 
 
 def write_safetensors(path: Path, tensors: dict[str, tuple[str, tuple[int, ...]]]) -> int:
@@ -451,6 +450,11 @@ CASES: list[Callable[[Path], str]] = [
     load_7b, load_70b, load_experts, load_pipeline, check_without_network, prefer_existing, download_to_folder, answer_without_network,
     refuse_bad_hubs, refuse_unknown_models, refuse_bad_headers, stop_reading, use_damaged_caches,
 ]  # fmt: skip
+
+def list_cases(oomph: Path) -> list[suite.Case]:
+    """The cases for a binary."""
+    return [suite.Case(body.__name__, partial(body, oomph), memory=3) for body in CASES]
+
 
 if __name__ == "__main__":
     sys.exit(main())
