@@ -8,11 +8,14 @@ from ...process.importing import after_import
 # By the module here: the modules of libraries. A module here has `HOOKS`: a function without arguments by the name of the library's module.
 _LIBRARIES: dict[str, tuple[str, ...]] = {
     "transformers_models": ("transformers.modeling_utils",),
-    "diffusers_models": ("diffusers.models.modeling_utils",),
+    "diffusers_models": ("diffusers.models.modeling_utils", "diffusers.pipelines.pipeline_utils"),
     "adapters": ("peft.peft_model",),
-    "gguf_files": ("transformers.integrations.gguf.reader", "transformers.integrations.gguf.kernels", "gguf"),
+    "gguf_files": (
+        "transformers.integrations.gguf.reader", "transformers.integrations.gguf.kernels", "transformers.modeling_gguf_pytorch_utils",
+        "gguf",
+    ),
     "sentence_models": ("sentence_transformers.base.modules.module",),
-}
+}  # fmt: skip
 
 
 def wait() -> None:
