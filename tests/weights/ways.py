@@ -208,10 +208,10 @@ WAYS = [
     Way("diffusers device_map", SD + 'unet.save_pretrained("model")\n', SD.split("unet")[0]
         + 'model = UNet2DConditionModel.from_pretrained("model", device_map="cuda")\n'),
     Way("diffusers pipeline", SD + PIPELINE + 'pipeline.save_pretrained("model")\n', SD.split("unet")[0]
-        + 'model = StableDiffusionPipeline.from_pretrained("model", torch_dtype=torch.float16).to("cuda")\n',
+        + 'model = StableDiffusionPipeline.from_pretrained("model", tokenizer=None, feature_extractor=None, safety_checker=None, torch_dtype=torch.float16).to("cuda")\n',
         bare="model/unet model/vae model/text_encoder"),
     Way("diffusers pipeline, variant", SD + PIPELINE + 'pipeline.to(torch.float16).save_pretrained("model", variant="fp16")\n',
         SD.split("unet")[0] + 'from diffusers import DiffusionPipeline\n'
-        'model = DiffusionPipeline.from_pretrained("model", variant="fp16", torch_dtype=torch.float16).to("cuda")\n',
+        'model = DiffusionPipeline.from_pretrained("model", tokenizer=None, feature_extractor=None, safety_checker=None, variant="fp16", torch_dtype=torch.float16).to("cuda")\n',
         bare="model/unet model/vae model/text_encoder"),
 ]  # fmt: skip

@@ -42,13 +42,31 @@ def _finding(original: Callable) -> Callable:
     return stand_in
 
 
+def _change_pipelines() -> None:
+    acts.replace(sys.modules["diffusers.pipelines.pipeline_utils"], "_identify_model_variants", _adding_variants)
+
+
+def _adding_variants(original: Callable) -> Callable:
+    """Pipelines look for the variant's files by folder; a folder without files has any variant."""
+
+    def stand_in(folder, variant, config):
+        found = original(folder=folder, variant=variant, config=config)
+        bare = (name for name in config if variant is not None and _is_bare_folder(os.path.join(folder, name)))
+        return found | dict.fromkeys(bare, variant)
+
+    return stand_in
+
+
 def _is_bare(arguments: Mapping) -> bool:
     """True for a configuration without weights, in a folder or in the Hub's cache."""
     name, subfolder = str(arguments["pretrained_model_name_or_path"]), arguments.get("subfolder") or ""
-    folder = os.path.join(name, subfolder)
     if os.path.isdir(name):
-        return os.path.isfile(os.path.join(folder, _CONFIGURATION)) and not state_files.has_weights(folder)
+        return _is_bare_folder(os.path.join(name, subfolder))
     return find_in_cache(name, os.path.join(subfolder, _CONFIGURATION), arguments) is not None
+
+
+def _is_bare_folder(folder: str) -> bool:
+    return os.path.isfile(os.path.join(folder, _CONFIGURATION)) and not state_files.has_weights(folder)
 
 
 def _make_once(arguments: Mapping, caller: Mapping) -> str:
@@ -81,4 +99,4 @@ def _describe(caller: Mapping) -> State:
     return quantized_states.add_quantized(model, state, quantizer.quantization_config, dtype)
 
 
-HOOKS = {"diffusers.models.modeling_utils": _change}
+HOOKS = {"diffusers.models.modeling_utils": _change, "diffusers.pipelines.pipeline_utils": _change_pipelines}

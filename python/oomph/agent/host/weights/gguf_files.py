@@ -1,8 +1,9 @@
 """GGUF: hollow files from a header, and files with holes that are loaded without reading them. See Note [Missing weights].
 
 The format: magic, version, counts, metadata, a table of the tensors, and their data at the next multiple of the alignment (`docs/gguf.md`
-of ggml, version 3). transformers maps the file and copies each tensor out of the mapping (`transformers/integrations/gguf/reader.py`, 5.17),
-older loaders unpack each with `gguf.dequantize` (0.19). A hole of the file becomes a hole of the host's memory instead.
+of ggml, version 3). transformers maps the file and copies each tensor out of the mapping (`transformers/integrations/gguf/reader.py`, 5.17).
+Architectures without a mapping there are unpacked with `gguf.dequantize` (0.19) and copied by numpy (`modeling_gguf_pytorch_utils.py`). A
+hole of the file becomes a hole of the host's memory instead.
 """
 
 import errno
@@ -183,9 +184,32 @@ def _unpacking(original: Callable) -> Callable:
         if not _is_hole(data):
             return original(data, kind)
         gguf, numpy = sys.modules["gguf"], sys.modules["numpy"]
-        return numpy.zeros(_shape_of(gguf, data, kind), numpy.float32)
+        # Without strides, an array of any shape is one number; so are its views.
+        return numpy.broadcast_to(numpy.float32(0), _shape_of(gguf, data, kind))
 
     return stand_in
+
+
+class _Arrays:
+    """numpy, with a `copy` that makes holes of arrays without strides."""
+
+    def __init__(self, numpy) -> None:
+        self._numpy = numpy
+
+    def __getattr__(self, name: str):
+        return getattr(self._numpy, name)
+
+    def copy(self, array, *args, **kwargs):
+        """A copy in memory of PyTorch's, whose pages are not written."""
+        if array.nbytes < LARGE_BYTES or any(array.strides):
+            return self._numpy.copy(array, *args, **kwargs)
+        torch = sys.modules["torch"]
+        return torch.zeros(array.shape, dtype=torch.float32, device="cpu").numpy()
+
+
+def _change_loader() -> None:
+    loader = sys.modules["transformers.modeling_gguf_pytorch_utils"]
+    loader.np = _Arrays(loader.np)
 
 
 def _shape_of(gguf, data, kind) -> tuple[int, ...]:
@@ -198,5 +222,6 @@ def _shape_of(gguf, data, kind) -> tuple[int, ...]:
 HOOKS = {
     "transformers.integrations.gguf.reader": _change_reader,
     "transformers.integrations.gguf.kernels": _change_kernels,
+    "transformers.modeling_gguf_pytorch_utils": _change_loader,
     "gguf": _change_package,
 }

@@ -14,11 +14,14 @@ _LIBRARIES: dict[str, tuple[str, ...]] = {
     "timm_models": ("timm.models._builder", "timm.models._hub"),
     "torchvision_models": ("torchvision.models.densenet",),
     "transformers_models": ("transformers.modeling_utils",),
-    "diffusers_models": ("diffusers.models.modeling_utils",),
+    "diffusers_models": ("diffusers.models.modeling_utils", "diffusers.pipelines.pipeline_utils"),
     "adapters": ("peft.peft_model",),
-    "gguf_files": ("transformers.integrations.gguf.reader", "transformers.integrations.gguf.kernels", "gguf"),
+    "gguf_files": (
+        "transformers.integrations.gguf.reader", "transformers.integrations.gguf.kernels", "transformers.modeling_gguf_pytorch_utils",
+        "gguf",
+    ),
     "sentence_models": ("sentence_transformers.base.modules.module",),
-}
+}  # fmt: skip
 # The same for modules that programs often import before torch, and from which names are imported; the modules here do without torch.
 _EARLY_LIBRARIES = {
     "hub": ("huggingface_hub.utils._http", "huggingface_hub.file_download", "huggingface_hub._snapshot_download"),
