@@ -42,7 +42,7 @@ test: lint unit
 # All that runs Python. Their times are added up from the first on.
 suites: binaries
 	rm -f target/tests/times.jsonl
-	$(MAKE) golden messages python-tests values captures compiled system effects differential causes caught deaths against retry limits live top python-api mistakes remedies zoo crosscheck frameworks notebook validate
+	$(MAKE) golden messages python-tests values captures compiled system effects differential causes caught deaths against retry limits live top python-api mistakes remedies zoo crosscheck frameworks notebook weights validate
 	@$(MAKE) slowest
 
 # With the cases that take long and have one of their kind in `make test`, the search for the largest batch, and the wheel.

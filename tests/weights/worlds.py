@@ -72,8 +72,11 @@ class World:
     def cached_weights(self) -> list[Path]:
         """Files with the names of weights in the caches of other programs."""
         caches = self.home / "hf", self.home / "torch"
-        by_name = [path for cache in caches for path in self.weight_paths(cache)]
+        # `.no_exist` has an empty file for each name that the hub does not have.
+        by_name = [path for cache in caches for path in self.weight_paths(cache) if ".no_exist" not in path.parts]
         sizes = {path.stat().st_size for path in self.weight_paths(self.served)}
+        # An index is text of the hub's, and worth keeping.
+        sizes -= {path.stat().st_size for path in self.served.rglob("*.json")}
         by_size = [path for cache in caches for path in cache.rglob("*") if path.is_file() and path.stat().st_size in sizes]
         return sorted({*by_name, *by_size})
 
@@ -87,7 +90,8 @@ class World:
         outer = {key: value for key, value in os.environ.items() if not key.startswith(("HF_", "TORCH_", "TRANSFORMERS_"))}
         homes = {"HOME": self.home, "XDG_CACHE_HOME": self.home / "cache", "HF_HOME": self.home / "hf", "TORCH_HOME": self.home / "torch"}
         self.home.mkdir(exist_ok=True)
-        shared = {"PYTHONPATH": str(HERE / "parts"), "PYTHONDONTWRITEBYTECODE": "1", "HF_HUB_DISABLE_TELEMETRY": "1"}
+        # Threads that load tensors would move the peak by some KiB from run to run (`core_model_loading.py`, transformers 5.17).
+        shared = {"PYTHONPATH": str(HERE / "parts"), "PYTHONDONTWRITEBYTECODE": "1", "HF_HUB_DISABLE_TELEMETRY": "1", "HF_DEACTIVATE_ASYNC_LOAD": "1"}
         return outer | {key: str(value) for key, value in homes.items()} | shared
 
 

@@ -40,6 +40,8 @@ LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE"
 WORLD = "OOMPH_WORLD"
 # the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`); unset = the agent itself keeps existing checkpoints (`host/checkpoints`).
 GUARD = "OOMPH_GUARD"
+# `1`: connections to other programs are refused (Note [Connections] in `crates/phantom/src/files/network.rs`), and the Hugging Face Hub is closed (`host/weights/network.py`).
+OFFLINE = "OOMPH_OFFLINE"
 # set by the agent: the first process of the run, so that its helpers record nothing.
 AGENT_PID = "OOMPH_AGENT_PID"
 

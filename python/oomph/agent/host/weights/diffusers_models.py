@@ -7,6 +7,7 @@ no dtype: the file has that of the variant, else float32.
 
 import copy
 import inspect
+import json
 import os
 import sys
 from collections.abc import Callable, Mapping
@@ -15,6 +16,7 @@ import torch
 
 from ..outside import acts
 from . import ledger, quantized_states, state_files
+from .hollow import Shape
 from .state_files import State
 from .transformers_models import VARIANTS, find_in_cache
 
@@ -25,6 +27,53 @@ _made: dict[tuple, str] = {}
 
 def _change() -> None:
     acts.replace(sys.modules["diffusers.models.modeling_utils"], "_get_model_file", _finding)
+    acts.replace(sys.modules["diffusers.models.modeling_utils"], "_get_checkpoint_shard_files", _completing)
+
+
+def _completing(original: Callable) -> Callable:
+    """Shards that an index names, and that are not there: an index is small, and lies in many folders and caches without its shards."""
+    signature = inspect.signature(original)
+
+    def stand_in(*args, **kwargs):
+        arguments, caller = signature.bind_partial(*args, **kwargs).arguments, sys._getframe(1).f_locals
+        try:
+            return original(*args, **kwargs)
+        except OSError:
+            completed = _complete(arguments, caller) if "cls" in caller and "config" in caller else None
+            if completed is None:
+                raise
+            return completed
+
+    return stand_in
+
+
+def _complete(arguments: Mapping, caller: Mapping) -> tuple[list[str], dict] | None:
+    """The shards of an index, with hollow ones for the absent; `None` if the configuration's model has none of an absent shard's tensors."""
+    index_path = str(arguments["index_filename"])
+    with open(index_path, encoding="utf-8") as file:
+        index = json.load(file)
+    places: dict[str, str] = index["weight_map"]
+    state, folder = _in_size(_describe(caller), index.get("metadata", {}).get("total_size")), state_files.make_folder()
+    paths, made = [], State({})
+    for shard in sorted(set(places.values())):
+        path = os.path.join(os.path.dirname(index_path), shard)
+        part = state.select(name for name, place in places.items() if place == shard)
+        if not os.path.exists(path):
+            if not part.shapes:
+                return None
+            path, made = os.path.join(folder, shard), State(made.shapes | part.shapes)
+            state_files.write_file(path, part)
+        paths.append(path)
+    title = os.path.join(str(arguments["pretrained_model_name_or_path"]), arguments.get("subfolder") or "").rstrip("/")
+    ledger.note(ledger.WEIGHTS, title, ledger.CONFIGURATION, tensors=len(made.shapes), bytes=made.bytes)
+    return paths, {**index.get("metadata", {}), "all_checkpoint_keys": list(places), "weight_map": dict(places)}
+
+
+def _in_size(state: State, total_bytes: int | None) -> State:
+    """The state in half the precision where the index states half the bytes of float32."""
+    if total_bytes is None or state.bytes < 2 * total_bytes:
+        return state
+    return State({name: Shape("BF16", shape.sizes) if shape.dtype == "F32" else shape for name, shape in state.shapes.items()}, state.values)
 
 
 def _finding(original: Callable) -> Callable:

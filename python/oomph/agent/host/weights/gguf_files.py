@@ -24,8 +24,8 @@ _ALIGNMENT_BYTES = 32
 _STRING, _ARRAY, _UINT32 = 8, 9, 4
 # Bytes of a value by the type's number in the metadata.
 _WIDTHS = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
-# Fetched at once; a header with a vocabulary has 5 to 15 MB.
-_STEP_BYTES = 1 << 20
+# Fetched at first, and at most at once; a header with a vocabulary has 5 to 15 MB.
+_FIRST_BYTES, _STEP_BYTES = 64 << 10, 1 << 20
 # A longer header is none of a model's.
 _MOST_HEADER_BYTES = 1 << 28
 
@@ -45,7 +45,8 @@ class _Header:
         if end > min(self.size, _MOST_HEADER_BYTES):
             raise ValueError(f"a GGUF header wants {end} bytes, the file has {self.size}")
         while len(self.data) < end:
-            wanted = min(max(_STEP_BYTES, end - len(self.data)), self.size - len(self.data))
+            step = min(max(_FIRST_BYTES, len(self.data)), _STEP_BYTES)
+            wanted = min(max(step, end - len(self.data)), self.size - len(self.data))
             found = self.read(len(self.data), wanted)
             if not found:
                 raise ValueError(f"a GGUF header ends after {len(self.data)} bytes, expected at least {end}")

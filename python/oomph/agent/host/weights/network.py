@@ -5,14 +5,14 @@ import os
 import sys
 from collections.abc import Callable
 
-# `1` in a run without a network (`OFFLINE` in crates/wire/src/variable.rs).
-_OFFLINE = "OOMPH_OFFLINE"
+from ... import wire
+
 _reason: str | None = None
 
 
 def close_if_asked() -> None:
     """Closes the Hub in a run without a network; the variable of a fork server's child is set after the imports."""
-    if os.environ.get(_OFFLINE) == "1":
+    if os.environ.get(wire.OFFLINE) == "1":
         _close("this run has no network, as with `--offline`")
 
 
