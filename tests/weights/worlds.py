@@ -70,15 +70,15 @@ class World:
             shutil.copy(path, folder)
 
     def cached_weights(self) -> list[Path]:
-        """Files with the names of weights in the caches of other programs."""
-        caches = self.home / "hf", self.home / "torch"
-        # `.no_exist` has an empty file for each name that the hub does not have.
-        by_name = [path for cache in caches for path in self.weight_paths(cache) if ".no_exist" not in path.parts]
-        sizes = {path.stat().st_size for path in self.weight_paths(self.served)}
-        # An index is text of the hub's, and worth keeping.
-        sizes -= {path.stat().st_size for path in self.served.rglob("*.json")}
-        by_size = [path for cache in caches for path in cache.rglob("*") if path.is_file() and path.stat().st_size in sizes]
-        return sorted({*by_name, *by_size})
+        """Files with the names or sizes of weights in the caches of other programs."""
+        sizes = {path.stat().st_size for path in self.weight_paths(self.served) if path.suffix != ".json"}
+        found = []
+        for cache in (self.home / "hf", self.home / "torch"):
+            named = set(self.weight_paths(cache))
+            # `.no_exist` has an empty file for each name that the hub does not have, and an index is text of the hub's.
+            files = (path for path in cache.rglob("*") if path.is_file() and path.suffix != ".json" and ".no_exist" not in path.parts)
+            found += [path for path in files if path in named or path.stat().st_size in sizes]
+        return sorted(found)
 
     def check(self, oomph: Path, options: tuple[str, ...], source: str, endpoint: str = "", **variables: str) -> subprocess.CompletedProcess:
         """Runs `oomph check` on the program."""

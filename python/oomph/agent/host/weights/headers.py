@@ -10,6 +10,9 @@ from .ranges import BadAnswer
 
 # A longer header is none of safetensors' (`MAX_HEADER_SIZE`, safetensors 0.8).
 _MOST_HEADER_BYTES = 100_000_000
+# In the names of tensors that describe packed weights: JSON of bitsandbytes (`QuantState.as_dict`, 0.50), shapes of compressed-tensors (0.20).
+_DESCRIPTIONS = (".quant_state.bitsandbytes__", ".weight_shape")
+_MOST_DESCRIPTION_BYTES = 4096
 # The number of first bytes of a bad file in a message.
 _SHOWN_BYTES = 12
 
@@ -29,7 +32,18 @@ def write_hollow_safetensors(path: str, size: int, read: Callable[[int, int], by
     if 8 + length + end > size:
         raise BadAnswer(f"the header of {name} places tensors up to byte {8 + length + end}, and the file has {size}")
     hollow.write_hole(path, prefix + text, size)
+    _write_descriptions(path, 8 + length, tensors, read)
     return len(tensors), sum(tensor["data_offsets"][1] - tensor["data_offsets"][0] for tensor in tensors.values()), 8 + length
+
+
+def _write_descriptions(path: str, start: int, tensors: dict[str, dict], read: Callable[[int, int], bytes]) -> None:
+    """Fetches the tensors that describe packed weights: without their values no library can load the weights."""
+    with open(path, "r+b") as file:
+        for name, tensor in tensors.items():
+            first, end = tensor["data_offsets"]
+            if 0 < end - first <= _MOST_DESCRIPTION_BYTES and any(mark in name for mark in _DESCRIPTIONS):
+                file.seek(start + first)
+                file.write(read(start + first, end - first))
 
 
 def _read_header(name: str, text: bytes) -> dict[str, dict]:

@@ -53,7 +53,8 @@ class Ranges:
         return part[offset - start : offset - start + size]
 
     def _fetch(self, offset: int, needed: int) -> bytes:
-        size = max(needed, _WINDOW_BYTES)
+        # Beyond the first part are single tensors, whose neighbours are weights.
+        size = max(needed, _WINDOW_BYTES) if len(self._parts) < 2 else needed
         size = size if self.size is None else min(size, self.size - offset)
         if size < needed:
             raise BadAnswer(f"{self.name} ends at byte {self.size}, expected {offset + needed} bytes at least")
