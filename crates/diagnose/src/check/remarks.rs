@@ -7,6 +7,7 @@ use wire::record::SIDE_STREAMS;
 use super::case::{Case, CheckCase};
 use super::courses::say_difference;
 use super::measured::Measured;
+use super::missing_files::list_missing;
 use super::notes::{caveats, notes, older_than_history, unaccounted};
 use super::verdict::Decision;
 use crate::judge::recorded::StreamBounds;
@@ -22,7 +23,8 @@ pub(super) fn list_remarks(
     measured: &Measured,
 ) -> Vec<Remark> {
     let on_runs = notes(case).into_iter().map(Remark::note);
-    let caveats = caveats(case, decision).into_iter().map(Remark::caveat);
+    let missing = list_missing(case.limited);
+    let caveats = missing.into_iter().chain(caveats(case, decision)).map(Remark::caveat);
     let on_device = view.into_iter().flat_map(|view| on_device(case, view, measured));
     let bounds = asked.runs.find_stream_bounds().and_then(say_bounds);
     let hint = asked.hint.clone().filter(|_| ended_early(&measured.verdict));

@@ -454,12 +454,12 @@ fn what_was_assumed_is_passed_on() {
         "train.py:35 read values that a GPU would have computed (2x, 8.00 KiB); the program saw assumed ones",
         "large host tensors were not initialised (3 calls, 1.00 MiB), which changes no GPU memory",
         "weights in checkpoints were not read (1 tensor, 2.00 MiB); they count as zeros",
+        "best.pt and 1 more file were there already: the dry run did not write over them, rename or remove them",
+        "last.pt was written by the dry run: it holds zeros where a GPU would have computed something, so that training should not resume from it",
         "the data of org/name is made up, of the right shapes",
         "the tokenizer or processor of org/name is not on this machine: a stand-in has its sizes, and makes no text",
         "the weights of org/name (2 tensors, 3.00 MiB) are not on this machine: their shapes are those of the configuration, and the values count as zeros",
         "the weights of org/name (2 tensors, 3.00 MiB) are not on this machine: their headers were fetched (2.00 KiB), and the values count as zeros",
-        "best.pt and 1 more file were there already: the dry run did not write over them, rename or remove them",
-        "last.pt was written by the dry run: it holds zeros where a GPU would have computed something, so that training should not resume from it",
         "no torch.optim optimizer made a step, so --steps did not stop the program: it ran to its end",
     ];
     assert_eq!(texts(&report), notes);

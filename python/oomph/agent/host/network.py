@@ -7,6 +7,7 @@ import sys
 from urllib.parse import urlsplit
 
 from .. import phantom
+from .weights import network as hub
 
 _PROXIES = ("https_proxy", "http_proxy", "all_proxy")
 _PATIENCE_SECONDS = 3.0
@@ -20,7 +21,10 @@ def can_reach_hub() -> bool:
 
 def can_load(name: object) -> bool:
     """False for a model of the hub, over a phantom GPU, if the hub cannot be reached; its cache may have the model."""
-    return phantom.find() is None or os.path.exists(str(name)) or can_reach_hub()
+    if phantom.find() is None or os.path.exists(str(name)) or can_reach_hub():
+        return True
+    hub.close(f"no network: no connection to {sys.modules['huggingface_hub'].constants.ENDPOINT}")
+    return False
 
 
 @functools.cache

@@ -13,7 +13,7 @@ _reason: str | None = None
 def close_if_asked() -> None:
     """Closes the Hub in a run without a network; the variable of a fork server's child is set after the imports."""
     if os.environ.get(wire.OFFLINE) == "1":
-        _close("this run has no network, as with `--offline`")
+        close("this run has no network, as with `--offline`")
 
 
 def describe() -> str | None:
@@ -23,7 +23,7 @@ def describe() -> str | None:
     return _reason
 
 
-def _close(reason: str) -> None:
+def close(reason: str) -> None:
     """`HF_HUB_OFFLINE` of the library (constants.py, 1.33), with the first reason."""
     global _reason
     if _reason is None:
@@ -51,7 +51,7 @@ def _stopping(original: Callable, default: tuple) -> Callable:
             yield from original(method, url, retry_on_exceptions=_without(errors, refused), **kwargs)
         except refused as error:
             if str(url).startswith(sys.modules["huggingface_hub.constants"].ENDPOINT):
-                _close(f"no network: {error}")
+                close(f"no network: {error}")
             raise
 
     return stand_in
