@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 import torch
 
 from ..outside import acts
-from . import ledger, quantized_states, state_files
+from . import ledger, quantized_states, reasons, state_files
 from .hollow import Shape
 from .state_files import State
 from .transformers_models import VARIANTS, find_in_cache
@@ -38,8 +38,9 @@ def _completing(original: Callable) -> Callable:
         arguments, caller = signature.bind_partial(*args, **kwargs).arguments, sys._getframe(1).f_locals
         try:
             return original(*args, **kwargs)
-        except OSError:
-            completed = _complete(arguments, caller) if "cls" in caller and "config" in caller else None
+        except OSError as error:
+            is_known = "cls" in caller and "config" in caller and not reasons.is_refused(error)
+            completed = _complete(arguments, caller) if is_known else None
             if completed is None:
                 raise
             return completed
@@ -83,8 +84,8 @@ def _finding(original: Callable) -> Callable:
         arguments, caller = signature.bind_partial(*args, **kwargs).arguments, sys._getframe(1).f_locals
         try:
             return original(*args, **kwargs)
-        except OSError:
-            if not _is_bare(arguments) or "cls" not in caller or "config" not in caller:
+        except OSError as error:
+            if not _is_bare(arguments) or "cls" not in caller or "config" not in caller or reasons.is_refused(error):
                 raise
             return _make_once(arguments, caller)
 

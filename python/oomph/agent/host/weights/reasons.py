@@ -5,9 +5,10 @@ import json
 import os
 import sys
 
-from ...process.failure import explain
+from ...process.failure import explain, find_explained
 from . import network
 from .ranges import BadAnswer
+from .remote_file import is_unreachable
 
 # The number of first characters of a bad file in a message.
 _SHOWN = 20
@@ -31,6 +32,12 @@ def explain_error(error: Exception, repository: str, name: str | None) -> None:
     sentence = None if hasattr(error, "oomph_reason") else _describe(error, repository, name)
     if sentence is not None:
         explain(error, sentence)
+
+
+def is_refused(error: BaseException) -> bool:
+    """True if the hub gave an answer that is no file: then no configuration takes the place of the file."""
+    explained = find_explained(error)
+    return explained is not None and not is_unreachable(explained)
 
 
 def _describe(error: Exception, repository: str, name: str | None) -> str | None:

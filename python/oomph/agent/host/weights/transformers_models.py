@@ -18,7 +18,7 @@ import torch
 
 from ...process.failure import guarded
 from ..outside import acts
-from . import adapters, ledger, quantized_states, state_files
+from . import adapters, ledger, quantized_states, reasons, state_files
 from .state_files import State
 
 _CONFIGURATION = "config.json"
@@ -81,8 +81,8 @@ def _resolving(original: Callable) -> Callable:
         request = _read_request(signature.bind_partial(*args, **kwargs).arguments, sys._getframe(1).f_locals)
         try:
             found = original(*args, **kwargs)
-        except OSError:
-            made = None if request is None else _stand_in_for(request)
+        except OSError as error:
+            made = None if request is None or reasons.is_refused(error) else _stand_in_for(request)
             if made is None:
                 raise
             return made
