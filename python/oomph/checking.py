@@ -61,6 +61,7 @@ def check(
     offline: bool = False,
     online: bool = False,
     keep_files: bool = False,
+    fake_data: bool = False,
     save: StrPath | None = None,
     verbose: bool = False,
     timeout: float | None = None,
@@ -82,7 +83,7 @@ def check(
         "gpu": gpu, "gpus": gpus, "vram": vram, "others": others, "steps": steps, "world-size": world_size, "rank": rank,
         "local-world-size": local_world_size, "fraction": fraction, "with": ",".join(remedies) or None, "save": save, "timeout": timeout,
     }  # fmt: skip
-    flags = {"offline": offline, "online": online, "keep-files": keep_files, "verbose": verbose}
+    flags = {"offline": offline, "online": online, "keep-files": keep_files, "fake-data": fake_data, "verbose": verbose}
     if python is None and isinstance(program, (str, os.PathLike)):
         python = sys.executable
     given = [*_list_options({**options, "python": python}), *(f"--{name}" for name, is_set in flags.items() if is_set)]
