@@ -6,7 +6,7 @@ import sys
 from ... import phantom
 from ...process.failure import tell
 from .. import network
-from ..weights import ledger
+from ..weights import ledger, reasons
 from . import configurations
 
 # By module: the base class, and the class method that reads the description of a processor (transformers 4.30 to 5.17).
@@ -34,8 +34,9 @@ def _read_or_describe(cls, original, name, **kwargs):
         kwargs["local_files_only"] = True
     try:
         return original(cls, name, **kwargs)
-    except OSError:
-        described = None if phantom.find() is None or os.path.isfile(name) else _describe(cls, str(name), kwargs.get("subfolder") or "")
+    except OSError as error:
+        is_final = phantom.find() is None or os.path.isfile(name) or reasons.is_refused(error)
+        described = None if is_final else _describe(cls, str(name), kwargs.get("subfolder") or "")
         if described is None:
             raise
         return described, {key: value for key, value in kwargs.items() if key not in (*_DOWNLOADING, "image_processor_filename")}

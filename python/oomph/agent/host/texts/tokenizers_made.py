@@ -8,7 +8,7 @@ import sys
 from ... import phantom
 from ...process.failure import tell
 from .. import network
-from ..weights import hollow, ledger
+from ..weights import hollow, ledger, reasons
 from . import configurations, lengths, vocabularies
 
 # Files beside a vocabulary: alone they make no tokenizer.
@@ -54,8 +54,8 @@ def _load_or_make(cls, original, name, *args, **kwargs):
     with _asking(kwargs):
         try:
             return original(cls, name, *args, **kwargs)
-        except (OSError, ValueError):
-            if phantom.find() is None or kwargs.get("gguf_file") or os.path.isfile(name):
+        except (OSError, ValueError) as error:
+            if phantom.find() is None or kwargs.get("gguf_file") or os.path.isfile(name) or reasons.is_refused(error):
                 raise
             made = _make_without_files(cls, str(name), kwargs)
             if made is None:
