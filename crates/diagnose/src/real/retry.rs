@@ -165,6 +165,32 @@ mod tests {
         }
     }
 
+    /// What an H200 said of a program that was alone on it, and a neighbour of the least size.
+    #[test]
+    fn memory_of_the_driver_is_no_other_process() {
+        const MIB: u64 = 1 << 20;
+        let reserved = 148_958_609_408;
+        for (used, others) in [("139.39 GiB", 0), ("139.25 GiB", 156)] {
+            let message = format!(
+                "CUDA out of memory. Tried to allocate 418.00 MiB. GPU 0 has a total capacity of 139.80 GiB of which 407.12 MiB is free. \
+                 Including non-PyTorch memory, this process has {used} memory in use. Of the allocated memory 138.63 GiB is allocated by \
+                 PyTorch, and 102.61 MiB is reserved by PyTorch but unallocated."
+            );
+            let stats = DeviceStats { reserved_bytes: reserved, ..DeviceStats::default() };
+            let gpu =
+                GpuRecord { name: "NVIDIA H200".to_owned(), total_bytes: 150_109_880_320, ..GpuRecord::default() };
+            let oom = OomRecord { stats, free_bytes: 426_901_504, ..OomRecord::default() };
+            let process = Process {
+                gpus: vec![gpu],
+                ooms: vec![oom],
+                errors: vec![ErrorRecord { oom: true, message, ..ErrorRecord::default() }],
+                ..full(0)
+            };
+            let found = Real::permit_retry(&Run { processes: vec![process] }, &crate::testing::launch(), false);
+            assert_eq!(found.map(|device| device.others.0 / MIB), Ok(others), "{used}");
+        }
+    }
+
     #[test]
     fn a_program_runs_again_only_if_nothing_is_repeated() {
         let found =
