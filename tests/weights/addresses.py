@@ -221,7 +221,7 @@ SENTENCES = {
     "whole.pth": ("was sent whole", "no range requests"),
     "half.pth": ("begins as a zip checkpoint of", "expected a whole one"),
     "longer.pth": ("bytes, expected the", "of its header"),
-    "shorter.safetensors": ("bytes, expected the", "of its header"),
+    "shorter.safetensors": ("places tensors up to byte", "and the file has"),
     "old.pth": ("is a tar file", "expected a later format"),
     "code.pth": ("begins as a legacy checkpoint", "expected a whole one"),
 }

@@ -6,7 +6,6 @@ pickle, and each storage follows its count of elements. See Note [Missing weight
 """
 
 import io
-import json
 import pickle
 import struct
 import zipfile
@@ -15,7 +14,9 @@ from dataclasses import dataclass
 
 from ..holes import LARGE_BYTES
 from ..pickles import ELEMENT_BYTES, Storages
+from .headers import write_hollow_safetensors
 from .hollow import write_hole
+from .ranges import BadAnswer
 
 # Reads bytes of the remote file: the start, and the size.
 Read = Callable[[int, int], bytes]
@@ -261,14 +262,9 @@ def pickle_of(remote: _Remote):
 
 
 def _write_safetensors(path: str, size: int, read: Read) -> Contents:
-    length = int.from_bytes(read(0, 8), "little")
-    if 8 + length > size:
-        raise ArchiveError(f"has {size} bytes, expected more than the {length} of its header")
-    head = read(0, 8 + length)
-    header = json.loads(head[8:])
-    tensors = [tensor for name, tensor in header.items() if name != "__metadata__"]
-    end = max((tensor["data_offsets"][1] for tensor in tensors), default=0)
-    if 8 + length + end != size:
-        raise ArchiveError(f"has {size} bytes, expected the {8 + length + end} of its header")
-    write_hole(path, head, size)
-    return Contents(len(tensors), end)
+    try:
+        tensors, total, _ = write_hollow_safetensors(path, size, read)
+    except BadAnswer as error:
+        # The sentence of the cause does not name the address.
+        raise ArchiveError(f"is no whole safetensors file: {error}") from None
+    return Contents(tensors, total)

@@ -6,6 +6,7 @@ no dtype: the file has that of the variant, else float32.
 """
 
 import copy
+import functools
 import inspect
 import json
 import os
@@ -26,30 +27,12 @@ _made: dict[tuple, str] = {}
 
 
 def _change() -> None:
-    acts.replace(sys.modules["diffusers.models.modeling_utils"], "_get_model_file", _finding)
-    acts.replace(sys.modules["diffusers.models.modeling_utils"], "_get_checkpoint_shard_files", _completing)
-
-
-def _completing(original: Callable) -> Callable:
-    """Shards that an index names, and that are not there: an index is small, and lies in many folders and caches without its shards."""
-    signature = inspect.signature(original)
-
-    def stand_in(*args, **kwargs):
-        arguments, caller = signature.bind_partial(*args, **kwargs).arguments, sys._getframe(1).f_locals
-        try:
-            return original(*args, **kwargs)
-        except OSError as error:
-            is_known = "cls" in caller and "config" in caller and not reasons.is_refused(error)
-            completed = _complete(arguments, caller) if is_known else None
-            if completed is None:
-                raise
-            return completed
-
-    return stand_in
+    acts.replace(sys.modules["diffusers.models.modeling_utils"], "_get_model_file", functools.partial(_standing_in, make=_make_once))
+    acts.replace(sys.modules["diffusers.models.modeling_utils"], "_get_checkpoint_shard_files", functools.partial(_standing_in, make=_complete))
 
 
 def _complete(arguments: Mapping, caller: Mapping) -> tuple[list[str], dict] | None:
-    """The shards of an index, with hollow ones for the absent; `None` if the configuration's model has none of an absent shard's tensors."""
+    """The shards of an index, with hollow ones for the absent: an index is small, and lies in many folders without its shards. `None` if the configuration's model has none of an absent shard's tensors."""
     index_path = str(arguments["index_filename"])
     with open(index_path, encoding="utf-8") as file:
         index = json.load(file)
@@ -77,7 +60,8 @@ def _in_size(state: State, total_bytes: int | None) -> State:
     return State({name: Shape("BF16", shape.sizes) if shape.dtype == "F32" else shape for name, shape in state.shapes.items()}, state.values)
 
 
-def _finding(original: Callable) -> Callable:
+def _standing_in(original: Callable, make: Callable[[Mapping, Mapping], object]) -> Callable:
+    """A function of the loading code that finds files: where it finds none, `make(arguments, frame of the caller)` does, or returns `None`."""
     signature = inspect.signature(original)
 
     def stand_in(*args, **kwargs):
@@ -85,9 +69,11 @@ def _finding(original: Callable) -> Callable:
         try:
             return original(*args, **kwargs)
         except OSError as error:
-            if not _is_bare(arguments) or "cls" not in caller or "config" not in caller or reasons.is_refused(error):
+            is_known = "cls" in caller and "config" in caller and not reasons.is_refused(error)
+            made = make(arguments, caller) if is_known else None
+            if made is None:
                 raise
-            return _make_once(arguments, caller)
+            return made
 
     return stand_in
 
@@ -119,7 +105,9 @@ def _is_bare_folder(folder: str) -> bool:
     return os.path.isfile(os.path.join(folder, _CONFIGURATION)) and not state_files.has_weights(folder)
 
 
-def _make_once(arguments: Mapping, caller: Mapping) -> str:
+def _make_once(arguments: Mapping, caller: Mapping) -> str | None:
+    if not _is_bare(arguments):
+        return None
     title = os.path.join(str(arguments["pretrained_model_name_or_path"]), arguments.get("subfolder") or "").rstrip("/")
     key = (os.getpid(), title, arguments["weights_name"], caller["cls"])
     if key not in _made:

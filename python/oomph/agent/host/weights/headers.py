@@ -19,7 +19,7 @@ _SHOWN_BYTES = 12
 
 def write_hollow_safetensors(path: str, size: int, read: Callable[[int, int], bytes]) -> tuple[int, int, int]:
     """The length of the header in 8 bytes, the header in JSON, and holes."""
-    name = os.path.basename(path)
+    name = os.path.basename(path).removesuffix(".part")
     prefix = read(0, 8)
     (length,) = struct.unpack("<Q", prefix)
     if length > _MOST_HEADER_BYTES:
