@@ -3,6 +3,7 @@
 use std::io::ErrorKind;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
@@ -13,6 +14,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd, siginfo};
 use nix::unistd::Pid;
 use trace::run::Ended;
 
+use crate::cleanup::reap;
 use crate::error::{Error, SetupError};
 
 /// The signals for the program. Further signals end or stop both processes, or come from the kernel.
@@ -33,6 +35,8 @@ pub struct OwnSignal {
 pub struct Attendant {
     /// The mask of signals before, for the programs.
     inherited: SigSet,
+    /// Signals that arrive while a thread has that mask. Without a handler, they would end oomph.
+    caught: CaughtSignals,
     state: Arc<Mutex<Attended>>,
 }
 
@@ -55,12 +59,13 @@ impl Attendant {
     /// Takes over the signals of this process. Made before any program starts: a failure leaves nothing behind.
     pub fn new() -> Result<Attendant, Error> {
         let signals: SigSet = PASSED.into_iter().collect();
+        let caught = CaughtSignals::catch()?;
         // A signal waits in the descriptor instead of ending oomph.
         let inherited = signals.thread_swap_mask(SigmaskHow::SIG_BLOCK).map_err(std::io::Error::from)?;
         let descriptor = SignalFd::with_flags(&signals, SfdFlags::SFD_CLOEXEC).map_err(std::io::Error::from)?;
         let state = Arc::default();
         pass_on(descriptor, Arc::clone(&state));
-        Ok(Attendant { inherited, state })
+        Ok(Attendant { inherited, caught, state })
     }
 
     /// Runs a program to the end, in the process group of oomph: the keyboard reaches both processes.
@@ -84,9 +89,37 @@ impl Attendant {
     /// Starts a program. A signal that comes meanwhile waits until the program is known.
     fn start(&self, command: &mut Command) -> std::io::Result<Child> {
         let mut state = lock(&self.state);
-        let child = spawn(command, self.inherited)?;
-        state.running = Some(Pid::from_raw(child.id().cast_signed()));
-        Ok(child)
+        let child = spawn(command, self.inherited);
+        state.running = child.as_ref().ok().map(|child| Pid::from_raw(child.id().cast_signed()));
+        drop(state);
+        // Also of the keyboard: the program may not have existed when the kernel sent it.
+        self.caught.take_all().for_each(|signal| take(&self.state, signal, false));
+        child
+    }
+}
+
+/// Handlers for the signals of [`PASSED`], each of which remembers that its signal came. A program does not inherit handlers.
+struct CaughtSignals(Vec<(Signal, Arc<AtomicBool>)>);
+
+impl CaughtSignals {
+    /// Sets the handlers. A signal that is ignored (`nohup`) remains so, here and in the programs.
+    fn catch() -> std::io::Result<CaughtSignals> {
+        let here = Pid::this();
+        let of = |signal| {
+            let came = Arc::default();
+            signal_hook::flag::register(signal as i32, Arc::clone(&came)).map(|_| (signal, came))
+        };
+        PASSED
+            .into_iter()
+            .filter(|signal| !reap::ignores(here, *signal))
+            .map(of)
+            .collect::<Result<_, _>>()
+            .map(CaughtSignals)
+    }
+
+    /// Takes the signals that came since the last call.
+    fn take_all(&self) -> impl Iterator<Item = Signal> {
+        self.0.iter().filter(|(_, came)| came.swap(false, Ordering::SeqCst)).map(|(signal, _)| *signal)
     }
 }
 
