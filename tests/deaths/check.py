@@ -41,6 +41,7 @@ def main() -> int:
     oomph = arguments.oomph.absolute()
     cases = [suite.Case(f"{path.parent.name}/{path.stem}", partial(judge, oomph, path), is_extra=path.stem not in USUAL, is_alone=has_ranks(path)) for path in programs]
     cases += [suite.Case("a signal to oomph is the program's", partial(pass_signal, oomph)), suite.Case("one run in another", partial(nest, oomph))]
+    cases += [suite.Case("a signal before the program starts is the program's", partial(pass_early_signal, oomph))]
     cases += [suite.Case("OOMPH_RUN without a command", partial(record_by_variable, oomph))]
     cases += [suite.Case("a cache that cannot be written", partial(run_without_cache, oomph))]
     cases += [suite.Case("the kernel kills for want of host memory", partial(exhaust_host, oomph), is_extra=True)]
@@ -94,6 +95,21 @@ def pass_signal(oomph: Path) -> str:
     assert running.returncode == 9, f"status {running.returncode}: {said}"
     assert said.startswith("oomph: ended with exit status 9"), said
     return said.strip()
+
+
+def pass_early_signal(oomph: Path) -> str:
+    """The program gets a signal that waited for oomph from its first instruction on."""
+    source = "import signal, sys; sys.exit(9 if signal.sigtimedwait([signal.SIGTERM], 30) else 0)"
+    command = [oomph, "run", "--", sys.executable, "-c", source]
+    done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE, preexec_fn=_wait_with_signal)
+    assert done.returncode == 9, f"status {done.returncode}: {done.stderr}"
+    return done.stderr.strip()
+
+
+def _wait_with_signal() -> None:
+    """Blocks SIGTERM, and sends it."""
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+    os.kill(os.getpid(), signal.SIGTERM)
 
 
 def nest(oomph: Path) -> str:

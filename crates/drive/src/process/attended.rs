@@ -35,7 +35,7 @@ pub struct OwnSignal {
 pub struct Attendant {
     /// The mask of signals before, for the programs.
     inherited: SigSet,
-    /// Signals that arrive while a thread has that mask. Without a handler, they would end oomph.
+    /// Signals that arrive while a thread has that mask: without a handler, each ends oomph.
     caught: CaughtSignals,
     state: Arc<Mutex<Attended>>,
 }
@@ -91,14 +91,18 @@ impl Attendant {
         let mut state = lock(&self.state);
         let child = spawn(command, self.inherited);
         state.running = child.as_ref().ok().map(|child| Pid::from_raw(child.id().cast_signed()));
+        // A signal that came before the program was there.
+        if let (Some(program), Some(signal)) = (state.running, state.asked_to_end) {
+            let _ = kill(program, signal);
+        }
         drop(state);
-        // Also of the keyboard: the program may not have existed when the kernel sent it.
+        // Also one of the keyboard: the kernel may have sent the signal before the program existed.
         self.caught.take_all().for_each(|signal| take(&self.state, signal, false));
         child
     }
 }
 
-/// Handlers for the signals of [`PASSED`], each of which remembers that its signal came. A program does not inherit handlers.
+/// Handlers for the signals of [`PASSED`]; each notes the arrival of its signal. Programs do not inherit handlers.
 struct CaughtSignals(Vec<(Signal, Arc<AtomicBool>)>);
 
 impl CaughtSignals {

@@ -8,7 +8,7 @@ from .failure import guarded
 
 
 def after_import(name: str, action: Callable[[], None]) -> None:
-    """Calls `action` when the import of `name` has succeeded; at once if it has been imported already."""
+    """Calls `action` when the import of `name` has succeeded; at once if the module is there already."""
     if name in sys.modules:
         guarded(action)()
     else:
@@ -23,24 +23,26 @@ class _Finder(importlib.abc.MetaPathFinder):
         self.action = action
 
     def find_spec(self, fullname, path=None, target=None):
-        """The other finders' answer, with a loader that reports the end of loading."""
+        """The answer of the later finders, with a loader that reports the end of loading."""
         if fullname != self.name:
             return None
-        spec = self._spec_of_others(path, target)
+        spec = self._find_in_rest(path, target)
         if spec is not None and spec.loader is not None:
             spec.loader = _Loader(spec.loader, self)
         return spec
 
     def loaded(self) -> None:
-        """Leaves after a successful import, then acts. (A failed import may be repeated, so the finder stays.)"""
+        """Leaves after a successful import, then acts. (A program may repeat a failed import, so the finder stays.)"""
         if self in sys.meta_path:
             sys.meta_path.remove(self)
             self.action()
 
-    def _spec_of_others(self, path, target):
-        for finder in list(sys.meta_path):
+    def _find_in_rest(self, path, target):
+        # Earlier finders have answered already. A later finder of this kind may wait for the same module.
+        rest = sys.meta_path[sys.meta_path.index(self) + 1 :] if self in sys.meta_path else []
+        for finder in rest:
             find = getattr(finder, "find_spec", None)
-            spec = find(self.name, path, target) if find and not isinstance(finder, _Finder) else None
+            spec = find(self.name, path, target) if find else None
             if spec is not None:
                 return spec
         return None
