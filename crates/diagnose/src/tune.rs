@@ -63,6 +63,7 @@ pub struct Tuning {
     needs: Needs,
     findings: Vec<Finding>,
     notes: Vec<String>,
+    made_up_data: Vec<String>,
 }
 
 /// Searches for the setting that suits `case`.
@@ -119,6 +120,7 @@ fn answer(
         front: pareto::front(trials, &figures.current),
         findings: answer::findings(&figures, recommended.as_ref(), answer::of_default(trials)),
         notes: answer::notes(case, search, &figures, recommended.as_ref(), &needs),
+        made_up_data: answer::list_made_up_data(case),
         figures,
         empty_cache,
         guides,
@@ -167,6 +169,7 @@ impl Tuning {
             search: figures.search,
             cost_model: cost::MODEL,
             findings,
+            made_up_data: self.made_up_data,
             notes: self.notes,
             seconds,
             folder: self.folder,

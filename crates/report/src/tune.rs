@@ -46,6 +46,9 @@ pub struct TuneReport {
     pub cost_model: CostModel,
     /// The findings.
     pub findings: Vec<Finding>,
+    /// The data sets that the recorded runs made up, of the right shapes, because of `--fake-data`.
+    #[serde(default)]
+    pub made_up_data: Vec<String>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
     /// The duration in seconds.

@@ -132,6 +132,13 @@ fn a_setting_that_saves() {
 }
 
 #[test]
+fn made_up_data_is_in_the_headline() {
+    let page = written(&TuneReport { made_up_data: vec!["imdb".to_owned()], ..report() }, Format::Terminal);
+    let headline = page.lines().take_while(|line| !line.is_empty()).collect::<Vec<_>>().join(" ");
+    assert!(headline.ends_with(" less than now with made-up data"), "{headline}");
+}
+
+#[test]
 fn a_run_under_the_setting_is_shown() {
     let measured = |mib, as_predicted| Measured {
         reserved_bytes: Bytes::from_mib(mib),

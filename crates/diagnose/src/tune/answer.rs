@@ -15,6 +15,7 @@ use super::search::SettingSearch;
 use super::traces::{Trace, has_history};
 use super::trial::outcome;
 use crate::explain::{ExplainInput, InputContents};
+use crate::judge::made_up::list_made_up;
 
 const SOURCE: &str = "replay of the recorded requests";
 
@@ -232,6 +233,18 @@ pub(super) fn notes(
         notes.push("PyTorch ignores expandable segments on Windows".to_owned());
     }
     notes
+}
+
+/// Returns the names of the data sets that the recorded runs made up, sorted.
+pub(super) fn list_made_up_data(case: &TuneCase) -> Vec<String> {
+    let runs = case.inputs.iter().filter_map(|input| match &input.contents {
+        InputContents::Run(run, _) => Some(run),
+        InputContents::Text(_) | InputContents::Snapshot(_) => None,
+    });
+    let mut names: Vec<String> = runs.flat_map(list_made_up).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// Returns the inputs without a replayable history; a run's log is exempt.

@@ -1,9 +1,14 @@
 //! The sentences of `tune` that the formats share.
 
+use super::verdict::made_up;
 use crate::tune::{Setting, TuneReport, TunedTrace};
 
 /// The answer in one sentence. No full stop.
 pub(super) fn headline(report: &TuneReport) -> String {
+    format!("{}{}", answer(report), made_up(&report.made_up_data))
+}
+
+fn answer(report: &TuneReport) -> String {
     let current = &report.current;
     let Some(recommended) = &report.recommended else { return nothing(report) };
     let setting = &recommended.setting;
