@@ -6,12 +6,17 @@ use crate::boundary::{Out, export};
 use crate::device::profile;
 use crate::handle::{Handle, Table};
 
-/// Nothing of a dropout descriptor decides a size.
-static DROPOUTS: Table<()> = Table::new();
+/// The probability of each descriptor.
+static DROPOUTS: Table<f32> = Table::new();
+
+/// True if a descriptor drops values. False for an unknown descriptor: an RNN may come without dropout.
+pub(crate) fn is_active(handle: Handle) -> bool {
+    known(&DROPOUTS, handle, |probability| *probability > 0.0).unwrap_or(false)
+}
 
 export! { CudnnStatus;
     fn cudnnCreateDropoutDescriptor(out: Out<Handle>) {
-        create(&DROPOUTS, (), out)
+        create(&DROPOUTS, 0.0, out)
     }
 
     fn cudnnDestroyDropoutDescriptor(handle: Handle) {
@@ -24,19 +29,19 @@ export! { CudnnStatus;
     }
 
     fn cudnnSetDropoutDescriptor(
-        handle: Handle, context: Handle, _probability: f32, states: Opaque, bytes: usize, _seed: u64,
+        handle: Handle, context: Handle, probability: f32, states: Opaque, bytes: usize, _seed: u64,
     ) {
         library::check(context)?;
         if !states.is_null() {
             used(Model::Dropout, states as usize, bytes as u64);
         }
-        known(&DROPOUTS, handle, |()| ())
+        known(&DROPOUTS, handle, |slot| *slot = probability)
     }
 
     fn cudnnRestoreDropoutDescriptor(
-        handle: Handle, context: Handle, _probability: f32, _states: Opaque, _bytes: usize, _seed: u64,
+        handle: Handle, context: Handle, probability: f32, _states: Opaque, _bytes: usize, _seed: u64,
     ) {
         library::check(context)?;
-        known(&DROPOUTS, handle, |()| ())
+        known(&DROPOUTS, handle, |slot| *slot = probability)
     }
 }

@@ -88,6 +88,8 @@ pub(crate) struct Network {
     /// Width of the projected state; `hidden` without projection.
     pub(crate) projection: u64,
     pub(crate) layers: u64,
+    /// True if dropout lies between the layers.
+    pub(crate) has_dropout: bool,
 }
 
 /// One matrix or bias in the weight space.

@@ -5,7 +5,7 @@ mod layout;
 
 use super::shape::{Tensor, element_bytes};
 use super::workspace::{Model, Recurrence, used};
-use super::{Answer, CudnnStatus, Opaque, count, create, destroy, known, library, tensor};
+use super::{Answer, CudnnStatus, Opaque, count, create, destroy, dropout, known, library, tensor};
 use crate::boundary::{In, Out, Status, export};
 use crate::handle::{Handle, Table};
 use data::Sequences;
@@ -38,6 +38,7 @@ fn recurrence(network: Network, sequences: Sequences) -> Recurrence {
         hidden: network.hidden,
         output: network.output(),
         element_bytes: network.element_bytes(),
+        has_dropout: network.has_dropout,
     }
 }
 
@@ -68,7 +69,7 @@ export! { CudnnStatus;
 
     fn cudnnSetRNNDescriptor_v8(
         handle: Handle, _algorithm: i32, cell: i32, bias: i32, direction: i32, input_mode: i32, data_type: i32,
-        _precision: i32, _math_type: i32, input: i32, hidden: i32, projection: i32, layers: i32, _dropout: Handle,
+        _precision: i32, _math_type: i32, input: i32, hidden: i32, projection: i32, layers: i32, dropout: Handle,
         _flags: u32,
     ) {
         element_bytes(data_type).ok_or(CudnnStatus::INVALID)?;
@@ -86,6 +87,7 @@ export! { CudnnStatus;
                 projection => projection,
             },
             layers: positive(layers)?,
+            has_dropout: dropout::is_active(dropout),
         };
         known(&NETWORKS, handle, |slot| *slot = Some(network))
     }

@@ -16,6 +16,7 @@ fn network(cell: Cell, [input, hidden, projection]: [u64; 3], layers: u64, direc
         hidden,
         projection,
         layers,
+        has_dropout: false,
     }
 }
 
