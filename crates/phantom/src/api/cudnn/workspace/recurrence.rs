@@ -8,7 +8,7 @@
 //! keeps its input once, and dropout keeps one bit per value: exact for `gru` and `lstm-bf16` but for less than 512 bytes,
 //! and 0.75 MiB too small for `lstm`. Single gates (`nn.RNN`) were not measured.
 //!
-//! The workspace is the nearest simple figure, 8 % too small to 10 % too large for the five: the gates and three values, and one
+//! The workspace is the nearest simple figure, 8 % too small to 7 % too large for the five: the gates and three values, and one
 //! more with dropout.
 
 /// The parameters of an RNN's temporary memory.
