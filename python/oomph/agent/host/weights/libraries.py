@@ -11,7 +11,7 @@ from ...process.importing import after_import
 _LIBRARIES: dict[str, tuple[str, ...]] = {
     "addresses": ("torch.hub",),
     "open_clip_models": ("open_clip.pretrained", "open_clip.factory"),
-    "timm_models": ("timm.models._builder", "timm.models._hub"),
+    "timm_models": ("timm.models._builder", "timm.models._helpers", "timm.models._hub"),
     "torchvision_models": ("torchvision.models.densenet",),
     "older_transformers": ("transformers.modeling_utils",),
     "diffusers_models": ("diffusers.models.modeling_utils", "diffusers.pipelines.pipeline_utils"),

@@ -33,7 +33,7 @@ def _change() -> None:
 
 
 def _checking(original: Callable) -> Callable:
-    """Fails before the model is made if the shards of an index are not in their folder, which the library has not looked at."""
+    """Fails before the model is made if the shards of an index are not in their folder, which the library has not checked."""
 
     def stand_in(*args, **kwargs):
         files, index = original(*args, **kwargs)
@@ -140,7 +140,7 @@ def _link_files(source: str, folder: str) -> None:
 
 
 def _name(result, name: str):
-    """Gives the model, or the first of several results, the name that the program asked for."""
+    """Sets the name of the model, or of the first of several results, to that that the program asked for."""
     model = result[0] if isinstance(result, tuple) else result
     model.name_or_path = model.config.name_or_path = name
     return result
