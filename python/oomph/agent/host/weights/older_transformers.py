@@ -140,7 +140,7 @@ def _link_files(source: str, folder: str) -> None:
 
 
 def _name(result, name: str):
-    """Sets the name of the model, or of the first of several results, to that that the program asked for."""
+    """Restores the name in the call on the model, which may be the first of several results."""
     model = result[0] if isinstance(result, tuple) else result
     model.name_or_path = model.config.name_or_path = name
     return result
