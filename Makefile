@@ -204,9 +204,19 @@ notebook-screens: binaries $(FRAMEWORKS)/.ready
 	$(FRAMEWORKS)/bin/python -m pip install --disable-pip-version-check --progress-bar off --quiet -r requirements/notebook.txt
 	$(FRAMEWORKS)/bin/python tests/notebook/browser.py --oomph $(OOMPH) --chromium $(CHROMIUM)
 
-# Ways to load weights without the weights, beside the same with real files of zeros. Not in `make test` yet.
-weights: setup binaries $(FRAMEWORKS)/.ready
-	$(FRAMEWORKS)/bin/python tests/weights/check.py $(SUITE)
+# Ways to load weights without the weights, beside the same with real files of zeros. With libraries of another year, in an environment on
+# top of .venv: make weights TRANSFORMERS=4.46.3, or another version that has a file in requirements.
+LIBRARIES := $(if $(TRANSFORMERS),target/compat/transformers-$(TRANSFORMERS),$(FRAMEWORKS))
+
+weights: setup binaries $(LIBRARIES)/.ready
+	$(LIBRARIES)/bin/python tests/weights/check.py $(SUITE)
+
+target/compat/transformers-%/.ready: requirements/transformers-%.txt $(VENV)/.ready
+	$(PYTHON) -m venv $(@D)
+	cd $(VENV)/lib/python3*/site-packages && pwd > $(CURDIR)/$(@D)/packages.pth
+	mv $(@D)/packages.pth $(@D)/lib/python3*/site-packages/
+	$(@D)/bin/python -m pip install --disable-pip-version-check --progress-bar off -r $<
+	@touch $@
 
 zoo: setup binaries
 	$(PY) tests/zoo/check.py $(SUITE)

@@ -27,7 +27,8 @@ sys.path.insert(1, str(HERE.parent))
 import suite
 
 PATIENCE = 600
-FRAMEWORKS = suite.ROOT / "target" / "frameworks" / "bin" / "python"
+# The environment of this process: `make weights` runs one with the frameworks.
+PYTHON = sys.executable
 MIB = 1 << 20
 # Of a file that is not cached: 10 % is far below the smallest file here, and far above its header.
 FETCHED_SHARE = 0.1
@@ -265,7 +266,7 @@ class World:
 
     def python(self, text: str, *words: object) -> None:
         """Runs a text by Python alone."""
-        done = subprocess.run([FRAMEWORKS, "-c", text, *map(str, words)], env=self.environment(), cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
+        done = subprocess.run([PYTHON, "-c", text, *map(str, words)], env=self.environment(), cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode == 0, done.stderr[-3000:]
 
     def make(self, way: Way) -> Path:
@@ -278,7 +279,7 @@ class World:
     def check(self, program: str, address: str, *options: str) -> subprocess.CompletedProcess:
         """Runs `oomph check` on a program."""
         (self.folder / "program.py").write_text(program)
-        command = [self.oomph, "check", "--json", "-v", "--gpu", "rtx-4090", "--python", FRAMEWORKS, *options, self.folder / "program.py", address]
+        command = [self.oomph, "check", "--json", "-v", "--gpu", "rtx-4090", "--python", PYTHON, *options, self.folder / "program.py", address]
         return subprocess.run(list(map(str, command)), env=self.environment(), cwd=self.work, capture_output=True, text=True, timeout=PATIENCE)
 
     def see(self, program: str, address: str, *options: str) -> Seen:
@@ -312,8 +313,6 @@ def describe(done: subprocess.CompletedProcess) -> str:
 @contextlib.contextmanager
 def world(oomph: Path) -> Iterator[World]:
     """A world that is removed."""
-    if not FRAMEWORKS.exists():
-        raise suite.Skip(f"{FRAMEWORKS} is missing")
     with tempfile.TemporaryDirectory(prefix="oomph-addresses-", ignore_cleanup_errors=True) as folder:
         yield World(oomph, Path(folder))
 

@@ -21,6 +21,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent), str(HERE)]
 
 import hub_served
+import libraries
 import suite
 import worlds
 
@@ -33,7 +34,7 @@ MORE = {
     "addresses": ("refuse_bad_servers",),
     "texts": ("the headline names made-up data", "a name without a network"),
 }
-CONSTANTS = "FORMS", "WEIGHTS", "USUAL", "REPOSITORY"
+CONSTANTS = "FORMS", "WEIGHTS", "USUAL", "REPOSITORY", "NEEDS"
 FIGURES = "allocated", "peak", "reserved"
 PEAK = "allocated_bytes", "reserved_bytes", "device_bytes"
 # The largest share of the weights that may be fetched from a server: headers, and small files whole.
@@ -71,6 +72,7 @@ class Way:
     weights: tuple[str, ...]
     is_usual: bool
     repository: str
+    needs: tuple[str, ...]
 
 
 def case_of(oomph: Path, path: Path, is_real: bool) -> suite.Case:
@@ -88,7 +90,7 @@ def read(path: Path) -> Way:
             found[name] = ast.literal_eval(statement.value)
     unknown = set(found["FORMS"]) - set(FORMS)
     assert found["FORMS"] and not unknown, f"{path}: FORMS has {unknown or 'nothing'}, expected some of {', '.join(FORMS)}"
-    return Way(path, found["FORMS"], found["WEIGHTS"], found.get("USUAL", False), found.get("REPOSITORY", "corpus/model"))
+    return Way(path, found["FORMS"], found["WEIGHTS"], found.get("USUAL", False), found.get("REPOSITORY", "corpus/model"), found.get("NEEDS", ()))
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,7 @@ def describe(done: subprocess.CompletedProcess) -> str:
 
 def judge(oomph: Path, way: Way, is_real: bool) -> str:
     """Compares each form with the real files; returns the seconds of all."""
+    libraries.require(*way.needs)
     with worlds.enter(way.path, way.weights, way.repository) as world:
         real = run_real(oomph, way, world)
         assert real.verdict.startswith("fits"), f"with real files the verdict is {real.verdict}"

@@ -30,7 +30,8 @@ import hub_server  # noqa: E402
 import llama  # noqa: E402
 import suite  # noqa: E402
 
-PYTHON = ROOT / "target" / "frameworks" / "bin" / "python"
+# The environment of this process: `make weights` runs one with the frameworks.
+PYTHON = sys.executable
 PATIENCE = 600
 GIB = 1 << 30
 # The limit of host memory of a program that loads a large model.
@@ -52,7 +53,7 @@ from transformers import AutoModelForCausalLM
 
 started = time.monotonic()
 try:
-    model = AutoModelForCausalLM.from_pretrained(sys.argv[1], dtype=torch.bfloat16, device_map=sys.argv[2])
+    model = AutoModelForCausalLM.from_pretrained(sys.argv[1], torch_dtype=torch.bfloat16, device_map=sys.argv[2])
 finally:
     facts = {"seconds": time.monotonic() - started}
     with open("/proc/self/status") as file:
@@ -61,7 +62,7 @@ finally:
     print("facts", json.dumps(facts), flush=True)
 """
 DIFFUSE = LOAD.replace("from transformers import AutoModelForCausalLM", "from diffusers import DiffusionPipeline").replace(
-    "AutoModelForCausalLM.from_pretrained(sys.argv[1], dtype=torch.bfloat16, device_map=sys.argv[2])",
+    "AutoModelForCausalLM.from_pretrained(sys.argv[1], torch_dtype=torch.bfloat16, device_map=sys.argv[2])",
     "DiffusionPipeline.from_pretrained(sys.argv[1], torch_dtype=torch.float16).to(sys.argv[2])",
 )
 DOWNLOAD = "import sys, torch\nfrom huggingface_hub import snapshot_download\nprint(snapshot_download(sys.argv[1], local_dir=sys.argv[2]))\ntorch.zeros(1).cuda()\n"
@@ -223,8 +224,6 @@ class Result:
 @contextlib.contextmanager
 def place(oomph: Path) -> Iterator[Place]:
     """A folder that is removed."""
-    if not PYTHON.exists():
-        raise suite.Skip("`make frameworks` sets up an environment with diffusers")
     with tempfile.TemporaryDirectory(prefix="oomph-hub-") as folder:
         yield Place(oomph, Path(folder))
 

@@ -21,7 +21,8 @@ sys.path.insert(1, str(HERE.parent))
 
 import suite
 
-PYTHON = ROOT / "target" / "frameworks" / "bin" / "python"
+# The environment of this process: `make weights` runs one with the frameworks.
+PYTHON = sys.executable
 PROGRAMS = HERE / "texts"
 PATIENCE = 300
 # A script with absent data, the name in the error, and the way in the hint.

@@ -8,7 +8,7 @@ LLAMA = """
 import torch, json
 from transformers import LlamaConfig, LlamaForCausalLM
 sizes = dict(hidden_size=512, intermediate_size=1536, num_hidden_layers=3, num_attention_heads=8, num_key_value_heads=2, vocab_size=8192)
-model = LlamaForCausalLM(LlamaConfig(**sizes, dtype="bfloat16")).to(torch.bfloat16)
+model = LlamaForCausalLM(LlamaConfig(**sizes, torch_dtype="bfloat16")).to(torch.bfloat16)
 """
 GGUF = """
 import numpy, os, gguf
@@ -150,8 +150,8 @@ CUDA = ', device_map="cuda"'
 WAYS = [
     _causal("device_map=cuda", LLAMA + SAVE, CUDA),
     _causal("device_map=auto", LLAMA + SAVE, ', device_map="auto"'),
-    _causal("dtype=float32, moved", LLAMA + SAVE, ", dtype=torch.float32", after=".to('cuda')"),
-    _causal("low_cpu_mem_usage, moved", LLAMA + SAVE, ", low_cpu_mem_usage=True, dtype=torch.float16", after=".cuda()"),
+    _causal("dtype=float32, moved", LLAMA + SAVE, ", torch_dtype=torch.float32", after=".to('cuda')"),
+    _causal("low_cpu_mem_usage, moved", LLAMA + SAVE, ", low_cpu_mem_usage=True, torch_dtype=torch.float16", after=".cuda()"),
     _causal("shards", LLAMA + 'model.save_pretrained("model", max_shard_size="4MB")\n', CUDA),
     _causal(
         "pytorch_model.bin",

@@ -1,4 +1,4 @@
-"""`attn_implementation="sdpa"` with `dtype="auto"`, and the Phi architecture."""
+"""`attn_implementation="sdpa"` with `torch_dtype="auto"`, and the Phi architecture."""
 
 import torch
 from figures import run, show, zero
@@ -14,7 +14,7 @@ def make(folder):
 
 
 def load(source):
-    model = AutoModelForCausalLM.from_pretrained(source, attn_implementation="sdpa", dtype="auto").to("cuda")
+    model = AutoModelForCausalLM.from_pretrained(source, attn_implementation="sdpa", torch_dtype="auto").to("cuda")
     show()
     ids = torch.ones(2, 512, dtype=torch.long, device="cuda")
     model(ids, labels=ids).loss.backward()

@@ -25,7 +25,7 @@ def make(folder):
 
 
 def load(source):
-    model = AutoModelForCausalLM.from_pretrained(source, low_cpu_mem_usage=True, dtype=torch.float16).to("cuda")
+    model = AutoModelForCausalLM.from_pretrained(source, low_cpu_mem_usage=True, torch_dtype=torch.float16).to("cuda")
     show()
     with torch.no_grad():
         model(torch.ones(2, 64, dtype=torch.long, device="cuda"))

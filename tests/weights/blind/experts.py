@@ -16,7 +16,7 @@ def make(folder):
 
 
 def load(source):
-    model = AutoModelForCausalLM.from_pretrained(source, device_map="auto", dtype="auto")
+    model = AutoModelForCausalLM.from_pretrained(source, device_map="auto", torch_dtype="auto")
     show()
     with torch.no_grad():
         model(torch.ones(1, 64, dtype=torch.long, device="cuda"))

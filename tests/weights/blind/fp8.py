@@ -37,7 +37,7 @@ def make(folder):
 
 
 def load(source):
-    AutoModelForCausalLM.from_pretrained(source, device_map="cuda", dtype="auto").eval()
+    AutoModelForCausalLM.from_pretrained(source, device_map="cuda", torch_dtype="auto").eval()
     show()
     torch.cuda.empty_cache()
     show()

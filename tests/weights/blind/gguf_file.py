@@ -54,7 +54,7 @@ def make(folder):
 
 
 def load(source):
-    model = AutoModelForCausalLM.from_pretrained(source, gguf_file=NAME, dtype=torch.float16).to("cuda")
+    model = AutoModelForCausalLM.from_pretrained(source, gguf_file=NAME, torch_dtype=torch.float16).to("cuda")
     show()
     with torch.no_grad():
         model(torch.ones(1, 64, dtype=torch.long, device="cuda"))

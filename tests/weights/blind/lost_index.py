@@ -16,7 +16,7 @@ def make(folder):
 
 
 def load(source):
-    model = AutoModelForCausalLM.from_pretrained(source, device_map="cuda", dtype=torch.bfloat16)
+    model = AutoModelForCausalLM.from_pretrained(source, device_map="cuda", torch_dtype=torch.bfloat16)
     show()
     with torch.no_grad():
         model(torch.ones(2, 64, dtype=torch.long, device="cuda"))

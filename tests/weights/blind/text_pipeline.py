@@ -15,7 +15,7 @@ def make(folder):
 
 
 def load(source):
-    classify = pipeline("text-classification", model=source, device=0, dtype=torch.bfloat16)
+    classify = pipeline("text-classification", model=source, device=0, torch_dtype=torch.bfloat16)
     show()
     classify(["w1 w2 w3", "w4 w5"], batch_size=2)
     show()

@@ -19,7 +19,7 @@ def make(folder):
 
 
 def load(source):
-    base = AutoModelForCausalLM.from_pretrained(source, dtype=torch.bfloat16, device_map="cuda")
+    base = AutoModelForCausalLM.from_pretrained(source, torch_dtype=torch.bfloat16, device_map="cuda")
     model = PeftModel.from_pretrained(base, source, subfolder="adapter", is_trainable=True)
     show()
     optimizer = torch.optim.AdamW([it for it in model.parameters() if it.requires_grad], lr=1e-4)

@@ -17,7 +17,7 @@ def make(folder):
 
 
 def load(source):
-    model = AutoModelForCausalLM.from_pretrained(source, device_map="auto", dtype=torch.bfloat16)
+    model = AutoModelForCausalLM.from_pretrained(source, device_map="auto", torch_dtype=torch.bfloat16)
     show()
     with torch.no_grad():
         model(torch.ones(2, 128, dtype=torch.long, device="cuda"))

@@ -14,7 +14,7 @@ def make(folder):
 
 
 def load(source):
-    model = AutoModelForCausalLM.from_pretrained(source, device_map={"": 0}, dtype=torch.float16)
+    model = AutoModelForCausalLM.from_pretrained(source, device_map={"": 0}, torch_dtype=torch.float16)
     show()
     with torch.no_grad():
         model(torch.ones(2, 64, dtype=torch.long, device="cuda"))

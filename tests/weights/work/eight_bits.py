@@ -15,7 +15,7 @@ def make(folder):
 
 def load(source):
     quantization = BitsAndBytesConfig(load_in_8bit=True)
-    model = AutoModelForCausalLM.from_pretrained(source, quantization_config=quantization, device_map="auto", dtype=torch.float16)
+    model = AutoModelForCausalLM.from_pretrained(source, quantization_config=quantization, device_map="auto", torch_dtype=torch.float16)
     show()
     with torch.no_grad():
         model(torch.ones(1, 64, dtype=torch.long, device="cuda"))

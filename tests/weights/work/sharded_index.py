@@ -17,7 +17,7 @@ def make(folder):
 
 
 def load(source):
-    model = AutoModelForCausalLM.from_pretrained(source, dtype=torch.bfloat16).cuda()
+    model = AutoModelForCausalLM.from_pretrained(source, torch_dtype=torch.bfloat16).cuda()
     show()
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-5)
     ids = torch.ones(4, 128, dtype=torch.long, device="cuda")

@@ -5,6 +5,8 @@ from diffusers import AutoencoderKL, DDIMScheduler, StableDiffusionPipeline, UNe
 from figures import run, show, zero
 from transformers import CLIPTextConfig, CLIPTextModel, CLIPTokenizer
 
+# A tokenizer of a vocabulary in memory.
+NEEDS = ("transformers 5.0",)
 FORMS = "folder", "hub", "cache"
 WEIGHTS = ("*.safetensors",)
 

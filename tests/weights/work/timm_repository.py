@@ -8,6 +8,7 @@ from figures import run, show, zero
 
 FORMS = "folder", "hub", "cache"
 WEIGHTS = "*.safetensors", "*.bin"
+NEEDS = ("timm 1.0.26",)
 USUAL = True
 
 

@@ -14,7 +14,7 @@ def make(folder):
 
 
 def load(source):
-    model = CLIPTextModel.from_pretrained(source, variant="fp16", dtype=torch.float16).to("cuda")
+    model = CLIPTextModel.from_pretrained(source, variant="fp16", torch_dtype=torch.float16).to("cuda")
     show()
     with torch.no_grad():
         model(torch.ones(2, 77, dtype=torch.long, device="cuda"))

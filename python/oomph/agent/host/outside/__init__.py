@@ -40,7 +40,7 @@ _LIBRARIES = {
     "mlflow_runs": ("mlflow",),
     "trackers": ("comet_ml", "neptune", "clearml"),
     "hub": (
-        "huggingface_hub.hf_api", "huggingface_hub.repocard", "transformers.utils.hub",
+        "huggingface_hub.hf_api", "huggingface_hub.repocard", "transformers.utils.hub", "transformers.safetensors_conversion",
         "datasets.arrow_dataset", "datasets.dataset_dict", "datasets.iterable_dataset",
     ),
     "mail": ("smtplib",),

@@ -93,7 +93,13 @@ def _change_card() -> None:
     acts.suppress(sys.modules["huggingface_hub.repocard"].RepoCard, ["validate"], _LIBRARY, action=acts.CHANGE)
 
 
+def _change_conversion() -> None:
+    """A download of a checkpoint without safetensors asks a Space to open a pull request (`safetensors_conversion.py`, transformers 4.46 to 5.17)."""
+    acts.suppress(sys.modules["transformers.safetensors_conversion"], ["spawn_conversion"], _LIBRARY, action=acts.CHANGE)
+
+
 HOOKS = {
+    "transformers.safetensors_conversion": _change_conversion,
     "huggingface_hub.hf_api": _change_api,
     "huggingface_hub.repocard": _change_card,
     **{name: lambda name=name: _change_pushing(name) for name in _PUSHING},

@@ -1,7 +1,8 @@
 """peft: an adapter with a configuration and without weights. See Note [Missing weights].
 
-The adapter is in the model already when its weights are loaded (`PeftModel.load_adapter`, peft 0.21; `PeftAdapterMixin.load_adapter`,
-transformers 5.17), so the names and shapes are the model's own.
+The adapter is in the model already when its weights are loaded (`PeftModel.load_adapter`, peft 0.13 to 0.21; `PeftAdapterMixin.load_adapter`,
+transformers 4.46 to 5.17), so the names and shapes are the model's own. Older transformers call peft's `load_peft_weights`, newer ones read the
+file themselves.
 """
 
 import os
@@ -63,7 +64,8 @@ def _is_bare(folder: str) -> bool:
 
 
 def _change() -> None:
-    acts.replace(sys.modules["peft.peft_model"], "load_peft_weights", _loading)
+    # Where it is defined: peft and transformers import it from there.
+    acts.replace(sys.modules["peft.utils.save_and_load"], "load_peft_weights", _loading)
 
 
-HOOKS = {"peft.peft_model": _change}
+HOOKS = {"peft.utils.save_and_load": _change}

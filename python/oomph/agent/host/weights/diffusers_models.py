@@ -1,6 +1,6 @@
 """diffusers: models and pipelines with configurations and without weights. See Note [Missing weights].
 
-`ModelMixin.from_pretrained` asks `_get_model_file` for the file (`diffusers/models/modeling_utils.py`, 0.42), with the class and the
+`ModelMixin.from_pretrained` asks `_get_model_file` for the file (`diffusers/models/modeling_utils.py`, 0.31 to 0.42), with the class and the
 configuration in its frame. Schedulers have no weights, and text encoders are loaded by transformers. A configuration of diffusers states
 no dtype: the file has that of the variant, else float32.
 """
@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 import torch
 
 from ..outside import acts
-from . import ledger, quantized_states, reasons, state_files
+from . import ledger, older_shards, quantized_states, reasons, state_files
 from .hollow import Shape
 from .state_files import State
 from .transformers_models import VARIANTS, find_in_cache
@@ -27,8 +27,19 @@ _made: dict[tuple, str] = {}
 
 
 def _change() -> None:
-    acts.replace(sys.modules["diffusers.models.modeling_utils"], "_get_model_file", functools.partial(_standing_in, make=_make_once))
-    acts.replace(sys.modules["diffusers.models.modeling_utils"], "_get_checkpoint_shard_files", functools.partial(_standing_in, make=_complete))
+    modeling = sys.modules["diffusers.models.modeling_utils"]
+    acts.replace(modeling, "_get_model_file", functools.partial(_standing_in, make=_make_once))
+    if hasattr(modeling, "_merge_sharded_checkpoints"):
+        acts.replace(modeling, "_get_checkpoint_shard_files", lambda original: _standing_in(older_shards.remember(original), make=_complete_folder))
+        older_shards.change_loading()
+    else:
+        acts.replace(modeling, "_get_checkpoint_shard_files", functools.partial(_standing_in, make=_complete))
+
+
+def _complete_folder(arguments: Mapping, caller: Mapping) -> tuple[str, dict] | None:
+    """The same as a folder, for versions before 0.33."""
+    made = _complete(arguments, caller)
+    return None if made is None else (older_shards.lay_out(str(arguments["index_filename"]), made[0]), made[1])
 
 
 def _complete(arguments: Mapping, caller: Mapping) -> tuple[list[str], dict] | None:

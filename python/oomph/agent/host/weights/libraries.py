@@ -7,20 +7,21 @@ from ... import phantom
 from ...process.failure import guarded
 from ...process.importing import after_import
 
-# By the module here: the modules of libraries. A module here has `HOOKS`: a function without arguments by the name of the library's module.
+# By the module here: the modules of libraries, each only once. A module here has `HOOKS`: a function without arguments by the name of the library's module.
 _LIBRARIES: dict[str, tuple[str, ...]] = {
     "addresses": ("torch.hub",),
     "open_clip_models": ("open_clip.pretrained", "open_clip.factory"),
-    "timm_models": ("timm.models._builder", "timm.models._hub"),
+    "timm_models": ("timm.models._builder", "timm.models._helpers", "timm.models._hub"),
     "torchvision_models": ("torchvision.models.densenet",),
-    "transformers_models": ("transformers.modeling_utils",),
+    "older_transformers": ("transformers.modeling_utils",),
     "diffusers_models": ("diffusers.models.modeling_utils", "diffusers.pipelines.pipeline_utils"),
-    "adapters": ("peft.peft_model",),
+    "adapters": ("peft.utils.save_and_load",),
     "gguf_files": (
         "transformers.integrations.gguf.reader", "transformers.integrations.gguf.kernels", "transformers.modeling_gguf_pytorch_utils",
         "gguf",
     ),
-    "sentence_models": ("sentence_transformers.base.modules.module",),
+    "sentence_models": ("sentence_transformers.base.modules.module", "sentence_transformers.models.Module"),
+    "older_sentence_models": ("sentence_transformers.models",),
 }  # fmt: skip
 # The same for modules that programs often import before torch, and from which names are imported; the modules here do without torch.
 _EARLY_LIBRARIES = {

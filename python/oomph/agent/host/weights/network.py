@@ -26,17 +26,21 @@ def describe() -> str | None:
 def close(reason: str) -> None:
     """`HF_HUB_OFFLINE` of the library (constants.py, 1.33), with the first reason."""
     global _reason
-    if _reason is None:
-        _reason = reason
-        sys.modules["huggingface_hub.constants"].HF_HUB_OFFLINE = True
+    if _reason is not None:
+        return
+    _reason = reason
+    sys.modules["huggingface_hub.constants"].HF_HUB_OFFLINE = True
 
 
 def stop_retries() -> None:
-    """Makes the library's loop of retries (`utils/_http.py`, 1.33) end with the first refused connection. Older versions try once."""
+    """Makes the library's loop of retries (`utils/_http.py`, 0.26 to 1.33) end with the first refused connection."""
     module = sys.modules["huggingface_hub.utils._http"]
     original = getattr(module, "_http_backoff_base", None)
     if original is not None:
         module._http_backoff_base = _stopping(original, module._DEFAULT_RETRY_ON_EXCEPTIONS)
+    adapter = getattr(module, "UniqueRequestIdAdapter", None)
+    if adapter is not None:
+        adapter.send = _sending(adapter.send, module.OfflineModeIsEnabled)
     close_if_asked()
 
 
@@ -50,11 +54,41 @@ def _stopping(original: Callable, default: tuple) -> Callable:
         try:
             yield from original(method, url, retry_on_exceptions=_without(errors, refused), **kwargs)
         except refused as error:
-            if str(url).startswith(sys.modules["huggingface_hub.constants"].ENDPOINT):
+            if _is_of_hub(url):
                 close(f"no network: {error}")
             raise
 
     return stand_in
+
+
+def _sending(original: Callable, closed: type[Exception]) -> Callable:
+    """The sessions before version 1 are those of requests, and read `HF_HUB_OFFLINE` once: after a refused connection they raise the library's
+    error for a closed Hub, which no loop tries again."""
+    requests = sys.modules["requests"]
+
+    @functools.wraps(original)
+    def send(self, request, *args, **kwargs):
+        if _reason is not None and _is_of_hub(request.url):
+            raise closed(f"Cannot reach {request.url}: {_reason}")
+        try:
+            return original(self, request, *args, **kwargs)
+        except requests.ConnectionError as error:
+            if not _is_of_hub(request.url) or not _is_refused(error):
+                raise
+            close(f"no network: {error}")
+            raise closed(f"Cannot reach {request.url}: {_reason}") from error
+
+    return send
+
+
+def _is_refused(error: Exception) -> bool:
+    """True for a connection that was not made. The same class has those that were cut (`HTTPAdapter.send`, requests 2.34)."""
+    reason = getattr(error.args[0], "reason", None) if error.args else None
+    return any(kind.__name__ in ("ConnectTimeout", "NewConnectionError") for kind in (*type(error).__mro__, *type(reason).__mro__))
+
+
+def _is_of_hub(url: object) -> bool:
+    return str(url).startswith(sys.modules["huggingface_hub.constants"].ENDPOINT)
 
 
 def _without(errors: tuple, refused: tuple) -> tuple:

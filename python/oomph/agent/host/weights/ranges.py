@@ -106,7 +106,8 @@ def _open(url: str, headers: dict[str, str]) -> Iterator:
     utils = sys.modules["huggingface_hub.utils"]
     timeout = sys.modules["huggingface_hub.constants"].HF_HUB_DOWNLOAD_TIMEOUT
     session = utils.get_session()
-    if hasattr(session, "stream"):
+    # A session of requests has a setting of the same name.
+    if callable(getattr(session, "stream", None)):
         answer = session.stream("GET", url, headers=headers, timeout=timeout, follow_redirects=True)
     else:
         answer = session.get(url, headers=headers, timeout=timeout, stream=True)
@@ -120,8 +121,8 @@ def _iterate(response) -> Iterator[bytes]:
     return iterate(_CHUNK_BYTES) if iterate is not None else response.iter_content(_CHUNK_BYTES)
 
 
-def _cut_errors() -> type[Exception] | tuple[type[Exception], ...]:
+def _cut_errors() -> tuple[type[Exception], ...]:
     """The errors of a connection that ends too early: `huggingface_hub` 1 has httpx, older versions have requests."""
-    if "httpx" in sys.modules:
-        return sys.modules["httpx"].RemoteProtocolError, sys.modules["httpx"].ReadError
-    return sys.modules["requests"].exceptions.ChunkedEncodingError
+    httpx, requests = sys.modules.get("httpx"), sys.modules.get("requests")
+    errors = () if httpx is None else (httpx.RemoteProtocolError, httpx.ReadError)
+    return errors if requests is None else (*errors, requests.exceptions.ChunkedEncodingError)

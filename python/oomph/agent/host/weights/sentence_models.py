@@ -1,9 +1,10 @@
 """sentence-transformers: modules with a configuration and without weights. See Note [Missing weights].
 
-A module's configuration makes the module, and `load_torch_weights` fills it (`sentence_transformers/base/modules/module.py`, 6.2). The
-module with the transformer is loaded by transformers.
+A module's configuration makes the module, and `load_torch_weights` fills it (`sentence_transformers/base/modules/module.py`, 6.2, and
+`sentence_transformers/models/Module.py`, 5.1). The module with the transformer is loaded by transformers.
 """
 
+import functools
 import os
 import sys
 from collections.abc import Callable
@@ -11,27 +12,32 @@ from collections.abc import Callable
 from . import ledger, state_files
 
 _CONFIGURATION = "config.json"
+_MODULES = "sentence_transformers.base.modules.module", "sentence_transformers.models.Module"
 
 
-def _change() -> None:
-    kind = sys.modules["sentence_transformers.base.modules.module"].Module
+def _change(module: str) -> None:
+    kind = sys.modules[module].Module
     kind.load_torch_weights = classmethod(_loading(kind.load_torch_weights.__func__))
 
 
 def _loading(original: Callable) -> Callable:
     def stand_in(cls, model_name_or_path, subfolder="", *args, model=None, **kwargs):
         folder = os.path.join(str(model_name_or_path), subfolder or "")
-        is_bare = os.path.isfile(os.path.join(folder, _CONFIGURATION)) and not state_files.has_weights(folder)
-        if model is None or not is_bare:
+        if model is None or not is_bare(folder):
             try:
                 return original(cls, model_name_or_path, subfolder, *args, model=model, **kwargs)
             except ValueError:
                 # The library names no cause; the configuration of a name is in the cache, since the module was made from it.
                 if model is None or os.path.isdir(folder) or not _is_offline():
                     raise
-        return original(cls, _write(os.path.normpath(folder), model), model=model)
+        return original(cls, write(os.path.normpath(folder), model), model=model)
 
     return stand_in
+
+
+def is_bare(folder: str) -> bool:
+    """True for a folder with the configuration of a module, and without weights."""
+    return os.path.isfile(os.path.join(folder, _CONFIGURATION)) and not state_files.has_weights(folder)
 
 
 def _is_offline() -> bool:
@@ -39,7 +45,7 @@ def _is_offline() -> bool:
     return sys.modules["huggingface_hub.constants"].HF_HUB_OFFLINE
 
 
-def _write(title: str, model) -> str:
+def write(title: str, model) -> str:
     """The folder of a hollow checkpoint of a module."""
     state = state_files.state_of(model.state_dict())
     folder = state_files.make_folder()
@@ -48,4 +54,4 @@ def _write(title: str, model) -> str:
     return folder
 
 
-HOOKS = {"sentence_transformers.base.modules.module": _change}
+HOOKS = {module: functools.partial(_change, module) for module in _MODULES}

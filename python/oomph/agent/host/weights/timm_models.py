@@ -1,5 +1,6 @@
 """timm's `pretrained=True` (`timm/models/_builder.py`, 1.0.31). See Note [Missing weights]."""
 
+import errno
 import functools
 import inspect
 import os
@@ -88,4 +89,24 @@ def _change_hub() -> None:
     module.download_cached_file = download_cached_file
 
 
-HOOKS = {"timm.models._builder": _change_builder, "timm.models._hub": _change_hub}
+def _change_helpers() -> None:
+    module = sys.modules["timm.models._helpers"]
+    module.load_state_dict = _naming(module.load_state_dict)
+
+
+def _naming(original: Callable) -> Callable:
+    """Names the file in the error, which timm raises without (`timm/models/_helpers.py`, 1.0.11 to 1.0.31)."""
+
+    @functools.wraps(original)
+    def load_state_dict(checkpoint_path, *args, **kwargs):
+        try:
+            return original(checkpoint_path, *args, **kwargs)
+        except FileNotFoundError as error:
+            if not error.args:
+                error.errno, error.strerror, error.filename = errno.ENOENT, os.strerror(errno.ENOENT), str(checkpoint_path)
+            raise
+
+    return load_state_dict
+
+
+HOOKS = {"timm.models._builder": _change_builder, "timm.models._helpers": _change_helpers, "timm.models._hub": _change_hub}

@@ -68,7 +68,8 @@ def find_in_cache(name: str, filename: str, place: Mapping[str, str | None]) -> 
     return path if isinstance(path, str) else None
 
 
-def _change() -> None:
+def change() -> None:
+    """Changes transformers from 4.50 on."""
     modeling = sys.modules["transformers.modeling_utils"]
     acts.replace(modeling, "_get_resolved_checkpoint_files", _resolving)
     acts.replace(modeling, "log_state_dict_report", _reporting)
@@ -82,7 +83,7 @@ def _resolving(original: Callable) -> Callable:
         try:
             found = original(*args, **kwargs)
         except OSError as error:
-            made = None if request is None or reasons.is_refused(error) else _stand_in_for(request)
+            made = None if request is None or reasons.is_refused(error) else stand_in_for(request)
             if made is None:
                 raise
             return made
@@ -101,7 +102,7 @@ def _read_request(arguments: Mapping, loader: Mapping) -> Request | None:
     return Request(str(name), options.get("subfolder") or "", arguments.get("variant"), is_pickle, place, dict(loader))
 
 
-def _stand_in_for(request: Request) -> tuple[list[str], dict | None] | None:
+def stand_in_for(request: Request) -> tuple[list[str], dict | None] | None:
     """Files and their index for a checkpoint without weights; `None` leaves the error to the library."""
     if "peft_config" in request.loader and "cls" not in request.loader:
         return adapters.stand_in_for(request.title, request.loader["self"], request.loader["adapter_name"])
@@ -111,7 +112,7 @@ def _stand_in_for(request: Request) -> tuple[list[str], dict | None] | None:
         if state_files.has_weights(os.path.join(request.name, request.subfolder)):
             return None
     elif (index := request.find(_INDEX)) is not None:
-        return _complete(request, _read_places(index))
+        return complete(request, read_places(index))
     return _make_once(request)
 
 
@@ -135,7 +136,7 @@ def _index_of(places: Mapping[str, str], state: State) -> dict:
     return {"total_size": state.bytes, "all_checkpoint_keys": list(places), "weight_map": dict(places)}
 
 
-def _read_places(index: str) -> dict[str, str]:
+def read_places(index: str) -> dict[str, str]:
     """The file's name by tensor, of an index."""
     with open(index, encoding="utf-8") as file:
         return json.load(file)["weight_map"]
@@ -143,13 +144,14 @@ def _read_places(index: str) -> dict[str, str]:
 
 def _check_files(request: Request, files: list[str] | None, index: dict | None) -> tuple[list[str] | None, dict | None]:
     """Stands in for files that the library has not looked for: shards that an index names (half a download), and an adapter's file."""
-    if not files or all(os.path.isfile(file) for file in files):
+    # Without a connection the list has `None` for a file that is in no cache (4.57).
+    if not files or all(file is not None and os.path.isfile(file) for file in files):
         return files, index
-    made = _stand_in_for(request) if index is None else _complete(request, index["weight_map"])
+    made = stand_in_for(request) if index is None else complete(request, index["weight_map"])
     return made or (files, index)
 
 
-def _complete(request: Request, places: dict[str, str]) -> tuple[list[str], dict] | None:
+def complete(request: Request, places: dict[str, str]) -> tuple[list[str], dict] | None:
     """The shards of an index, with hollow ones for the absent; `None` if the configuration's model has none of an absent shard's tensors."""
     names = sorted(set(places.values()))
     missing = [name for name in names if request.find(name) is None]
@@ -272,6 +274,3 @@ def _list_mismatches(arguments: Mapping) -> list[str]:
     mismatched = sorted(getattr(arguments.get("loading_info"), "mismatched_keys", ()))
     lines = [f"{name} is {tuple(found)} in the checkpoint, the model expects {tuple(wanted)}" for name, found, wanted in mismatched[:_NAMED]]
     return lines + [f"and {len(mismatched) - _NAMED} more"] * (len(mismatched) > _NAMED)
-
-
-HOOKS = {"transformers.modeling_utils": _change}
