@@ -14,7 +14,7 @@ use crate::journal;
 
 mod convolution;
 
-pub(crate) use convolution::{Convolution, Direction, convolution};
+pub(crate) use convolution::{Convolution, Direction, convolution, convolution_in_fp32, has_choice_of_precision};
 
 const F32: u64 = 4;
 

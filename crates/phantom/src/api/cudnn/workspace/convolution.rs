@@ -48,12 +48,35 @@ pub(crate) struct Convolution {
 
 /// Bytes for a convolution. See Note [Convolution workspaces].
 pub(crate) fn convolution(gpu: &Profile, convolution: &Convolution) -> u64 {
-    let has_evidence = gpu.compute_capability.0 == 9 && library::major_version() == 9;
-    if has_evidence && uses_tensor_cores(gpu, convolution.x.data_type) {
+    if has_evidence(gpu) && uses_tensor_cores(gpu, convolution.x.data_type) {
         hopper(gpu, convolution)
     } else {
         copies_of_all(gpu, convolution)
     }
+}
+
+fn has_evidence(gpu: &Profile) -> bool {
+    gpu.compute_capability.0 == 9 && library::major_version() == 9
+}
+
+/// True if PyTorch's `allow_tf32` decides the kernel.
+pub(crate) fn has_choice_of_precision(gpu: &Profile, convolution: &Convolution) -> bool {
+    has_evidence(gpu) && convolution.x.data_type == FLOAT
+}
+
+/// Bytes for an fp32 convolution without TF32: a backward through 3x3 weights multiplies transformed squares of 6x6
+/// pixels (Winograd). The record is `conv-plain-no-tf32` in `tests/validation/truth/nvidia-h200`.
+pub(crate) fn convolution_in_fp32(gpu: &Profile, convolution: &Convolution) -> u64 {
+    let layer = Layer::of(convolution);
+    let is_square = convolution.w.dims.get(2..) == Some(&[3, 3]) && layer.input_pixels == layer.output_pixels;
+    if layer.is(Direction::Forward) || layer.groups > 1 || !is_square {
+        return partial_sums(gpu, convolution);
+    }
+    let squares = [2, 3].map(|index| extent(&convolution.y, index).div_ceil(4));
+    let vectors = multiply([layer.batch, squares[0], squares[1]]);
+    let channels = layer.inputs.saturating_add(layer.outputs);
+    let values = vectors.saturating_mul(channels).saturating_add(multiply([layer.inputs, layer.outputs]));
+    multiply([values, 6 * 6, F32])
 }
 
 /// Half precision since compute capability 7.0, and fp32 as TF32, which cuDNN uses by default, since 8.0.
@@ -67,14 +90,18 @@ fn uses_tensor_cores(gpu: &Profile, data_type: i32) -> bool {
 }
 
 /// A copy of each operand in another layout, and partial sums.
-fn copies_of_all(gpu: &Profile, Convolution { direction, x, w, y }: &Convolution) -> u64 {
+fn copies_of_all(gpu: &Profile, convolution: &Convolution) -> u64 {
+    let Convolution { x, w, y, .. } = convolution;
     let is_copied = |tensor: &&Tensor| uses_tensor_cores(gpu, x.data_type) && !tensor.is_channels_last();
     let copies = [x, w, y].into_iter().filter(is_copied).map(Tensor::bytes);
-    let sums = match direction {
+    copies.fold(partial_sums(gpu, convolution), u64::saturating_add)
+}
+
+fn partial_sums(gpu: &Profile, Convolution { direction, w, .. }: &Convolution) -> u64 {
+    match direction {
         Direction::BackwardFilter => multiply([w.elements(), F32, MAX_SPLITS]).min(one_tile_each(gpu)),
         _ => 0,
-    };
-    copies.fold(sums, u64::saturating_add)
+    }
 }
 
 /// A partial sum of each multiprocessor.
@@ -86,7 +113,7 @@ fn hopper(gpu: &Profile, convolution: &Convolution) -> u64 {
     let layer = Layer::of(convolution);
     match layer.kind() {
         Kind::InPlace => 0,
-        Kind::Depthwise => layer.depthwise_sums(),
+        Kind::Depthwise => layer.depthwise(gpu),
         Kind::Pointwise => layer.pointwise(gpu),
         Kind::Copied => layer.copies().saturating_add(layer.partial_sums(gpu)),
     }
@@ -146,7 +173,8 @@ impl<'a> Layer<'a> {
         if self.taps == 1 && self.input_pixels == self.output_pixels {
             return if self.input_pixels == 1 { Kind::InPlace } else { Kind::Pointwise };
         }
-        if self.has_few_inputs() && self.reads_few_inputs_in_place() { Kind::InPlace } else { Kind::Copied }
+        let is_in_place = self.has_few_inputs() && self.reads_few_inputs_in_place() || self.is_narrow_shortcut();
+        if is_in_place { Kind::InPlace } else { Kind::Copied }
     }
 
     fn is(&self, direction: Direction) -> bool {
@@ -162,21 +190,38 @@ impl<'a> Layer<'a> {
         self.inputs <= 4
     }
 
+    /// True for squares of an image that do not overlap, as in a vision transformer.
+    fn has_patches(&self) -> bool {
+        self.has_few_inputs() && self.taps > 1 && self.input_pixels == self.output_pixels.saturating_mul(self.taps)
+    }
+
+    /// True for a narrow layer that drops pixels, in TF32.
+    fn is_narrow_shortcut(&self) -> bool {
+        self.is_tf32() && self.taps == 1 && self.inputs < 128
+    }
+
     fn reads_few_inputs_in_place(&self) -> bool {
         let is_small = self.groups == 1 && self.taps <= 16;
         if self.is_tf32() {
             return is_small || self.is(Direction::BackwardData);
         }
-        is_small && (self.is(Direction::Forward) || self.is(Direction::BackwardFilter) && self.is_channels_last)
+        is_small
+            && (self.is(Direction::Forward)
+                || self.is(Direction::BackwardFilter) && self.is_channels_last && !self.has_patches())
     }
 
-    /// Channels-last kernels sum over the pixels in parts, for which memory is taken up to eight times per image.
-    fn depthwise_sums(&self) -> u64 {
-        let is_strided = self.input_pixels != self.output_pixels;
-        if !self.is(Direction::BackwardFilter) || !self.is_channels_last || is_strided {
+    /// Only the channels-last weight gradient takes memory: in half precision for up to eight sums of each image, in TF32
+    /// as a grouped convolution of four channels (`convnext-tiny` in `tests/validation/truth/nvidia-h200`).
+    fn depthwise(&self, gpu: &Profile) -> u64 {
+        if !self.is(Direction::BackwardFilter) || !self.is_channels_last {
             return 0;
         }
-        multiply([self.batch, 8, self.groups.next_multiple_of(32), self.taps, F32])
+        if self.is_tf32() {
+            let pixels = self.input_pixels.saturating_add(self.output_pixels);
+            return multiply([self.batch, self.groups, 4, pixels, F32]).saturating_add(one_tile_each(gpu));
+        }
+        let is_strided = self.input_pixels != self.output_pixels;
+        if is_strided { 0 } else { multiply([self.batch, 8, self.groups.next_multiple_of(32), self.taps, F32]) }
     }
 
     fn pointwise(&self, gpu: &Profile) -> u64 {
@@ -242,30 +287,55 @@ impl<'a> Layer<'a> {
         }
     }
 
-    /// TF32 kernels with a short sum for each of many channels write the result in the layout of PyTorch.
+    /// In TF32, forward kernels that double the channels write the result in PyTorch's layout, if the sum for each element
+    /// is short or pixels are dropped; so do kernels of 64 channels (`r3d-18` in `tests/validation/truth/nvidia-h200`).
     fn writes_planes(&self) -> bool {
-        let is_short = self.inputs.saturating_mul(self.taps) <= 768;
-        let is_widening = self.outputs > self.inputs && (128..=512).contains(&self.outputs);
-        self.is_tf32() && self.is(Direction::Forward) && self.groups == 1 && is_short && is_widening
+        if !self.is_tf32() || !self.is(Direction::Forward) || self.groups > 1 {
+            return false;
+        }
+        let is_doubling = self.outputs >= self.inputs.saturating_mul(2) && (128..=576).contains(&self.outputs);
+        let is_short = self.inputs.saturating_mul(self.taps) <= 1024;
+        let is_even = self.outputs == 64 && self.inputs == 64;
+        is_doubling && (is_short || self.drops_pixels()) || is_even && (self.vectors() <= 128 << 10 || self.is_volume())
+    }
+
+    fn drops_pixels(&self) -> bool {
+        self.input_pixels >= self.output_pixels.saturating_mul(3)
+    }
+
+    fn is_volume(&self) -> bool {
+        self.tensors.x.dims.len() > 4
     }
 
     /// The channels of one group in a copy.
     fn align(&self, channels: u64) -> u64 {
-        let few = self.has_few_inputs() && self.is_channels_last && !self.is(Direction::BackwardData);
-        let vector = match (self.groups > 1, self.is_tf32()) {
-            (true, _) if channels > 16 => 32,
-            (true, _) => 1,
-            (false, true) if self.is(Direction::BackwardFilter) => 4,
-            (false, true) => 1,
-            (false, false) => {
-                if few {
+        channels.checked_next_multiple_of(self.vector(channels)).unwrap_or(channels)
+    }
+
+    /// The channels that a kernel reads at once.
+    fn vector(&self, channels: u64) -> u64 {
+        let is_backward_data = self.is(Direction::BackwardData);
+        if self.groups > 1 {
+            let is_wide = channels > 16 && (self.groups > 4 || !self.is(Direction::Forward));
+            return if is_wide { 32 } else { 1 };
+        }
+        match (self.is_tf32(), self.has_patches()) {
+            (true, false) => {
+                if self.is(Direction::BackwardFilter) {
                     4
                 } else {
-                    8
+                    1
                 }
             }
-        };
-        channels.checked_next_multiple_of(vector).unwrap_or(channels)
+            (_, true) if is_backward_data => 1,
+            (true, true) => 4,
+            (false, false) if self.has_few_inputs() && self.is_channels_last && !is_backward_data => 4,
+            (false, _) => 8,
+        }
+    }
+
+    fn vectors(&self) -> u64 {
+        self.batch.saturating_mul(self.output_pixels)
     }
 
     /// Partial sums of a weight gradient: as many as multiprocessors are idle otherwise, if each gets a long sum.
@@ -276,7 +346,7 @@ impl<'a> Layer<'a> {
         let columns = self.inputs.saturating_mul(self.taps);
         let tiles = multiply([self.groups, self.outputs.div_ceil(TILE_SIDE), columns.div_ceil(TILE_SIDE)]).max(1);
         let summands = if self.is_tf32() { 2048 } else { 8192 };
-        let parts = self.batch.saturating_mul(self.output_pixels) / summands;
+        let parts = self.vectors() / summands;
         match u64::from(gpu.multiprocessors) / tiles {
             0 => {
                 if self.is_tf32() {
