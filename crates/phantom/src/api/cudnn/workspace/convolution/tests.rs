@@ -38,6 +38,23 @@ fn tensors_are_copied_where_tensor_cores_need_channels_last() {
     }
 }
 
+/// `conv-plain-no-tf32` in `tests/validation/truth/nvidia-h200` reserves 580 MiB for a backward.
+#[test]
+fn fp32_without_tf32_is_backward_by_transformed_squares() {
+    let of = |direction, kernel| Convolution {
+        direction,
+        x: Tensor::packed(FLOAT, vec![16, 128, 128, 128]),
+        w: Tensor::packed(FLOAT, vec![128, 128, kernel, kernel]),
+        y: Tensor::packed(FLOAT, vec![16, 128, 128, 128]),
+    };
+    let squares = 2 * (16 * 128 * 32 * 32 * 36 * 4) + 128 * 128 * 36 * 4;
+    let cases = [(Direction::Forward, 3, 0), (Direction::BackwardData, 3, squares), (Direction::BackwardData, 5, 0)];
+    for (direction, kernel, expected) in cases {
+        assert_eq!(convolution_in_fp32(&gpu((9, 0)), &of(direction, kernel)), expected, "{direction:?} {kernel}");
+    }
+    assert_eq!(u64::div_ceil(squares, 2 << 20) * 2, 580);
+}
+
 #[test]
 fn partial_sums_are_bounded_by_the_device() {
     let [x, w, y] = [(); 3].map(|()| Tensor::channels_last(HALF, vec![4096, 4096, 3, 3]));
@@ -48,9 +65,8 @@ fn partial_sums_are_bounded_by_the_device() {
 /// The numbers of a convolution of the evidence, its place there, and the measured bytes of each direction.
 struct Row {
     index: usize,
+    sizes: Vec<Vec<i64>>,
     mode: &'static str,
-    input: Vec<i64>,
-    filter: Vec<i64>,
     output: Vec<i64>,
     requests: [Vec<u64>; 3],
 }
@@ -66,7 +82,7 @@ fn read_evidence() -> Vec<Row> {
         let (sizes, requests) = split_columns(numbers);
         let count = seen.len();
         let index = *seen.entry(sizes.clone()).or_insert(count);
-        Row { index, mode, requests, ..read_sizes(&sizes) }
+        Row { index, mode, requests, ..Row::of(sizes) }
     })
     .collect()
 }
@@ -83,20 +99,15 @@ fn read_list(list: &str) -> Vec<i64> {
     list.split(',').filter(|number| !number.is_empty()).map(|number| number.parse().unwrap()).collect()
 }
 
-fn read_sizes(sizes: &[Vec<i64>]) -> Row {
-    let [input, filter, stride, padding, dilation] = sizes else { panic!("five lists of sizes, not {}", sizes.len()) };
-    let side = |axis: usize| {
-        let reach = input[axis + 2] + 2 * padding[axis] - dilation[axis] * (filter[axis + 2] - 1) - 1;
-        reach / stride[axis] + 1
-    };
-    let output = vec![input[0], filter[0], side(0), side(1)];
-    Row {
-        index: 0,
-        mode: "",
-        input: input.clone(),
-        filter: filter.clone(),
-        output,
-        requests: [const { Vec::new() }; 3],
+impl Row {
+    fn of(sizes: Vec<Vec<i64>>) -> Row {
+        let [input, filter, stride, padding, dilation] = [0, 1, 2, 3, 4].map(|index| &sizes[index]);
+        let side = |axis: usize| {
+            let reach = input[axis + 2] + 2 * padding[axis] - dilation[axis] * (filter[axis + 2] - 1) - 1;
+            reach / stride[axis] + 1
+        };
+        let output = vec![input[0], filter[0], side(0), side(1)];
+        Row { index: 0, mode: "", output, requests: [const { Vec::new() }; 3], sizes }
     }
 }
 
@@ -107,7 +118,7 @@ fn compare(row: &Row) -> [(u64, u64); 3] {
         "bf16" => (BFLOAT16, Tensor::packed),
         _ => (HALF, Tensor::channels_last),
     };
-    let [x, w, y] = [&row.input, &row.filter, &row.output].map(|sizes| make(data_type, sizes.clone()));
+    let [x, w, y] = [&row.sizes[0], &row.sizes[1], &row.output].map(|sizes| make(data_type, sizes.clone()));
     let h200 = Profile { compute_capability: (9, 0), multiprocessors: H200, ..Profile::default() };
     let results =
         [(Direction::Forward, y.bytes()), (Direction::BackwardData, x.bytes()), (Direction::BackwardFilter, w.bytes())];
@@ -116,6 +127,35 @@ fn compare(row: &Row) -> [(u64, u64); 3] {
         (requests.iter().sum::<u64>() - result, modelled)
     });
     std::array::from_fn(|_| found.next().unwrap())
+}
+
+/// Rows of each kind: mode, batch, channels and side of the input; channels and side of the filter; stride; groups; the
+/// measured bytes of forward, the gradient of the input and that of the filter.
+#[test]
+fn kinds_of_convolutions_take_the_measured_bytes() {
+    let cases = [
+        ("fp32", [64, 64, 56], [64, 3], 1, 1, [102_908_051, 102_908_051, 104_972_967]),
+        ("fp32", [64, 256, 56], [512, 1], 2, 1, [206_045_200, 308_281_491, 316_670_607]),
+        ("fp32", [48, 192, 56], [128, 1], 1, 1, [400, 400, 4_718_992]),
+        ("fp32", [128, 64, 112], [64, 3], 2, 64, [0, 0, 0]),
+        ("fp32", [64, 3, 224], [96, 4], 4, 1, [0, 0, 0]),
+        ("fp32", [64, 72, 56], [216, 1], 2, 1, [0, 0, 0]),
+        ("bf16", [64, 512, 28], [1024, 1], 2, 1, [77_070_483, 77_070_483, 77_070_352]),
+        ("bf16", [96, 1152, 7], [320, 1], 1, 1, [13_848_592, 13_848_723, 13_848_592]),
+        ("bf16", [64, 1512, 14], [1512, 3], 2, 63, [64_382_992, 64_382_992, 64_383_123]),
+        ("fp16-cl", [64, 512, 14], [512, 3], 2, 1, [0, 131, 131]),
+        ("fp16-cl", [128, 480, 14], [480, 3], 1, 480, [0, 8_846, 17_694_720]),
+    ];
+    for (mode, [batch, inputs, side], [outputs, kernel], stride, groups, measured) in cases {
+        let padding = if kernel % 2 == 1 { kernel / 2 } else { 0 };
+        let filter = vec![outputs, inputs / groups, kernel, kernel];
+        let sizes = [vec![batch, inputs, side, side], filter, vec![stride; 2], vec![padding; 2], vec![1; 2]];
+        let row = read_evidence().into_iter().find(|row| row.mode == mode && row.sizes == sizes).unwrap();
+        for (case, expected) in compare(&row).into_iter().zip(measured) {
+            assert_eq!(case.0, expected, "{mode} {sizes:?}");
+            assert!(case.0.abs_diff(case.1) < 16 << 10, "{mode} {sizes:?}: {case:?}");
+        }
+    }
 }
 
 /// Of the rows that the rules were found on, and of the others: the share that is a KiB apart at most, and the sum of the
