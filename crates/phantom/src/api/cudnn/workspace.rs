@@ -6,7 +6,7 @@
 //! multiple of the operands, growing with each operand. Each used model is named in the journal ([`note`]), with the
 //! largest figure based on it, so that a reader can tell the effect of an error. Exact figures are elsewhere: the size
 //! of RNN weights (`rnn/layout.rs`), and the fp32 accumulator of the attention backward, which cudnn-frontend requests
-//! by itself, inside PyTorch.
+//! by itself, inside PyTorch. Convolutions have a note of their own (`convolution.rs`).
 
 use super::shape::Tensor;
 use crate::device::Profile;

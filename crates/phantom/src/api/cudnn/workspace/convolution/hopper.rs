@@ -1,6 +1,6 @@
 //! The rules of Note [Convolution workspaces] for Hopper.
 
-use super::super::super::shape::{HALF, Tensor};
+use super::super::super::shape::HALF;
 use super::layer::{Convolution, Direction, F32, Layer, TILE_SIDE, multiply, one_tile_each};
 use crate::device::Profile;
 
@@ -39,13 +39,21 @@ impl Layer<'_> {
         if self.taps == 1 && self.input_pixels == self.output_pixels {
             return if self.input_pixels == 1 { Kind::InPlace } else { Kind::Pointwise };
         }
-        let is_in_place = self.has_few_inputs() && self.reads_few_inputs_in_place() || self.is_narrow_shortcut();
+        let is_in_place = self.has_few_inputs() && self.reads_few_inputs_in_place()
+            || self.is_narrow_shortcut()
+            || self.is_backward_of_image();
         if is_in_place { Kind::InPlace } else { Kind::Copied }
     }
 
     /// True for a narrow layer that drops pixels, in TF32.
     fn is_narrow_shortcut(&self) -> bool {
         self.is_tf32() && self.taps == 1 && self.inputs < 128
+    }
+
+    /// True for the gradient of the last layer that makes an image, in TF32 (`vae` and `gan` in
+    /// `tests/validation/truth/nvidia-h200`).
+    fn is_backward_of_image(&self) -> bool {
+        self.is_tf32() && self.is(Direction::BackwardData) && self.groups == 1 && self.outputs <= 4
     }
 
     fn reads_few_inputs_in_place(&self) -> bool {
@@ -121,8 +129,9 @@ impl Layer<'_> {
         multiply([self.groups, elements, self.element_bytes]).saturating_add(beside)
     }
 
-    /// In TF32, forward kernels that double the channels write the result in PyTorch's layout, if the sum for each element
-    /// is short or pixels are dropped; so do kernels of 64 channels (`r3d-18` in `tests/validation/truth/nvidia-h200`).
+    /// In TF32, forward kernels that double the channels write the result in PyTorch's layout if the sum for each element
+    /// is short; so do kernels of 64 channels for small images (`resnet50` in `tests/validation/truth/nvidia-h200`) and
+    /// for volumes (`r3d-18` there).
     fn writes_planes(&self) -> bool {
         if !self.is_tf32() || !self.is(Direction::Forward) || self.groups > 1 {
             return false;
@@ -130,7 +139,8 @@ impl Layer<'_> {
         let is_doubling = self.outputs >= self.inputs.saturating_mul(2) && (128..=576).contains(&self.outputs);
         let is_short = self.inputs.saturating_mul(self.taps) <= 1024;
         let is_even = self.outputs == 64 && self.inputs == 64;
-        is_doubling && (is_short || self.drops_pixels()) || is_even && (self.vectors() <= 128 << 10 || self.is_volume())
+        let is_small = self.vectors() <= 128 << 10 && self.output_pixels <= 64 * 64;
+        is_doubling && is_short || is_even && (is_small || self.is_volume())
     }
 
     /// The channels of one group in a copy.
@@ -161,7 +171,7 @@ impl Layer<'_> {
             return 0;
         }
         let columns = self.inputs.saturating_mul(self.taps);
-        let breadth = if self.outputs <= TILE_SIDE / 2 { TILE_SIDE / 2 } else { TILE_SIDE };
+        let breadth = if self.groups == 1 && self.outputs <= TILE_SIDE / 2 { TILE_SIDE / 2 } else { TILE_SIDE };
         let tiles = multiply([self.groups, self.outputs.div_ceil(TILE_SIDE), columns.div_ceil(breadth)]).max(1);
         let summands = if self.is_tf32() { 2048 } else { 8192 };
         let parts = self.vectors() / summands;

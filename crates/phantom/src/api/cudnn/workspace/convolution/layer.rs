@@ -1,11 +1,11 @@
-//! The numbers of a convolution that decide its workspace.
+//! The numbers of a convolution that decide the workspace.
 
 use super::super::super::shape::{FLOAT, Tensor};
 use crate::device::Profile;
 
 pub(super) const F32: u64 = 4;
 
-/// The largest share of a matrix product that one block computes, in the kernels of cuDNN and CUTLASS for tensor cores.
+/// The side of the largest share of a matrix product for one block, in the kernels of cuDNN and CUTLASS for tensor cores.
 pub(super) const TILE_SIDE: u64 = 128;
 
 /// The direction of a convolution.
@@ -25,7 +25,7 @@ pub(crate) struct Convolution {
     pub(crate) y: Tensor,
 }
 
-/// The numbers of a convolution that decide its workspace. Channels are those of one group.
+/// The numbers of a convolution that decide the workspace. Channels are counted in one group.
 pub(super) struct Layer<'a> {
     pub(super) tensors: &'a Convolution,
     pub(super) batch: u64,
@@ -72,17 +72,13 @@ impl<'a> Layer<'a> {
         self.inputs <= 4
     }
 
-    /// True for squares of an image that do not overlap, as in a vision transformer.
+    /// True for squares of an image without overlap, as in a vision transformer.
     pub(super) fn has_patches(&self) -> bool {
         self.has_few_inputs() && self.taps > 1 && self.input_pixels == self.output_pixels.saturating_mul(self.taps)
     }
 
     pub(super) fn vectors(&self) -> u64 {
         self.batch.saturating_mul(self.output_pixels)
-    }
-
-    pub(super) fn drops_pixels(&self) -> bool {
-        self.input_pixels >= self.output_pixels.saturating_mul(3)
     }
 
     pub(super) fn is_volume(&self) -> bool {

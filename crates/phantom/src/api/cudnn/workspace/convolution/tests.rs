@@ -56,6 +56,14 @@ fn fp32_without_tf32_is_backward_by_transformed_squares() {
 }
 
 #[test]
+fn only_fp32_on_hopper_has_a_choice_of_precision() {
+    for (data_type, capability, expected) in [(FLOAT, (9, 0), true), (HALF, (9, 0), false), (FLOAT, (8, 0), false)] {
+        let layer = layer(Direction::Forward, data_type, false);
+        assert_eq!(has_choice_of_precision(&gpu(capability), &layer), expected, "{data_type} {capability:?}");
+    }
+}
+
+#[test]
 fn partial_sums_are_bounded_by_the_device() {
     let [x, w, y] = [(); 3].map(|()| Tensor::channels_last(HALF, vec![4096, 4096, 3, 3]));
     let huge = Convolution { direction: Direction::BackwardFilter, x, w, y };
@@ -63,7 +71,7 @@ fn partial_sums_are_bounded_by_the_device() {
 }
 
 /// The numbers of a convolution of the evidence, its place there, and the measured bytes of each direction.
-struct Row {
+struct Measurement {
     index: usize,
     sizes: Vec<Vec<i64>>,
     mode: &'static str,
@@ -75,14 +83,14 @@ const EVIDENCE: &str = include_str!("../../../../../evidence/convolutions_h200.j
 const H200: u32 = 132;
 
 /// The rows: a mode, six columns of sizes, and the requests of each direction.
-fn read_evidence() -> Vec<Row> {
+fn read_evidence() -> Vec<Measurement> {
     let mut seen = std::collections::HashMap::new();
     let rows = EVIDENCE.lines().filter_map(|line| line.strip_prefix("[\"")?.split_once("\","));
     rows.map(|(mode, numbers)| {
         let (sizes, requests) = split_columns(numbers);
         let count = seen.len();
         let index = *seen.entry(sizes.clone()).or_insert(count);
-        Row { index, mode, requests, ..Row::of(sizes) }
+        Measurement { index, mode, requests, ..Measurement::of(sizes) }
     })
     .collect()
 }
@@ -99,20 +107,20 @@ fn read_list(list: &str) -> Vec<i64> {
     list.split(',').filter(|number| !number.is_empty()).map(|number| number.parse().unwrap()).collect()
 }
 
-impl Row {
-    fn of(sizes: Vec<Vec<i64>>) -> Row {
+impl Measurement {
+    fn of(sizes: Vec<Vec<i64>>) -> Measurement {
         let [input, filter, stride, padding, dilation] = [0, 1, 2, 3, 4].map(|index| &sizes[index]);
         let side = |axis: usize| {
             let reach = input[axis + 2] + 2 * padding[axis] - dilation[axis] * (filter[axis + 2] - 1) - 1;
             reach / stride[axis] + 1
         };
         let output = vec![input[0], filter[0], side(0), side(1)];
-        Row { index: 0, mode: "", output, requests: [const { Vec::new() }; 3], sizes }
+        Measurement { index: 0, mode: "", output, requests: [const { Vec::new() }; 3], sizes }
     }
 }
 
 /// The measured and the modelled bytes of each direction.
-fn compare(row: &Row) -> [(u64, u64); 3] {
+fn compare(row: &Measurement) -> [(u64, u64); 3] {
     let (data_type, make): (_, fn(i32, Vec<i64>) -> Tensor) = match row.mode {
         "fp32" => (FLOAT, Tensor::packed),
         "bf16" => (BFLOAT16, Tensor::packed),
