@@ -52,6 +52,11 @@ inert! { CudnnStatus;
     cudnnOpsVersionCheck
 }
 
+/// The major version of the program's cuDNN.
+pub(crate) fn major_version() -> i32 {
+    VERSION.version()[0]
+}
+
 /// The stream of a handle; the legacy stream for an unknown one.
 pub(crate) fn stream_of(handle: Handle) -> usize {
     known(&CONTEXTS, handle, |context| context.stream).unwrap_or_default()

@@ -6,26 +6,23 @@
 //! multiple of the operands, growing with each operand. Each used model is named in the journal ([`note`]), with the
 //! largest figure based on it, so that a reader can tell the effect of an error. Exact figures are elsewhere: the size
 //! of RNN weights (`rnn/layout.rs`), and the fp32 accumulator of the attention backward, which cudnn-frontend requests
-//! by itself, inside PyTorch.
+//! by itself, inside PyTorch. Convolutions and RNNs have notes of their own (`convolution.rs`, `recurrence.rs`).
 
+mod convolution;
 mod recurrence;
 
-pub(crate) use recurrence::Recurrence;
-
-use super::shape::{BFLOAT16, FLOAT, HALF, Tensor};
+use super::shape::Tensor;
 use crate::device::Profile;
 use crate::journal;
+
+pub(crate) use convolution::{Convolution, Direction, convolution, convolution_in_fp32, has_choice_of_precision};
+pub(crate) use recurrence::Recurrence;
 
 const F32: u64 = 4;
 
 /// Bytes of a random generator for each thread. An H200 with cuDNN 9.19 takes 6.1875 MiB for its 132 x 2048 threads
 /// (`tests/validation/truth/nvidia-h200`, `gru` and `lstm-bf16`).
 const GENERATOR_BYTES: u64 = 24;
-
-/// The largest share of a matrix product that one block computes, and the largest number of parts that a long sum is
-/// split into, in the kernels of cuDNN and CUTLASS for tensor cores.
-const TILE_ELEMENTS: u64 = 128 * 128;
-const MAX_SPLITS: u64 = 16;
 
 /// A model, by its name in the journal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,56 +88,6 @@ pub(crate) fn used(model: Model, address: usize, bytes: u64) {
     if address != 0 {
         journal::record_workspace("cudnn", address as u64, bytes);
     }
-}
-
-/// The direction of a convolution.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Direction {
-    Forward,
-    BackwardData,
-    BackwardFilter,
-}
-
-/// Shapes of a convolution: input, filter, output (or gradients).
-#[derive(Clone, Debug)]
-pub(crate) struct Convolution {
-    pub(crate) direction: Direction,
-    pub(crate) x: Tensor,
-    pub(crate) w: Tensor,
-    pub(crate) y: Tensor,
-}
-
-/// Bytes for a convolution.
-///
-/// Tensor-core kernels read and write channels-last tensors, so operands in another layout are converted before and
-/// results afterwards (profiles of real training show `nchwToNhwcKernel` and `nhwcToNchwKernel`); kernels without
-/// tensor cores know both layouts. The peaks in PyTorch's issues 166643 (cuDNN 9.15, A100) and 123533 leave, to their
-/// last digit, the input, the filter and the output for the workspace of a forward convolution. A weight gradient is a
-/// sum over batch and pixels that is split over the multiprocessors, with fp32 partial results.
-pub(crate) fn convolution(gpu: &Profile, convolution: &Convolution) -> u64 {
-    let Convolution { direction, x, w, y } = convolution;
-    let copies = if uses_tensor_cores(gpu, x.data_type) { copies([x, w, y]) } else { 0 };
-    let sums = if *direction == Direction::BackwardFilter { partial_sums(gpu, w) } else { 0 };
-    copies.saturating_add(sums)
-}
-
-/// Half precision since compute capability 7.0, and fp32 as TF32, which cuDNN uses by default, since 8.0.
-fn uses_tensor_cores(gpu: &Profile, data_type: i32) -> bool {
-    let (major, _) = gpu.compute_capability;
-    match data_type {
-        HALF => major >= 7,
-        BFLOAT16 | FLOAT => major >= 8,
-        _ => false,
-    }
-}
-
-fn copies(tensors: [&Tensor; 3]) -> u64 {
-    tensors.into_iter().filter(|tensor| !tensor.is_channels_last()).map(Tensor::bytes).fold(0, u64::saturating_add)
-}
-
-fn partial_sums(gpu: &Profile, gradient: &Tensor) -> u64 {
-    let split = gradient.elements().saturating_mul(F32 * MAX_SPLITS);
-    split.min(u64::from(gpu.multiprocessors) * TILE_ELEMENTS * F32)
 }
 
 /// Bytes for an attention backward that keeps the gradients of the scores, `[batch, heads, queries, keys]`, in 16 bit,

@@ -28,6 +28,12 @@ impl Attribute {
         Attribute::Plain { kind: name::INT32, elements: 1, bytes: value.to_ne_bytes().to_vec() }
     }
 
+    /// An array of an enumeration of the header.
+    pub(crate) fn enumeration(kind: i32, values: &[i32]) -> Attribute {
+        let bytes = values.iter().flat_map(|value| value.to_ne_bytes()).collect();
+        Attribute::Plain { kind, elements: values.len(), bytes }
+    }
+
     /// An array of any plain type, without elements.
     pub(crate) fn none(kind: i32) -> Attribute {
         Attribute::Plain { kind, elements: 0, bytes: Vec::new() }

@@ -11,6 +11,8 @@ use crate::device::profile;
 pub(crate) const MODELLED_ENGINE: i64 = 0;
 /// See [`MODELLED_ENGINE`].
 pub(crate) const FRUGAL_ENGINE: i64 = 1;
+/// An engine for fp32 convolutions without TF32, which PyTorch takes by its numerical notes.
+pub(crate) const FP32_ENGINE: i64 = 2;
 
 /// The workspace of a plan, and the model it comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +29,24 @@ pub(crate) fn plan_workspace(plan: &Descriptor) -> Option<Workspace> {
 /// The workspace of an engine configuration; `None` for another descriptor.
 pub(crate) fn config_workspace(config: &Descriptor) -> Option<Workspace> {
     let engine = config.child(name::ENGINECFG_ENGINE)?;
-    let workspace = graph_workspace(engine.child(name::ENGINE_OPERATION_GRAPH)?);
-    let is_frugal = engine.number(name::ENGINE_GLOBAL_INDEX) != Some(MODELLED_ENGINE);
-    Some(if is_frugal { Workspace { bytes: 0, ..workspace } } else { workspace })
+    let graph = engine.child(name::ENGINE_OPERATION_GRAPH)?;
+    Some(match engine.number(name::ENGINE_GLOBAL_INDEX) {
+        Some(MODELLED_ENGINE) => graph_workspace(graph),
+        Some(FP32_ENGINE) => {
+            let bytes = largest(graph, |convolution| workspace::convolution_in_fp32(profile(), convolution));
+            Workspace { model: Model::Convolution, bytes: bytes.unwrap_or(0) }
+        }
+        _ => Workspace { bytes: 0, ..graph_workspace(graph) },
+    })
+}
+
+/// True if a graph has an engine with TF32 and one without.
+pub(crate) fn has_fp32_engine(graph: &Descriptor) -> bool {
+    convolutions(graph).any(|convolution| workspace::has_choice_of_precision(profile(), &convolution))
+}
+
+fn largest(graph: &Descriptor, bytes: impl Fn(&Convolution) -> u64) -> Option<u64> {
+    convolutions(graph).map(|convolution| bytes(&convolution)).max()
 }
 
 /// True if a graph has a convolution: only then is there an engine without workspace as a fallback.
@@ -38,8 +55,7 @@ pub(crate) fn is_convolution(graph: &Descriptor) -> bool {
 }
 
 fn graph_workspace(graph: &Descriptor) -> Workspace {
-    let largest = convolutions(graph).map(|convolution| workspace::convolution(profile(), &convolution)).max();
-    if let Some(bytes) = largest {
+    if let Some(bytes) = largest(graph, |convolution| workspace::convolution(profile(), convolution)) {
         return Workspace { model: Model::Convolution, bytes };
     }
     if is_attention(graph) {
