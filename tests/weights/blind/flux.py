@@ -5,6 +5,8 @@ from diffusers import FluxTransformer2DModel
 from figures import run, show, zero
 
 FORMS = "folder", "hub", "cache"
+# Before 0.33 the shards are loaded from beside their index.
+NEEDS = ("diffusers 0.33",)
 WEIGHTS = ("*.safetensors",)
 
 

@@ -16,7 +16,7 @@ from collections.abc import Callable, Mapping
 import torch
 
 from ..outside import acts
-from . import ledger, older_shards, quantized_states, reasons, state_files
+from . import ledger, quantized_states, reasons, state_files
 from .hollow import Shape
 from .state_files import State
 from .transformers_models import VARIANTS, find_in_cache
@@ -29,17 +29,9 @@ _made: dict[tuple, str] = {}
 def _change() -> None:
     modeling = sys.modules["diffusers.models.modeling_utils"]
     acts.replace(modeling, "_get_model_file", functools.partial(_standing_in, make=_make_once))
-    if hasattr(modeling, "_merge_sharded_checkpoints"):
-        acts.replace(modeling, "_get_checkpoint_shard_files", lambda original: _standing_in(older_shards.remember(original), make=_complete_folder))
-        older_shards.change_loading()
-    else:
+    # Before 0.33 the function returns a folder: absent shards end with the library's error.
+    if not hasattr(modeling, "_merge_sharded_checkpoints"):
         acts.replace(modeling, "_get_checkpoint_shard_files", functools.partial(_standing_in, make=_complete))
-
-
-def _complete_folder(arguments: Mapping, caller: Mapping) -> tuple[str, dict] | None:
-    """The same as a folder, for versions before 0.33."""
-    made = _complete(arguments, caller)
-    return None if made is None else (older_shards.lay_out(str(arguments["index_filename"]), made[0]), made[1])
 
 
 def _complete(arguments: Mapping, caller: Mapping) -> tuple[list[str], dict] | None:
