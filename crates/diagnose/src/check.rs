@@ -8,7 +8,6 @@ mod facts;
 mod foresee;
 mod leftovers;
 mod measured;
-mod missing_files;
 mod need;
 mod notes;
 mod oom;

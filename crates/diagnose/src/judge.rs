@@ -7,6 +7,7 @@ pub(crate) mod caught;
 pub mod ending;
 pub mod launchers;
 pub(crate) mod made_up;
+pub(crate) mod missing_files;
 pub(crate) mod outcome;
 pub(crate) mod probes;
 pub(crate) mod recorded;

@@ -167,6 +167,15 @@ fn checkpoints_that_dry_runs_leave_are_named() {
 }
 
 #[test]
+fn what_is_not_on_this_machine_is_named() {
+    let mut search = Search::new(vec![Bytes(1 << 40)], Allowed::default());
+    let first = search.next(1);
+    let missing = vec!["the weights of model are not on this machine".to_owned()];
+    search.learn(&first[0], Trial { missing: missing.clone(), ..GPT.trial(&first[0]) });
+    assert_eq!(report(&FitCase::default(), &search).notes, missing);
+}
+
+#[test]
 fn what_is_denied_is_not_tried() {
     let deny = vec!["gradient-accumulation".to_owned()];
     let (report, _) = search(GPT, 8_000, Allowed { deny, ..Allowed::default() });

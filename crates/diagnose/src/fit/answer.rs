@@ -92,7 +92,8 @@ pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) ->
 fn notes(case: &FitCase, search: &Search) -> impl Iterator<Item = String> {
     let saved = search.base().iter().flat_map(|base| &base.saved).map(|file| relative(file, &case.folder)).collect();
     let known = [note_unreplayed(search), note_side_streams(search), without_batch(search), saves::note_left(&saved)];
-    known.into_iter().flatten()
+    let missing = search.base().iter().flat_map(|base| &base.missing).cloned().collect::<Vec<_>>();
+    known.into_iter().flatten().chain(missing)
 }
 
 /// That settings of the allocator were not looked for.

@@ -10,6 +10,7 @@ use trace::{Bytes, Run};
 use super::recording::{ReplayableRun, convolution_workspaces};
 use crate::judge::ending::{Raised, first_error};
 use crate::judge::made_up::list_made_up;
+use crate::judge::missing_files::list_missing;
 use crate::judge::outcome::Outcome;
 use crate::judge::saves;
 use crate::measure::breakdown::breakdown;
@@ -53,6 +54,9 @@ pub struct Trial {
     /// The data sets that were made up.
     #[serde(default)]
     pub made_up_data: Vec<String>,
+    /// Sentences on weights, tokenizers and data that are not on this machine.
+    #[serde(default)]
+    pub missing: Vec<String>,
     /// The requests to the allocator, if recorded. Too large for the cache.
     #[serde(skip)]
     pub recording: Option<ReplayableRun>,
@@ -123,6 +127,7 @@ pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
         holds: holds(run, context),
         side_streams: run.has_side_streams(),
         made_up_data: list_made_up(run),
+        missing: list_missing(run),
         saved: saves::list_made(run).map(str::to_owned).collect(),
         recording: ReplayableRun::of(run, context),
     }

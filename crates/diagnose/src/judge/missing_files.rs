@@ -10,7 +10,7 @@ use trace::{Bytes, Run};
 const NAMED: usize = 3;
 
 /// Returns a remark on each kind of thing that a stand-in replaced; the ranks of a job load the same things.
-pub(super) fn list_missing(run: &Run) -> Vec<String> {
+pub(crate) fn list_missing(run: &Run) -> Vec<String> {
     let mut kinds: BTreeMap<(&str, &str), Vec<&StandInRecord>> = BTreeMap::new();
     for record in run.processes.iter().flat_map(|process| &process.stand_ins) {
         let records = kinds.entry((&record.what, &record.source)).or_default();
