@@ -145,6 +145,16 @@ class ImportingTest(unittest.TestCase):
         self.assertEqual(type(module.__spec__.loader).__module__, "_frozen_importlib_external")
         self.assertIs(module.__loader__, module.__spec__.loader)
 
+    def test_all_functions_of_one_module_act_in_their_order(self):
+        self.module.write_text("value = 7\n")
+        seen, before = [], list(sys.meta_path)
+        for name in ("first", "second", "third"):
+            importing.after_import("oomph_probe", lambda name=name: seen.append((name, sys.modules["oomph_probe"].value)))
+        module = self._import()
+        self.assertEqual((seen, sys.meta_path), ([("first", 7), ("second", 7), ("third", 7)], before))
+        self.assertIs(module.__loader__, module.__spec__.loader)
+        self.assertEqual(type(module.__loader__).__module__, "_frozen_importlib_external")
+
     def test_a_failed_import_may_be_tried_again(self):
         self.module.write_text("raise RuntimeError('not yet')\n")
         seen = []

@@ -40,8 +40,9 @@ _LIBRARIES = {
     "mlflow_runs": ("mlflow",),
     "trackers": ("comet_ml", "neptune", "clearml"),
     "hub": (
-        "huggingface_hub.hf_api", "huggingface_hub.repocard", "transformers.utils.hub", "transformers.safetensors_conversion",
+        "huggingface_hub.hf_api", "huggingface_hub.repocard", "transformers.utils.hub",
         "datasets.arrow_dataset", "datasets.dataset_dict", "datasets.iterable_dataset",
+        "transformers.safetensors_conversion",
     ),
     "mail": ("smtplib",),
     "clouds": (

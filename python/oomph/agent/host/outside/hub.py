@@ -99,8 +99,8 @@ def _change_conversion() -> None:
 
 
 HOOKS = {
-    "transformers.safetensors_conversion": _change_conversion,
     "huggingface_hub.hf_api": _change_api,
     "huggingface_hub.repocard": _change_card,
     **{name: lambda name=name: _change_pushing(name) for name in _PUSHING},
+    "transformers.safetensors_conversion": _change_conversion,
 }
