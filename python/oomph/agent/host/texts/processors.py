@@ -47,16 +47,27 @@ def _describe(cls, name: str, subfolder: str) -> dict | None:
     config = configurations.find(name, subfolder, cls.__name__)
     if config is None or not _has_sizes(config):
         return None
-    # A base class asks for the name of the class alone, which follows from the configuration.
-    is_base = cls.__name__ in {kind for kind, _ in _READERS.values()}
+    kind = _class_for(cls, config)
     try:
-        settings = {} if is_base else _settings_of(cls(), config)
+        settings = {} if kind is None else _settings_of(kind(), config)
     except Exception as error:
         tell("a processor from its configuration", error)
         return None
-    if not is_base:
+    if kind is not None:
         ledger.note(ledger.TOKENIZER, name, ledger.CONFIGURATION)
     return settings
+
+
+def _class_for(cls, config) -> type | None:
+    """The class of the settings; `None` for a base class that asks for the name of the class alone, which follows from the configuration.
+
+    `AutoFeatureExtractor` of transformers 4 has the base class read the settings, too (`feature_extraction_auto.py`, 4.57).
+    """
+    if cls.__name__ not in {kind for kind, _ in _READERS.values()}:
+        return cls
+    auto = sys.modules.get("transformers.models.auto.feature_extraction_auto") if cls.__name__ == "FeatureExtractionMixin" else None
+    mapping = {} if auto is None else auto.FEATURE_EXTRACTOR_MAPPING
+    return mapping[type(config)] if type(config) in mapping else None
 
 
 def _has_sizes(config) -> bool:

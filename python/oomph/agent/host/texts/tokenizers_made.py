@@ -161,7 +161,7 @@ def _shown(name: str) -> str:
 def _build(kind, name: str, files: dict, kwargs: dict, config):
     """A first tokenizer tells the special tokens of the class, and a second has them at their ids."""
     small = vocabularies.Vocabulary(64)
-    for token in ("<unk>", "</s>", "<s>", "<pad>"):
+    for token in ("<unk>", "</s>", "<s>", "<pad>", "[CLS]", "[SEP]"):
         small.place(token, None)
     first = _call(kind, name, files, kwargs, small.list_words())
     named = {part: str(token) for part in _NAMES if (token := getattr(first, f"{part}_token", None)) is not None}
@@ -176,7 +176,7 @@ def _call(kind, name: str, files: dict, kwargs: dict, words: dict[str, int]):
     """The library's tokenizer over a vocabulary, read from a file."""
     path = os.path.join(hollow.make_folder(os.getpid()), _FILE)
     model = getattr(kind, "model", None)
-    vocabularies.write_file(path, words, getattr(model, "__name__", None))
+    vocabularies.write_file(path, words, getattr(model, "__name__", None), kind.__name__)
     try:
         return kind._from_pretrained({**dict.fromkeys(kind.vocab_files_names), **files, "tokenizer_file": path}, name, {}, **kwargs)
     finally:

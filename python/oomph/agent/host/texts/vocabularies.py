@@ -19,6 +19,10 @@ FILLED = ("eos", "bos", "pad")
 _WHISPER = ("<|translate|>", "<|transcribe|>", "<|startoflm|>", "<|startofprev|>", "<|nospeech|>", "<|notimestamps|>")
 # Letters, digits and signs of the longest token: English text then has about as many tokens as with a trained vocabulary of 32,000.
 _PIECES = r" ?\p{L}{1,6}| ?\p{N}{1,3}| ?[^\s\p{L}\p{N}]{1,3}|\s+"
+# Steps of `tokenizers` before the model. The classes of transformers 4 read and adapt their settings (`tokenization_bert_fast.py`,
+# `tokenization_roberta_fast.py`, 4.57).
+_NORMALIZER = {"type": "BertNormalizer", "clean_text": True, "handle_chinese_chars": True, "strip_accents": None, "lowercase": True}
+_SPLITTING = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True, "use_regex": True}
 
 
 @dataclass
@@ -100,8 +104,11 @@ def list_family_tokens(kind: str) -> list[str]:
     return ["<|startoftranscript|>", *(f"<|{language}|>" for language in whisper.LANGUAGES), *_WHISPER]
 
 
-def write_file(path: str, words: dict[str, int], model: str | None) -> None:
-    """Writes a `tokenizer.json` with a model of a class of `tokenizers`: the classes of transformers read the vocabulary of their own kind."""
+def write_file(path: str, words: dict[str, int], model: str | None, kind: str) -> None:
+    """Writes a `tokenizer.json` with a model of a class of `tokenizers`: the classes of transformers read the vocabulary of their own kind.
+
+    `kind` is the name of the class.
+    """
     last = next(reversed(words))
     models = {
         "Unigram": lambda: {"unk_id": 0, "vocab": [[word, 0.0] for word in words]},
@@ -109,9 +116,16 @@ def write_file(path: str, words: dict[str, int], model: str | None) -> None:
         "WordPiece": lambda: {"vocab": words, "unk_token": last, "continuing_subword_prefix": "##", "max_input_chars_per_word": 100},
         "WordLevel": lambda: {"vocab": words, "unk_token": last},
     }
-    kind = model if model in models else "WordLevel"
+    # CLIP's class of transformers 4 asks its model for the suffix of a word.
+    name = model if model in models else "BPE" if kind.startswith("CLIP") else "WordLevel"
+    steps = {"normalizer": _NORMALIZER, "pre_tokenizer": _describe_splitting(kind)}
     with open(path, "w", encoding="utf-8") as file:
-        json.dump({"version": "1.0", "added_tokens": [], "model": {"type": kind, **models[kind]()}}, file)
+        json.dump({"version": "1.0", "added_tokens": [], **steps, "model": {"type": name, **models[name]()}}, file)
+
+
+def _describe_splitting(kind: str) -> dict:
+    """CLIP's class refuses all but a sequence (`tokenization_clip_fast.py`, transformers 4.57)."""
+    return {"type": "Sequence", "pretokenizers": [_SPLITTING]} if kind.startswith("CLIP") else _SPLITTING
 
 
 def make_backend(made: Vocabulary, special: list[str]):
