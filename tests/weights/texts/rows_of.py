@@ -16,6 +16,7 @@ SETS = [
     ("squad", None, "validation", 10570, {"id": "string", "title": "string", "context": "string", "question": "string", "answers": "dict"}),
     ("openai/gsm8k", "main", "train", 7473, {"question": "string", "answer": "string"}),
     ("tatsu-lab/alpaca", None, "train", 52002, {"instruction": "string", "input": "string", "output": "string", "text": "string"}),
+    ("yahma/alpaca-cleaned", None, "train", 51760, {"instruction": "string", "input": "string", "output": "string"}),
     ("HuggingFaceH4/ultrachat_200k", None, "train_sft", 207865, {"prompt": "string", "prompt_id": "string", "messages": "List"}),
     ("openwebtext", None, "train", 8013769, {"text": "string"}),
     ("mnist", None, "train", 60000, {"image": "Image", "label": "ClassLabel"}),

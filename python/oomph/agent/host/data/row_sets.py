@@ -158,6 +158,8 @@ _SETS: dict[str, dict[str, Shape]] = {
     "samsum": _one(_splits(14732, 818, 819), id=_STRING, dialogue=Text(510), summary=Text(110)),
     "gsm8k": {name: Shape(_splits(7473, test=1319), {"question": Text(235), "answer": Text(290)}) for name in ("main", "socratic")},
     "alpaca": _one(_splits(52002), instruction=Text(60), input=Text(22), output=Text(270), text=Text(570)),
+    # The texts are taken to be as long as those of alpaca.
+    "alpaca-cleaned": _one(_splits(51760), instruction=Text(60), input=Text(22), output=Text(270)),
     "databricks-dolly-15k": _one(_splits(15011), instruction=Text(70), context=Text(340), response=Text(360), category=_STRING),
     "ultrachat_200k": _one({"train_sft": 207865, "test_sft": 23110, "train_gen": 256032, "test_gen": 28304}, **_CHAT),
     "ultrafeedback_binarized": _one(
@@ -185,7 +187,8 @@ _ALIASES = {
     "eriktks/conll2003": "conll2003", "rajpurkar/squad": "squad", "rajpurkar/squad_v2": "squad_v2", "Salesforce/wikitext": "wikitext",
     "Skylion007/openwebtext": "openwebtext", "allenai/c4": "c4", "wikimedia/wikipedia": "wikipedia", "roneneldan/TinyStories": "tinystories",
     "abisee/cnn_dailymail": "cnn_dailymail", "EdinburghNLP/xsum": "xsum", "knkarthick/samsum": "samsum", "Samsung/samsum": "samsum",
-    "openai/gsm8k": "gsm8k", "tatsu-lab/alpaca": "alpaca", "databricks/databricks-dolly-15k": "databricks-dolly-15k",
+    "openai/gsm8k": "gsm8k", "tatsu-lab/alpaca": "alpaca", "yahma/alpaca-cleaned": "alpaca-cleaned",
+    "databricks/databricks-dolly-15k": "databricks-dolly-15k",
     "HuggingFaceH4/ultrachat_200k": "ultrachat_200k", "HuggingFaceH4/ultrafeedback_binarized": "ultrafeedback_binarized",
     "ylecun/mnist": "mnist", "zalando-datasets/fashion_mnist": "fashion_mnist", "uoft-cs/cifar10": "cifar10", "uoft-cs/cifar100": "cifar100",
     "ILSVRC/imagenet-1k": "imagenet-1k", "ethz/food101": "food101", "AI-Lab-Makerere/beans": "beans",
