@@ -113,13 +113,16 @@ def missing_entry_point(box: Box) -> None:
 
 
 def missing_by_the_way(box: Box) -> None:
-    """A function that a library missed is not the cause of an error in the program's own data, nor is a value the cause of a missing file."""
+    """A function that a library missed is not the cause of an error in the program's own data, nor is a value the cause of a missing file or argument."""
     text = MODEL + "import ctypes, subprocess\nctypes.CDLL(None).nvshmem_malloc(64)\n"
     box.write("script.py", text + "raise ValueError('no such split')\n")
     result = refuses(box, ("raised ValueError: no such split", "script.py:6"), "script.py")
     assert "nvshmem" not in result.stderr.split("error:")[-1], result
     box.write("script.py", MODEL + "model(torch.ones(1, 64, device='cuda')).sum().item()\nimport subprocess\nsubprocess.run(['nvidia-smi'], env={'PATH': '/nowhere'})\n")
     result = refuses(box, ("FileNotFoundError", "a file of that name on the PATH"), "script.py")
+    assert "assumed values" not in result.stderr, result
+    box.write("script.py", MODEL + "model(torch.ones(1, 64, device='cuda')).sum().item()\ntorch.optim.SGD(model.parameters(), rate=1)\n")
+    result = refuses(box, ("unexpected keyword argument 'rate'", "script.py:5"), "script.py")
     assert "assumed values" not in result.stderr, result
 
 

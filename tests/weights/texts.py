@@ -38,6 +38,12 @@ ABSENT = [
 # A script with a set of no table, and --fake-data.
 UNKNOWN = [
     ("import torch, datasets\ndatasets.load_dataset('someone/own')", "makes up no data set 'someone/own'", "imdb"),
+    # The hint is about the data, and not about the value that was read before.
+    (
+        "import torch, datasets\nprint(torch.randn(64, 64, device='cuda').svd().S.sum().item())\ndatasets.load_dataset('another/own')",
+        "makes up no data set 'another/own'",
+        "a copy on the disk",
+    ),
     ("import torch, datasets\ndatasets.load_dataset('glue')", "makes up no configuration", "sst2"),
     ("import torch, torchvision\ntorchvision.datasets.VOCDetection('folder', year='2009')", "VOCDetection 2009", "CIFAR10"),
     ("import torch, torchvision\ntorchvision.datasets.CocoDetection('folder', 'my.json')", "my.json", "CIFAR10"),

@@ -86,7 +86,9 @@ impl ProgramFailure {
     pub fn hint(&self) -> String {
         if let ProgramFailure::Raised { read: Some((file, line)), type_name, message, .. } = self
             && !is_about_the_machine(type_name)
+            && !is_about_a_signature(message)
             && hub::find_hint(message).is_none()
+            && data::hint(type_name, message).is_none()
             && !is_about_a_capture(message)
         {
             let read = format!(
@@ -163,6 +165,11 @@ fn is_about_the_machine(type_name: &str) -> bool {
         "ImportError",
     ]
     .contains(&type_name)
+}
+
+/// True for a call that does not match its function (CPython 3.10 to 3.13): no value decides it.
+fn is_about_a_signature(message: &str) -> bool {
+    ["got an unexpected keyword argument", "required positional argument"].iter().any(|words| message.contains(words))
 }
 
 /// True if an error of this type is about Python's own data, and not about a function of CUDA.
