@@ -4,6 +4,8 @@ import torch
 from figures import run, show, zero
 from transformers import AutoModelForCausalLM, OPTConfig, OPTForCausalLM
 
+# The name of `torch_dtype` since then.
+NEEDS = ("transformers 4.56",)
 FORMS = "folder", "hub", "cache"
 WEIGHTS = ("*.safetensors",)
 LAYERS = 4
@@ -17,7 +19,7 @@ def make(folder):
 def load(source):
     places = {f"model.decoder.layers.{layer}": 0 if layer < LAYERS // 2 else "cpu" for layer in range(LAYERS)}
     places |= {"model.decoder.embed_tokens": 0, "model.decoder.embed_positions": 0, "model.decoder.final_layer_norm": 0, "lm_head": 0}
-    model = AutoModelForCausalLM.from_pretrained(source, device_map=places, torch_dtype=torch.float16)
+    model = AutoModelForCausalLM.from_pretrained(source, device_map=places, dtype=torch.float16)
     show()
     with torch.no_grad():
         model(torch.ones(1, 64, dtype=torch.long, device="cuda"))

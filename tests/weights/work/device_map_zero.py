@@ -4,6 +4,8 @@ import torch
 from figures import run, show, zero
 from transformers import AutoModelForCausalLM, GPTNeoXConfig, GPTNeoXForCausalLM
 
+# The name of `torch_dtype` since then.
+NEEDS = ("transformers 4.56",)
 FORMS = "folder", "cache"
 WEIGHTS = ("*.safetensors",)
 
@@ -14,7 +16,7 @@ def make(folder):
 
 
 def load(source):
-    model = AutoModelForCausalLM.from_pretrained(source, device_map={"": 0}, torch_dtype=torch.float16)
+    model = AutoModelForCausalLM.from_pretrained(source, device_map={"": 0}, dtype=torch.float16)
     show()
     with torch.no_grad():
         model(torch.ones(2, 64, dtype=torch.long, device="cuda"))

@@ -4,6 +4,8 @@ import torch
 from figures import run, show, zero
 from transformers import AutoModelForCausalLM, BitsAndBytesConfig, LlamaConfig, LlamaForCausalLM
 
+# The name of `torch_dtype` since then.
+NEEDS = ("transformers 4.56",)
 FORMS = "folder", "hub", "cache"
 WEIGHTS = ("*.safetensors",)
 
@@ -15,7 +17,7 @@ def make(folder):
 
 def load(source):
     quantization = BitsAndBytesConfig(load_in_8bit=True)
-    model = AutoModelForCausalLM.from_pretrained(source, quantization_config=quantization, device_map="auto", torch_dtype=torch.float16)
+    model = AutoModelForCausalLM.from_pretrained(source, quantization_config=quantization, device_map="auto", dtype=torch.float16)
     show()
     with torch.no_grad():
         model(torch.ones(1, 64, dtype=torch.long, device="cuda"))

@@ -7,12 +7,13 @@ from ... import phantom
 from ...process.failure import guarded
 from ...process.importing import after_import
 
-# By the module here: the modules of libraries, each only once. A module here has `HOOKS`: a function without arguments by the name of the library's module.
+# By the module here: the modules of libraries. A module here has `HOOKS`: a function without arguments by the name of the library's module.
 _LIBRARIES: dict[str, tuple[str, ...]] = {
     "addresses": ("torch.hub",),
     "open_clip_models": ("open_clip.pretrained", "open_clip.factory"),
     "timm_models": ("timm.models._builder", "timm.models._helpers", "timm.models._hub"),
     "torchvision_models": ("torchvision.models.densenet",),
+    "transformers_models": ("transformers.modeling_utils",),
     "older_transformers": ("transformers.modeling_utils",),
     "diffusers_models": ("diffusers.models.modeling_utils", "diffusers.pipelines.pipeline_utils"),
     "adapters": ("peft.utils.save_and_load",),

@@ -75,7 +75,7 @@ def _sending(original: Callable, closed: type[Exception]) -> Callable:
         except requests.ConnectionError as error:
             if not _is_of_hub(request.url) or not _is_refused(error):
                 raise
-            close(f"no network: {error}")
+            close(f"no network: {_describe(error)}")
             raise closed(f"Cannot reach {request.url}: {_reason}") from error
 
     return send
@@ -85,6 +85,12 @@ def _is_refused(error: Exception) -> bool:
     """True for a connection that was not made. The same class has those that were cut (`HTTPAdapter.send`, requests 2.34)."""
     reason = getattr(error.args[0], "reason", None) if error.args else None
     return any(kind.__name__ in ("ConnectTimeout", "NewConnectionError") for kind in (*type(error).__mro__, *type(reason).__mro__))
+
+
+def _describe(error: Exception) -> str:
+    """The reason in a line: the text of urllib3's error without the connection in front of it."""
+    reason = getattr(error.args[0], "reason", None) if error.args else None
+    return str(error if reason is None else reason).partition("): ")[2] or str(error)
 
 
 def _is_of_hub(url: object) -> bool:

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable
 
 from . import sentence_models
-from .frames import find_variables
+from .tracebacks import find_variables
 
 _KINDS = "Dense", "CNN", "LSTM", "LayerNorm", "WeightedLayerPooling"
 

@@ -1,8 +1,8 @@
-"""transformers of any version, of which those before 4.50 are changed here. See Note [Missing weights].
+"""transformers before 4.50: a folder or a cached name with a configuration and without weights. See Note [Missing weights].
 
 `PreTrainedModel.from_pretrained` looks for the files itself (`transformers/modeling_utils.py`, 4.46). Where it finds none, the variables that
 it left describe the model as in `transformers_models`, and the call is repeated with a folder that has the hollow files. Later versions have
-a function for the search.
+a function for the search, which `transformers_models` replaces.
 """
 
 import contextlib
@@ -15,7 +15,7 @@ from collections.abc import Callable, Mapping
 
 from ..outside import acts
 from . import reasons, state_files, transformers_models
-from .frames import find_variables
+from .tracebacks import find_variables
 from .transformers_models import Request
 
 _CONFIGURATION = "config.json"
@@ -24,7 +24,6 @@ _CONFIGURATION = "config.json"
 def _change() -> None:
     modeling = sys.modules["transformers.modeling_utils"]
     if hasattr(modeling, "_get_resolved_checkpoint_files"):
-        transformers_models.change()
         return
     kind = modeling.PreTrainedModel
     kind.from_pretrained = classmethod(_loading(vars(kind)["from_pretrained"].__func__))

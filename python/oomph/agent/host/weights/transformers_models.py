@@ -68,9 +68,11 @@ def find_in_cache(name: str, filename: str, place: Mapping[str, str | None]) -> 
     return path if isinstance(path, str) else None
 
 
-def change() -> None:
-    """Changes transformers from 4.50 on."""
+def _change() -> None:
     modeling = sys.modules["transformers.modeling_utils"]
+    # Older versions: `older_transformers`.
+    if not hasattr(modeling, "_get_resolved_checkpoint_files"):
+        return
     acts.replace(modeling, "_get_resolved_checkpoint_files", _resolving)
     acts.replace(modeling, "log_state_dict_report", _reporting)
 
@@ -274,3 +276,6 @@ def _list_mismatches(arguments: Mapping) -> list[str]:
     mismatched = sorted(getattr(arguments.get("loading_info"), "mismatched_keys", ()))
     lines = [f"{name} is {tuple(found)} in the checkpoint, the model expects {tuple(wanted)}" for name, found, wanted in mismatched[:_NAMED]]
     return lines + [f"and {len(mismatched) - _NAMED} more"] * (len(mismatched) > _NAMED)
+
+
+HOOKS = {"transformers.modeling_utils": _change}
