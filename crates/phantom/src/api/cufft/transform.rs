@@ -78,10 +78,16 @@ impl Transform {
 /// The next length of small factors from twice `length` on.
 fn next_smooth(length: u64) -> u64 {
     let least = length.saturating_mul(2).saturating_sub(1);
-    (least..u64::MAX)
-        .take_while(|&candidate| candidate < least.saturating_mul(2))
-        .find(|&it| is_smooth(it))
-        .unwrap_or(least)
+    let odd = powers(3)
+        .flat_map(|a| powers(5).flat_map(move |b| powers(7).map(move |c| a.saturating_mul(b).saturating_mul(c))));
+    let even =
+        odd.map(|odd| least.div_ceil(odd).checked_next_power_of_two().map_or(u64::MAX, |two| odd.saturating_mul(two)));
+    even.min().unwrap_or(least)
+}
+
+/// The powers of a number, from 1 on.
+fn powers(base: u64) -> impl Iterator<Item = u64> {
+    std::iter::successors(Some(1_u64), move |power| power.checked_mul(base))
 }
 
 /// True if 2, 3, 5 and 7 are the only prime factors.
@@ -136,6 +142,13 @@ mod tests {
             assert_eq!(work_bytes(lengths, batch, element), expected, "{lengths:?} x {batch}");
         }
         assert_eq!(work_bytes(&[i64::MAX, 2], i64::MAX, COMPLEX), Ok(usize::MAX));
+    }
+
+    #[test]
+    fn padded_lengths_have_small_factors() {
+        for (length, expected) in [(1, 1), (131, 270), (100_003, 200_704), (u64::MAX, u64::MAX)] {
+            assert_eq!(next_smooth(length), expected, "{length}");
+        }
     }
 
     /// The peaks of `algebra.py` on an H200, less its other tensors.
