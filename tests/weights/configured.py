@@ -46,7 +46,7 @@ WRONG = {
         {"config.json": '{"model_type": "odd", "auto_map": {"AutoConfig": "odd_code.Odd"}}'},
         ("odd_code.py", "`auto_map`"),
     ),
-    "weights of another name": ({"config.json": CONFIG, "model.fp16.safetensors": ""}, ("no file named model.safetensors", "`variant`")),
+    "weights of another name": ({"config.json": CONFIG, "model.fp16.safetensors": ""}, ("no file named", "model.safetensors", "`variant`")),
     "an index of other tensors": (
         {"config.json": CONFIG, "model.safetensors.index.json": '{"metadata": {}, "weight_map": {"other": "model-1.safetensors"}}'},
         ("model-1.safetensors", "No such file"),
@@ -124,7 +124,8 @@ def load_large(oomph: Path, size: str) -> str:
     with _folder() as work:
         (work / "model").mkdir()
         (work / "model" / "config.json").write_text(json.dumps(config))
-        report, figures, _ = check(oomph, work, LOAD)
+        # The dtype of the configuration, which transformers 4 takes only when it is asked to.
+        report, figures, _ = check(oomph, work, LOAD.replace('"cuda",', '"cuda", torch_dtype="auto",'))
         assert 0 <= report["peak"]["allocated_bytes"] - device_bytes <= 1024, (report["peak"], device_bytes)
         seconds = sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
         assert figures[4] <= MOST_HOST_BYTES, f"{figures[4]} bytes of the host"
@@ -150,7 +151,7 @@ def contradict(oomph: Path) -> None:
         config = json.loads((work / "model" / "config.json").read_text())
         (work / "model" / "config.json").write_text(json.dumps(config | {"intermediate_size": 2048}))
         _, _, output = check(oomph, work, LOAD, status=2)
-        _expect_words(output, ("mlp.down_proj.weight is (512, 1536) in the checkpoint", "expects (512, 2048)", "config.json and the weights"))
+        _expect_words(output, ("512, 1536", "512, 2048", "config.json and the weights"))
 
 
 def _expect_words(output: str, words: tuple[str, ...]) -> None:

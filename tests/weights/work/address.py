@@ -8,7 +8,6 @@ from figures import run, show, zero
 
 FORMS = ("address",)
 WEIGHTS = ("*.pth",)
-USUAL = True
 
 
 def make(folder):

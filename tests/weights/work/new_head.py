@@ -6,7 +6,6 @@ from transformers import AutoModelForSequenceClassification, DistilBertConfig, D
 
 FORMS = "folder", "hub", "cache"
 WEIGHTS = ("*.safetensors",)
-USUAL = True
 
 
 def make(folder):
