@@ -61,7 +61,7 @@ pub(crate) fn find_step_growth(view: &View, peak: &Peak, usable: Bytes) -> Optio
     })
 }
 
-/// Returns the bytes allocated after each step, in order.
+/// Returns the bytes allocated after each recorded step, in order. A real run records a step four times a second at most.
 fn allocated_after_steps(view: &View) -> Vec<(u32, Bytes)> {
     let on_device = |devices: &[DeviceStats]| {
         let stats = devices.iter().find(|stats| stats.device == view.trace.device.0)?;
@@ -70,17 +70,23 @@ fn allocated_after_steps(view: &View) -> Vec<(u32, Bytes)> {
     view.trace.process.steps.iter().filter_map(|step| Some((step.step, on_device(&step.devices)?))).collect()
 }
 
-/// Returns the first step of steady growth and the rise of each step; `None` unless every step rises.
+/// Returns the first step of steady growth, and the rises of a step, one from each record to the next; `None` unless every record rises.
 ///
 /// The first step also allocates memory that stays for good (optimizer state, workspaces). Its successor is compared
 /// with it only in a history of at most three steps, and then both rises must be equal.
 fn steady_rises(after: &[(u32, Bytes)]) -> Option<(u32, Vec<Bytes>)> {
     let warm = if after.len() > 3 { &after[1..] } else { after };
-    let rises: Vec<Bytes> = warm.windows(2).map(|pair| pair[1].1 - pair[0].1).collect();
+    let rises: Vec<Bytes> = warm.windows(2).filter_map(|pair| rise(pair[0], pair[1])).collect();
     let first = warm.get(1)?.0;
     let same = rises.windows(2).all(|pair| pair[0] == pair[1]);
     let steady = rises.len() >= 2 && !rises.contains(&Bytes::ZERO) && (after.len() > 3 || same);
     steady.then_some((first, rises))
+}
+
+/// The rise of a step between two records; `None` for two records of one step.
+fn rise((step, bytes): (u32, Bytes), (later, more): (u32, Bytes)) -> Option<Bytes> {
+    let steps = later.checked_sub(step)?;
+    (more - bytes).0.checked_div(steps.into()).map(Bytes)
 }
 
 /// Returns the first step whose peak exceeds `usable`, if the trace's peak rises by `rise` per step.
@@ -157,7 +163,11 @@ mod tests {
     type Rises = (u32, Vec<u64>);
 
     fn rises(after: &[u64]) -> Option<Rises> {
-        let after: Vec<(u32, Bytes)> = (1..).zip(after.iter().copied().map(Bytes)).collect();
+        rises_at(&(1..).zip(after.iter().copied()).collect::<Vec<_>>())
+    }
+
+    fn rises_at(after: &[(u32, u64)]) -> Option<Rises> {
+        let after: Vec<(u32, Bytes)> = after.iter().map(|(step, bytes)| (*step, Bytes(*bytes))).collect();
         let (first, rises) = steady_rises(&after)?;
         Some((first, rises.into_iter().map(|rise| rise.0).collect()))
     }
@@ -175,6 +185,18 @@ mod tests {
         ];
         for (after, expected) in cases {
             assert_eq!(rises(after), expected, "{after:?}");
+        }
+    }
+
+    #[test]
+    fn steps_without_a_record_share_the_rise() {
+        let cases: [(&[(u32, u64)], Option<Rises>); 3] = [
+            (&[(1, 10), (2, 90), (3, 100), (8, 150), (12, 190)], Some((3, vec![10, 10, 10]))),
+            (&[(1, 10), (2, 90), (7, 140)], None),
+            (&[(1, 10), (2, 90), (3, 100), (3, 110)], None),
+        ];
+        for (after, expected) in cases {
+            assert_eq!(rises_at(after), expected, "{after:?}");
         }
     }
 }
