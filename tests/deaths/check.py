@@ -26,9 +26,12 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent))
 
+import balloon
 import suite
 
 PATIENCE = 120
+# The context of a process on the phantom RTX 3060, which its `vram` includes.
+PHANTOM_CONTEXT = 136314880
 # A program of each kind, for `make test`.
 USUAL = {"forward_activations", "adam_first_step", "exit_three", "killed", "own_snapshot", "loader_workers", "backward", "trains_to_the_end", "no_torch"}
 UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
@@ -36,9 +39,14 @@ UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 def main() -> int:
     """Exit status 1 if a death is not explained as its first lines say."""
-    arguments = suite.parser(__doc__).parse_args()
+    parser = suite.parser(__doc__)
+    parser.add_argument("--real", action="store_true", help="the programs of one process on GPU 0 of this machine, whose memory another process takes but for their `vram`")
+    arguments = parser.parse_args()
     programs = sorted(HERE.glob("*/*.py"))
     oomph = arguments.oomph.absolute()
+    if arguments.real:
+        alone = [path for path in programs if not (has_ranks(path) or {"others", "needs"} & suite.read_expectations(path).keys())]
+        return suite.run("deaths", [suite.Case(f"{path.parent.name}/{path.stem}", partial(judge_on_gpu, oomph, path), is_alone=True) for path in alone], arguments)
     cases = [suite.Case(f"{path.parent.name}/{path.stem}", partial(judge, oomph, path), is_extra=path.stem not in USUAL, is_alone=has_ranks(path)) for path in programs]
     cases += [suite.Case("a signal to oomph is the program's", partial(pass_signal, oomph)), suite.Case("one run in another", partial(nest, oomph))]
     cases += [suite.Case("a signal before the program starts is the program's", partial(pass_early_signal, oomph))]
@@ -49,14 +57,26 @@ def main() -> int:
 
 
 def judge(oomph: Path, path: Path) -> str:
-    """Runs the program and compares; returns the first sentence of the explanation."""
+    """Runs the program on a phantom."""
     expected = suite.read_expectations(path)
+    device = ["--gpu", "rtx-3060", "--vram", expected["vram"], "--gpus", expected.get("gpus", 1)]
+    device += ["--others", expected["others"]] if "others" in expected else []
+    return compare([oomph, "phantom", *device, "--"], oomph, path, expected)
+
+
+def judge_on_gpu(oomph: Path, path: Path) -> str:
+    """Runs the program on the GPU of this machine. The context of the phantom's GPU counts as memory of the program there."""
+    expected = suite.read_expectations(path)
+    with balloon.leave(balloon.parse(expected["vram"]) - PHANTOM_CONTEXT):
+        return compare([], oomph, path, expected)
+
+
+def compare(before: list, oomph: Path, path: Path, expected: dict) -> str:
+    """Runs the program behind the words `before` and compares; returns the first sentence of the explanation."""
     with tempfile.TemporaryDirectory(prefix="oomph-deaths-") as folder:
         saved = Path(folder) / "run"
-        device = ["--gpu", "rtx-3060", "--vram", expected["vram"], "--gpus", expected.get("gpus", 1)]
-        device += ["--others", expected["others"]] if "others" in expected else []
         program = shlex.split(expected.get("command", "python {program}").replace("{program}", str(path)))
-        command = [oomph, "phantom", *device, "--", oomph, "run", "--save", saved, "--", *program]
+        command = [*before, oomph, "run", "--save", saved, "--", *program]
         # A shell that runs in the background ignores SIGINT, and so would the program.
         done = subprocess.run(
             list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE, cwd=path.parent, preexec_fn=_heed_interrupts,

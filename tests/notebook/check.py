@@ -18,7 +18,7 @@ sys.path.insert(1, str(HERE.parent))
 
 import suite
 import terminal
-from kernel import Kernel, install
+from kernel import MACHINE, Kernel, install
 
 HALVES = "work", "blind"
 # The outputs and `_`. A session may have names of its own for builtins.
@@ -30,11 +30,12 @@ def main() -> int:
     """Exit status 1 if a case is not as its first lines say."""
     parser = suite.parser(__doc__)
     parser.add_argument("--half", choices=HALVES, help="only this half [default: both]")
+    parser.add_argument("--real", action="store_true", help="on the GPU of this machine")
     arguments = parser.parse_args()
     with install(arguments.oomph.absolute()) as package:
         programs = [path for half in HALVES for path in sorted(HERE.glob(f"{half}/*.py")) if arguments.half in (None, half)]
-        cases = [suite.Case(f"{path.parent.name}/{path.stem}", partial(judge, package, path)) for path in programs]
-        if arguments.half is None:
+        cases = [suite.Case(f"{path.parent.name}/{path.stem}", partial(judge, package, path, arguments.real)) for path in programs]
+        if arguments.half is None and not arguments.real:
             cases += terminal.list_cases(package)
         return suite.run("notebook", cases, arguments)
 
@@ -83,10 +84,10 @@ def add(found: Expected, key: str, value: str) -> None:
         {"absent": found.absent, "says": found.says}[key].append(value)
 
 
-def judge(package: Path, path: Path) -> str:
+def judge(package: Path, path: Path, is_real: bool) -> str:
     """Runs the cells and compares rows, sentences and freed bytes; returns the first sentence of `%oomph`."""
     expected = read(path)
-    with Kernel(package, expected.gpu) as kernel:
+    with Kernel(package, MACHINE if is_real else expected.gpu) as kernel:
         # Without a number, so that cell 2 of the file is `In [2]`.
         kernel.run("%load_ext oomph", store_history=False)
         said = [run_cell(kernel, number, source, expected) for number, source in enumerate(expected.cells, 1)]

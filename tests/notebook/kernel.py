@@ -17,6 +17,8 @@ from jupyter_client.connect import write_connection_file
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 180
+# In place of the name of a phantom: the GPUs of this machine.
+MACHINE = "this machine"
 COLOURS = re.compile(r"\x1b\[[\d;]*m")
 
 
@@ -52,7 +54,8 @@ class Kernel:
         path = os.path.join(self._folder.name, "connection.json")
         # Sockets of the file system: ports are shared with all that runs beside.
         write_connection_file(path, transport="ipc", ip=os.path.join(self._folder.name, "socket"), key=b"key")
-        command = [package / "bin/oomph", "phantom", "--gpu", gpu, "--", python, "-m", "ipykernel", "-f", path]
+        phantom = [] if gpu == MACHINE else [package / "bin/oomph", "phantom", "--gpu", gpu, "--"]
+        command = [*phantom, python, "-m", "ipykernel", "-f", path]
         self._errors = open(os.path.join(self._folder.name, "errors"), "w+", encoding="utf-8")
         self._process = subprocess.Popen(
             list(map(str, command)), env=environment(package), cwd=self._folder.name, stdout=self._errors, stderr=self._errors, stdin=subprocess.DEVNULL
