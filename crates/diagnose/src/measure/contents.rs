@@ -38,7 +38,7 @@ pub(super) fn classify(trace: &DeviceTrace, timeline: &Timeline) -> Vec<Contents
         infer::contents::classify(trace, timeline, &ooms)
     };
     if noted && trace.process.steps.is_empty() {
-        for index in list_outliving(trace) {
+        for index in list_outliving(trace, timeline) {
             keep(&mut contents[index]);
         }
     }
@@ -79,8 +79,9 @@ fn keep(held: &mut Contents) {
     }
 }
 
-/// Lists the allocations of stacks that allocated twice more before the free.
-fn list_outliving(trace: &DeviceTrace) -> Vec<usize> {
+/// Lists the allocations of stacks that allocated twice more before the free. The first step of an optimizer is no loop of the program's:
+/// `_foreach_sqrt` of `torch/optim/adam.py` allocates once for each parameter.
+fn list_outliving(trace: &DeviceTrace, timeline: &Timeline) -> Vec<usize> {
     let mut begun: BTreeMap<StackId, Vec<Moment>> = BTreeMap::new();
     for life in trace.history.lifetimes() {
         begun.entry(life.stack).or_default().push(life.begun);
@@ -88,7 +89,9 @@ fn list_outliving(trace: &DeviceTrace) -> Vec<usize> {
     let is_outliving = |life: &Lifetime| {
         let all = begun.get(&life.stack).map(Vec::as_slice).unwrap_or_default();
         let later = |moment| all.partition_point(|begun| *begun <= moment);
-        life.stack != StackId::EMPTY && later(life.free_requested) - later(life.begun) >= 2
+        life.stack != StackId::EMPTY
+            && later(life.free_requested) - later(life.begun) >= 2
+            && timeline.phase_of(life) != Some(Phase::Optimizer)
     };
     let lives = trace.history.lifetimes().iter().enumerate();
     lives.filter(|(_, life)| is_outliving(life)).map(|(index, _)| index).collect()

@@ -9,13 +9,14 @@
 //!
 //! The memory grows if each quarter of the passes left a part until the end, and the usual pass left something. So a ring buffer does not grow,
 //! nor does a cache that filled and stopped, nor an inner loop whose last result the outer loop keeps. The run without a limit shows whether
-//! what repeats are passes, or layers of one long pass. Parameters, and allocations by constructors, are not the work of a pass.
+//! what repeats are passes, or layers of one long pass. Parameters, and allocations by constructors, are not the work of a pass, nor are those of an
+//! optimizer's step, which repeat for each parameter.
 
 use std::collections::BTreeMap;
 
 use report::Location;
 use trace::run::LoopRecord;
-use trace::{Bytes, EventIndex, Frame, Lifetime, LifetimeId, Moment, StackId};
+use trace::{Bytes, EventIndex, Frame, Lifetime, LifetimeId, Moment, Phase, StackId};
 
 use super::fate::Fate;
 use super::growth::{Survivors, stays};
@@ -135,8 +136,9 @@ impl<'v> Passes<'v> {
     ) -> Option<Passes<'v>> {
         let mut is_inside: BTreeMap<StackId, bool> = BTreeMap::new();
         let all = view.trace.history.lifetimes().iter().zip(&view.contents);
-        let in_loop =
-            all.filter(|(life, _)| *is_inside.entry(life.stack).or_insert_with(|| view.is_in_loop(life.stack, one)));
+        let in_loop = all
+            .filter(|(life, _)| *is_inside.entry(life.stack).or_insert_with(|| view.is_in_loop(life.stack, one)))
+            .filter(|(life, _)| view.phase_of(life) != Some(Phase::Optimizer));
         let mut passes = Passes {
             view,
             at: Location { file: one.file.clone(), line: one.line, column: None },
