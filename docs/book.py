@@ -29,6 +29,9 @@ PARTS = {
 INDEXED = {"docs/remedies": "Remedies"}
 # Mentions of files and of notes in the source: `crates/trace/src/run.rs`, Note [Ranking].
 FILE = re.compile(r"`((?:crates|python|tests|docs|benches|fuzz)/[a-z\d_./-]+)`")
+# A source file by its name, or by the end of its path: `scratch.rs`, `cleanup/scratch.rs`. Pages for users name files of their own, and `torch/` is PyTorch's.
+SOURCE_FILE = re.compile(r"`((?!torch/)(?:[\w-]+/)*[\w-]+\.rs|(?!torch/)(?:[\w-]+/)+[\w-]+\.py)`")
+DEVELOPMENT = ("ARCHITECTURE.md", "docs/decisions/")
 HEADING = re.compile(r"^(?://!?)?[ #]*Note \[([^\]]+)\]$", re.MULTILINE)
 NOTE = re.compile(r"Note `?\[([^\]]+)\]")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^()\s]+)\)")
@@ -60,9 +63,9 @@ def main() -> int:
     shutil.rmtree(SOURCE, ignore_errors=True)
     pages = {path: destination(path) for path in ["README.md", *listed()]}
     problems = [*unlisted(pages)]
-    notes = list_notes()
+    notes, sources = list_notes(), list_sources()
     for path in pages:
-        problems += [*copy(path, pages), *stale(path, notes)]
+        problems += [*copy(path, pages), *stale(path, notes, sources)]
     (SOURCE / "src/SUMMARY.md").write_text(summary(pages), encoding="utf-8")
     (SOURCE / "book.toml").write_text(CONFIGURATION, encoding="utf-8")
     shutil.copytree(ROOT / "docs/images", SOURCE / "src/images")
@@ -101,7 +104,7 @@ def list_notes() -> set[str]:
     return {name for path in files for name in HEADING.findall(path.read_text(encoding="utf-8"))}
 
 
-def stale(path: str, notes: set[str]):
+def stale(path: str, notes: set[str], sources: list[str]):
     """Each file and note that a page mentions and the repository lacks. The history of changes may name lost files, the guide invented ones."""
     if path in ("CHANGELOG.md", "CONTRIBUTING.md"):
         return
@@ -109,9 +112,17 @@ def stale(path: str, notes: set[str]):
     for name in FILE.findall(text):
         if not (ROOT / name).exists():
             yield f"{path}: `{name}`: no such file"
+    for name in SOURCE_FILE.findall(text) if path.startswith(DEVELOPMENT) else []:
+        if not any(file.endswith(f"/{name}") or file == name for file in sources):
+            yield f"{path}: `{name}`: no file's path ends so"
     for name in NOTE.findall(text):
         if name not in notes | {"Name", "X"}:
             yield f"{path}: Note [{name}]: no such note"
+
+
+def list_sources() -> list[str]:
+    """The paths of all source files."""
+    return [path.relative_to(ROOT).as_posix() for folder in ("crates", "python", "tests", "docs", "benches", "fuzz") for path in (ROOT / folder).rglob("*.*")]
 
 
 def destination(path: str) -> str:

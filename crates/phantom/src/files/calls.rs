@@ -126,7 +126,6 @@ noted! {
 
 /// Exports functions that ask the kernel for a path's state. Each C library has only some of them, so they call the
 /// kernel themselves.
-/// the kernel is called.
 macro_rules! asked {
     ($( $(#[$meta:meta])* fn $name:ident ( $($arg:ident : $ty:ty),* ) { $folder:expr, $path:expr => $number:ident($($word:expr),*) } )*) => { $(
         $(#[$meta])*
