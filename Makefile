@@ -39,11 +39,9 @@ test: lint unit
 	$(MAKE) suites PROFILE=$(PROFILE)
 	@echo; echo 'all tests passed'
 
-# All that runs Python. Their times are added up from the first on.
-suites: binaries
-	rm -f target/tests/times.jsonl
-	$(MAKE) golden messages python-tests values captures compiled system effects differential causes caught deaths against retry limits live top python-api mistakes remedies zoo crosscheck frameworks notebook weights validate
-	@$(MAKE) slowest
+# All that runs Python, from one queue; the target of a suite runs that suite by itself.
+suites: binaries environments
+	$(PYTHON) tests/run.py $(SUITE)
 
 # With the cases that take long and have one of their kind in `make test`, the search for the largest batch, and the wheel.
 test-all:

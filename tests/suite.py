@@ -27,6 +27,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import slots
+
 ROOT = Path(__file__).resolve().parents[1]
 TIMES = ROOT / "target" / "tests" / "times.jsonl"
 SLOWEST = 10
@@ -101,7 +103,11 @@ def run(suite: str, cases: list[Case], arguments: argparse.Namespace, heading: s
     doubled = sorted({name for name in names if names.count(name) > 1})
     assert not doubled, f"cases share a name: {doubled}"
     chosen = choose(cases, arguments.words, arguments.all)
-    if heading:
+    left = len(cases) - len(chosen)
+    if any(case.is_alone for case in chosen):
+        slots.note_alone()
+    chosen = [case for case in chosen if not slots.is_left_out(case.is_alone)]
+    if heading and not slots.are_shared():
         print(f"{'':42}{heading}", flush=True)
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="oomph-suite-", ignore_cleanup_errors=True) as folder:
@@ -110,13 +116,15 @@ def run(suite: str, cases: list[Case], arguments: argparse.Namespace, heading: s
         except KeyboardInterrupt:
             print("interrupted")
             return 128 + signal.SIGINT
-    return conclude(outcomes, len(cases) - len(chosen), time.perf_counter() - began)
+    if not chosen and slots.ROUND in os.environ:
+        return 0
+    return conclude(outcomes, left, time.perf_counter() - began)
 
 
 def conclude(outcomes: list[Outcome], left: int, elapsed: float) -> int:
     """Keeps the times and prints the end of a suite's output; exit status 1 if a case failed or none was run."""
     _keep(outcomes)
-    if len(outcomes) > SLOWEST:
+    if len(outcomes) > SLOWEST and not slots.are_shared():
         print(f"\nthe {SLOWEST} slowest of {outcomes[0].suite}:")
         _print_slowest(outcomes, SLOWEST)
     failed = [outcome.case for outcome in outcomes if outcome.word == "FAILED"]
@@ -126,7 +134,8 @@ def conclude(outcomes: list[Outcome], left: int, elapsed: float) -> int:
     rest = f", {counts['skipped']} skipped" if counts["skipped"] else ""
     rest += f", {left} not chosen" if left else ""
     cpu = sum(outcome.cpu for outcome in outcomes)
-    print(f"{counts['ok']} passed, {counts['FAILED']} failed{rest} ({elapsed:.0f} s, {cpu:.0f} s of CPU)", flush=True)
+    before = slots.describe_suite(outcomes[0].suite) if outcomes else ""
+    print(f"{before}{counts['ok']} passed, {counts['FAILED']} failed{rest} ({elapsed:.0f} s, {cpu:.0f} s of CPU)", flush=True)
     return 1 if failed or not outcomes else 0
 
 
@@ -134,7 +143,8 @@ class _Runner:
     """The waiting cases, and the running cases by process."""
 
     def __init__(self, suite: str, cases: list[Case], jobs: int, folder: Path) -> None:
-        self.suite, self.jobs, self.folder = suite, jobs, folder
+        self.suite, self.folder = suite, folder
+        self.slots = slots.Slots(jobs)
         self.waiting = sorted(cases, key=lambda case: (case.is_alone, not case.is_long))
         self.running: dict[int, tuple[Case, float]] = {}
         self.count = len(cases)
@@ -146,7 +156,8 @@ class _Runner:
         outcomes: list[Outcome] = []
         try:
             while self.waiting or self.running:
-                while (case := self._next()) is not None:
+                while (case := self._next()) is not None and self.slots.take(waits=not self.running):
+                    self.waiting.remove(case)
                     self._start(case)
                 pid, status, usage = os.wait4(-1, 0)
                 if pid in self.running:
@@ -158,15 +169,12 @@ class _Runner:
         return outcomes
 
     def _next(self) -> Case | None:
-        """A case that may start now, removed from the waiting ones."""
-        if len(self.running) >= self.jobs or any(case.is_alone for case, _ in self.running.values()):
+        """A waiting case that may start as soon as a slot is free."""
+        if not self.slots.has_own() or any(case.is_alone for case, _ in self.running.values()):
             return None
         used = sum(case.memory for case, _ in self.running.values())
         fitting = (case for case in self.waiting if not self.running or (not case.is_alone and used + case.memory <= self.free))
-        case = next(fitting, None)
-        if case is not None:
-            self.waiting.remove(case)
-        return case
+        return next(fitting, None)
 
     def _start(self, case: Case) -> None:
         sys.stdout.flush()
@@ -183,6 +191,7 @@ class _Runner:
 
     def _end(self, pid: int, status: int, usage) -> Outcome:
         case, started = self.running.pop(pid)
+        self.slots.put_back()
         paths = self.folder / f"{pid}.json", self.folder / f"{pid}.out"
         output = paths[1].read_text(encoding="utf-8", errors="replace") if paths[1].exists() else ""
         if paths[0].exists():
@@ -258,7 +267,8 @@ def show(outcome: Outcome, number: int, count: int) -> None:
     """Prints the line of a case."""
     width = len(str(count))
     times = f"{outcome.elapsed:6.1f} s {outcome.cpu:6.1f} s of CPU"
-    print(f"{number:{width}}/{count} {outcome.word:8}{times}  {outcome.case:58}{outcome.detail.rstrip()}".rstrip(), flush=True)
+    before = slots.describe_suite(outcome.suite)
+    print(f"{before}{number:{width}}/{count} {outcome.word:8}{times}  {outcome.case:58}{outcome.detail.rstrip()}".rstrip(), flush=True)
 
 
 def _keep(outcomes: list[Outcome]) -> None:
@@ -275,17 +285,22 @@ def _print_slowest(outcomes: list[Outcome], count: int, with_suite: bool = False
         print(f"  {outcome.elapsed:6.1f} s {outcome.cpu:6.1f} s of CPU  {name}")
 
 
+def read_times() -> list[Outcome]:
+    """The results of all suites since the file was removed."""
+    lines = TIMES.read_text(encoding="utf-8").splitlines() if TIMES.exists() else []
+    return [Outcome(**json.loads(line)) for line in lines]
+
+
 def main() -> None:
     """The totals of the suites that ran since the file was removed, and the slowest cases of all."""
-    lines = TIMES.read_text(encoding="utf-8").splitlines() if TIMES.exists() else []
-    outcomes = [Outcome(**json.loads(line)) for line in lines]
+    outcomes = read_times()
     print(f"{'suite':16}{'cases':>5} {'elapsed, of all cases':>24} {'CPU':>10}")
     for suite in dict.fromkeys(outcome.suite for outcome in outcomes):
         some = [outcome for outcome in outcomes if outcome.suite == suite]
         failed = sum(outcome.word == "FAILED" for outcome in some)
         elapsed, cpu = sum(outcome.elapsed for outcome in some), sum(outcome.cpu for outcome in some)
         print(f"{suite:16}{len(some):5} {elapsed:22.0f} s {cpu:8.0f} s" + (f"  {failed} FAILED" if failed else ""))
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else SLOWEST
+    count = int(sys.argv[1]) if len(sys.argv) == 2 and sys.argv[1].isdigit() else SLOWEST
     print(f"\nthe {count} slowest:")
     _print_slowest(outcomes, count, with_suite=True)
 

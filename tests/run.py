@@ -1,0 +1,225 @@
+"""Runs the suites of the repository from one queue: no core is idle while a suite drains, and a failing suite keeps no other suite from running.
+
+    python3 tests/run.py --oomph target/debug/oomph                       the cases of `make test`
+    python3 tests/run.py --oomph target/debug/oomph --all                 all cases
+    python3 tests/run.py --oomph target/debug/oomph --kind deaths top     some suites; `--list` names them
+    python3 tests/run.py --oomph target/debug/oomph --kind deaths -- kill some cases, by words of their names
+    python3 tests/run.py --oomph target/debug/oomph --failed              the suites that failed in the last run
+
+A suite is a script (tests/README.md), started by the Python under test. Suites alive: the number of slots and one more. A case starts
+when a shared slot is free (tests/slots.py). Cases to be run alone come at the end. The last lines name all failed cases.
+"""
+
+import argparse
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+import slots
+import suite
+
+ROOT = Path(__file__).resolve().parents[1]
+FAILED = ROOT / "target" / "tests" / "failed.json"
+# Room for recordings and snapshots of the cases.
+LEAST_FREE_GIB = 4
+PAUSE = 0.1
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A suite: the words of the command line, with names of paths in braces."""
+
+    words: tuple[str, ...]
+    # More words with `--all`.
+    more: tuple[str, ...] = ()
+    # Left out of `make test` and of `--all`; run by name.
+    is_named: bool = False
+    # Runs programs without `suite.run`: takes a slot as a whole.
+    is_whole: bool = False
+    # Has cases, with names and `--all`.
+    has_cases: bool = False
+
+
+def check(script: str, *words: str, python: str = "{python}", more: tuple[str, ...] = (), **options: bool) -> Kind:
+    """A script with the options of `suite.parser`."""
+    return Kind((python, f"tests/{script}", "--oomph", "{oomph}", *words), more=("--all", *more), has_cases=True, **options)
+
+
+# Long suites first: the end of the queue is short cases.
+KINDS = {
+    "system": check("system/run.py"),
+    "remedies": check("remedies/check.py", more=("--frameworks", "{frameworks}")),
+    "weights": check("weights/check.py", python="{frameworks}"),
+    "zoo": check("zoo/check.py"),
+    "patched": check("remedies/patched.py", "--patch", "{examples}/patch", more=("--python", "{frameworks}")),
+    "frameworks": check("frameworks/check.py", python="{frameworks}"),
+    "agent": check("agent/check.py"),
+    "effects": check("effects/check.py"),
+    "validation": check("validation/compare.py"),
+    "notebook": check("notebook/check.py", python="{frameworks}"),
+    "causes": check("causes/check.py"),
+    "retry": check("retry/check.py"),
+    "deaths": check("deaths/check.py"),
+    "caught": check("caught/check.py"),
+    "crosscheck": check("crosscheck/check.py"),
+    "mistakes": check("lint/check.py", more=("--frameworks", "{frameworks}"), is_whole=True),
+    "differential": check("differential/check.py", "--golden", "{examples}/golden"),
+    "values": check("values/check.py"),
+    "captures": check("captures/check.py"),
+    "compiled": check("compiled/check.py"),
+    "limits": check("limits/check.py"),
+    "live": check("live/check.py"),
+    "top": check("top/check.py"),
+    "python-api": check("python_api/check.py", python="{frameworks}"),
+    "against": check("against/check.py"),
+    "messages": check("messages/check.py"),
+    "golden": Kind(("{examples}/golden", "{golden}"), is_whole=True),
+    "validation-tests": Kind(("{python}", "-m", "unittest", "discover", "-s", "tests/validation", "-t", "tests/validation", "-q"), is_whole=True),
+    "fits": check("fits/check.py", is_named=True),
+    "leaks": check("leaks/check.py", is_named=True),
+    "blame": check("blame/check.py", is_named=True),
+}
+
+
+@dataclass
+class Running:
+    """A living process of a suite."""
+
+    process: subprocess.Popen
+    whole: slots.Slots | None
+
+
+class Queue:
+    """Waiting and running suites."""
+
+    def __init__(self, arguments: argparse.Namespace, folder: Path) -> None:
+        self.arguments, self.folder = arguments, folder
+        for number in range(arguments.jobs):
+            (folder / f"slot{number}").touch()
+        self.running: dict[str, Running] = {}
+        self.failed: list[str] = []
+
+    def run(self, names: list[str], round_name: str, together: int) -> None:
+        """Runs suites, `together` at once."""
+        waiting = list(names)
+        while waiting or self.running:
+            while waiting and len(self.running) < together:
+                self.start(waiting.pop(0), round_name)
+            ended = [name for name, one in self.running.items() if one.process.poll() is not None]
+            for name in ended:
+                self.end(name)
+            if not ended:
+                time.sleep(PAUSE)
+
+    def start(self, name: str, round_name: str) -> None:
+        """Starts a suite; the suite waits for slots."""
+        kind = KINDS[name]
+        variables = {slots.FOLDER: str(self.folder), slots.ROUND: round_name, slots.KIND: name}
+        whole = None
+        if kind.is_whole:
+            whole = slots.Slots(1, self.folder)
+            whole.take(waits=True)
+        self.running[name] = Running(subprocess.Popen(self.command(kind), cwd=ROOT, env=os.environ | variables), whole)
+
+    def command(self, kind: Kind) -> list[str]:
+        """The words of a suite's command line."""
+        oomph = self.arguments.oomph.absolute()
+        paths = {
+            "python": ROOT / ".venv/bin/python", "frameworks": ROOT / "target/frameworks/bin/python", "oomph": oomph,
+            "examples": oomph.parent / "examples",
+        }  # fmt: skip
+        golden = sorted((ROOT / "crates/trace/tests/golden").glob("*.json.gz"))
+        words = [*kind.words, *(kind.more if self.arguments.all else ())]
+        line = [str(path) for word in words for path in (golden if word == "{golden}" else [word.format(**paths)])]
+        return [*line, *self.arguments.words]
+
+    def end(self, name: str) -> None:
+        """Notes the result of a suite."""
+        one = self.running.pop(name)
+        if one.whole:
+            one.whole.put_back()
+        if one.process.returncode:
+            print(f"{name}: FAILED with status {one.process.returncode}", flush=True)
+            self.failed.append(name)
+
+    def interrupt(self) -> None:
+        """Ends all suites, with their cases."""
+        for one in self.running.values():
+            one.process.send_signal(signal.SIGINT)
+        for one in self.running.values():
+            one.process.wait()
+
+
+def main() -> int:
+    """Exit status 1 if a suite fails, 130 after Ctrl-C."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--oomph", type=Path, default=ROOT / "target/debug/oomph", help="the binary [default: %(default)s]")
+    parser.add_argument("--all", action="store_true", help="also the cases that are left to `make test-all`")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="how many cases run at once [default: one for each core]")
+    parser.add_argument("--kind", nargs="+", choices=KINDS, metavar="KIND", help="only these suites")
+    parser.add_argument("--failed", action="store_true", help="only the suites that failed in the last run")
+    parser.add_argument("--list", action="store_true", help="name the suites")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="only the cases whose names hold one of these")
+    arguments = parser.parse_args()
+    if arguments.list:
+        print("\n".join(KINDS))
+        return 0
+    free = shutil.disk_usage(ROOT).free / (1 << 30)
+    if free < LEAST_FREE_GIB:
+        print(f"{ROOT}: {free:.1f} GiB of disk are free, and the cases need {LEAST_FREE_GIB}")
+        return 1
+    return run_queue(arguments, choose(arguments))
+
+
+def choose(arguments: argparse.Namespace) -> list[str]:
+    """The suites to run."""
+    if arguments.failed:
+        return json.loads(FAILED.read_text(encoding="utf-8")) if FAILED.exists() else []
+    names = arguments.kind or [name for name, kind in KINDS.items() if not kind.is_named]
+    return [name for name in names if KINDS[name].has_cases or not arguments.words]
+
+
+def run_queue(arguments: argparse.Namespace, names: list[str]) -> int:
+    """Runs suites side by side, then the cases to be run alone."""
+    suite.TIMES.unlink(missing_ok=True)
+    began = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="oomph-queue-") as folder:
+        queue = Queue(arguments, Path(folder))
+        try:
+            queue.run(names, "shared", arguments.jobs + 1)
+            together = time.perf_counter() - began
+            alone = [name for name in names if (Path(folder) / f"alone-{name}").exists()]
+            queue.run(alone, "alone", 1)
+        except KeyboardInterrupt:
+            queue.interrupt()
+            print("interrupted")
+            return 128 + signal.SIGINT
+    return conclude(queue.failed, together, time.perf_counter() - began, arguments.jobs)
+
+
+def conclude(failed: list[str], together: float, elapsed: float, jobs: int) -> int:
+    """Prints the totals, and keeps the names of failed suites."""
+    suite.main()
+    outcomes = suite.read_times()
+    busy = sum(outcome.elapsed for outcome in outcomes)
+    print(f"\n{elapsed:.0f} s, {together:.0f} s of them side by side; cases took {busy:.0f} s of {jobs * elapsed:.0f} s of {jobs} slots")
+    cases = [f"{outcome.suite}: {outcome.case}" for outcome in outcomes if outcome.word == "FAILED"]
+    print("\n".join(f"FAILED {case}" for case in cases))
+    FAILED.parent.mkdir(parents=True, exist_ok=True)
+    FAILED.write_text(json.dumps(sorted(set(failed))), encoding="utf-8")
+    ended_well = sum(outcome.word == "ok" for outcome in outcomes)
+    print(f"suites that failed: {', '.join(sorted(set(failed))) or 'none'}\n{ended_well} passed, {len(cases)} failed", flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
