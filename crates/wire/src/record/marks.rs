@@ -367,6 +367,11 @@ macro_rules! agent_records {
                     /// PyTorch's message.
                     reason: text,
                 }
+                /// A part of the recording of a real run that is missing. The agent prints nothing: standard error is the program's.
+                Gap "gap" => many gaps: GapRecord {
+                    /// The part, and the reason.
+                    text: text,
+                }
                 /// Random initialisation of large host tensors that was skipped.
                 InitializersSkipped "initializers_skipped" => last initializers_skipped: InitializersSkippedRecord {
                     /// The number of calls.
