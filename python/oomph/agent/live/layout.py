@@ -93,7 +93,7 @@ def _find_code() -> CodeLayout | None:
         _find_line(),
     )
     ascii_characters = _find_bytes(text, text.encode())
-    other_characters = _find_bytes(other, other.encode("utf-16-le"))
+    other_characters = _find_bytes(other, b"".join(ord(it).to_bytes(2, sys.byteorder) for it in other))
     content = _find_bytes(b"oomph", b"oomph")
     width_bit = next((bit for bit in _WIDTH_BITS if _are_known(bit, (text, 1, 1), (other, 2, 0))), None)
     if None in (*found, ascii_characters, other_characters, content, width_bit) or _read_length(b"oomph") != 5:
