@@ -1,4 +1,4 @@
-"""What a program sees of `oomph run` in its own process, beside the same program without."""
+"""Programs under `oomph run` beside the same programs without: modules, signals, descriptors, folders, disks."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from pathlib import Path
 import suite
 
 PATIENCE = 120
-# What a process can see of itself, as a line of JSON.
+# Prints the visible state of the process as a line of JSON.
 LOOK = """
 import sys
 modules, path, finders = sorted(sys.modules), list(sys.path), len(sys.meta_path)
@@ -25,7 +25,7 @@ def look():
 import json
 print(json.dumps(dict(look(), modules=modules, path=path)))
 """
-# The same once the GPU is in use: modules and the search path have those of PyTorch, too.
+# The same after five steps on the GPU.
 LOOK_LATER = """
 import torch
 model = torch.nn.Linear(8, 8, device="cuda")
@@ -57,7 +57,7 @@ def see_nothing(oomph: Path) -> str:
 
 
 def run_without_folder(oomph: Path) -> str:
-    """A program runs unrecorded where no folder can be made for its recording; a wrong --save stays an error before the start"""
+    """Without a folder for temporary files a program runs unrecorded; a wrong --save is an error before the start"""
     program = [sys.executable, "-c", "import os, sys; print('ran', 'OOMPH_RUN' in os.environ); sys.exit(7)"]
     done = finish([oomph, "run", "--", *program], 7, TMPDIR="/nonexistent")
     assert done.stdout == "ran False\n", done.stdout
@@ -68,7 +68,7 @@ def run_without_folder(oomph: Path) -> str:
 
 
 def lose_folder(oomph: Path) -> str:
-    """A program that removes the folder of its recording runs on, and its end says so"""
+    """A program that removes the folder of its recording runs on, and oomph says so at the end"""
     source = "import os, shutil, ownfiles\nownfiles.train(3)\nshutil.rmtree(os.environ['OOMPH_RUN'])\nownfiles.train(20)\nraise SystemExit(7)"
     done = finish(on_phantom(oomph, [oomph, "run", "--", sys.executable, "-c", source]), 7, PYTHONPATH=str(Path(__file__).parent / "work_more"))
     assert re.fullmatch(r"oomph: the recording in \S+ was removed while the program ran, so its end is not explained\n", done.stderr), done.stderr
@@ -76,7 +76,7 @@ def lose_folder(oomph: Path) -> str:
 
 
 def share_small_disk(oomph: Path) -> str:
-    """On a small file system for temporary files the program has the room that it has without oomph"""
+    """On a small file system the recording leaves the room to the program"""
     if os.getuid():
         raise suite.Skip("only root mounts a file system")
     source = "import ownfiles, os, sys\nownfiles.train(9)\nopen(os.environ['TMPDIR'] + '/own', 'wb').write(bytes(30 << 20))\nownfiles.train(9)"
@@ -89,7 +89,7 @@ def share_small_disk(oomph: Path) -> str:
 
 
 def lose_disk(oomph: Path) -> str:
-    """A disk that is full in the middle ends neither the program nor the record of its steps"""
+    """A disk that is full in the middle ends neither the program nor the count of its steps"""
     if os.getuid():
         raise suite.Skip("only root mounts a file system")
     fill = "\ntry: open(os.environ['TMPDIR'] + '/own', 'wb').write(bytes(1 << 30))\nexcept OSError: pass\n"
@@ -104,7 +104,7 @@ def lose_disk(oomph: Path) -> str:
 
 
 def become_daemon(oomph: Path) -> str:
-    """A daemon of two forks, with no descriptor of its start, trains on after the run, and writes its own bytes alone"""
+    """A daemon closes all descriptors and trains on after the run: its file holds its own bytes alone"""
     source = """
 import os, sys, time
 end, begin = os.pipe()
@@ -136,7 +136,7 @@ raise SystemExit(7)
 
 
 def finish(command: list, status: int = 0, **variables: str) -> subprocess.CompletedProcess:
-    """Runs a command to its end, which has this exit status."""
+    """Runs a command, and compares the exit status."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("OOMPH_")} | variables
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE, env=env, stdin=subprocess.DEVNULL)
     assert done.returncode == status, f"status {done.returncode}, expected {status}: {done.stdout}{done.stderr}"
@@ -144,7 +144,7 @@ def finish(command: list, status: int = 0, **variables: str) -> subprocess.Compl
 
 
 def wait_until(condition) -> None:
-    """Polls for the act of a process that nobody waits for."""
+    """Polls for the end of a daemon."""
     deadline = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < deadline, "the daemon did not come to its end"
@@ -152,5 +152,5 @@ def wait_until(condition) -> None:
 
 
 def on_phantom(oomph: Path, command: list) -> list:
-    """The command with a phantom GPU in the place of a real one."""
+    """Puts a phantom GPU in the place of a real one."""
     return [oomph, "phantom", "--gpu", "rtx-3060", "--", *command]

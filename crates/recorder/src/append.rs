@@ -15,7 +15,7 @@ use std::path::Path;
 
 use crate::room::is_within_limit;
 
-/// The file behind a path: another file of the same name is not the agent's.
+/// The identity of a file, by which another file of the same name is known.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileIdentity {
@@ -32,7 +32,7 @@ pub(crate) fn create(path: &Path, line: &[u8]) -> io::Result<FileIdentity> {
     identify(&file)
 }
 
-/// Appends a line to the file that `create` made; the whole line or nothing.
+/// Appends a line to the file of an earlier `create`.
 pub(crate) fn append(path: &Path, identity: FileIdentity, line: &[u8]) -> io::Result<()> {
     // A pipe in the place of the file would be waited for.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
@@ -55,7 +55,7 @@ pub(crate) fn save(path: &Path, content: &[u8]) -> io::Result<()> {
     })
 }
 
-/// A cut line would make those behind it unreadable, so its beginning is taken back.
+/// Writes a whole line or nothing: lines behind a cut line could not be read.
 fn append_line(mut file: &File, line: &[u8]) -> io::Result<()> {
     let before = file.metadata()?.len();
     if !is_within_limit(before.saturating_add(line.len() as u64)) {

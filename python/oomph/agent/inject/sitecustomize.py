@@ -3,8 +3,8 @@
 The launcher puts this folder first on PYTHONPATH, so Python imports this file at start-up. The agent is loaded by path under a private
 name, because the name `oomph` may belong to an installed package. A `sitecustomize` of the user, further down the path, is run afterwards.
 
-In a real run nothing is imported here that Python has not imported itself: the agent waits for the program's import of torch. Neither this
-module nor this folder stays behind in `sys.modules` and `sys.path`; children of the program find the folder by PYTHONPATH.
+In a real run the agent waits for the program's import of torch: until then no module is loaded but those of Python's own start. This module
+and this folder leave `sys.modules` and `sys.path` again; children of the program find the folder by PYTHONPATH.
 """
 
 import _frozen_importlib
@@ -17,7 +17,7 @@ _AGENT = os.path.dirname(_HERE)
 
 
 def _load(name: str, *path: str):
-    """A module or package of the agent's, under a name that no program uses; `sys.modules` has it only while it loads."""
+    """Loads a module or package of the agent's under a private name. Only a package is entered in `sys.modules`."""
     file = os.path.join(_AGENT, *path)
     loader = _frozen_importlib_external.SourceFileLoader(name, file)
     is_package = os.path.basename(file) == "__init__.py"
@@ -46,13 +46,13 @@ def _record(folder: str) -> None:
     try:
         agent = _load_agent()
     except OSError:
-        # The program has left the file system of its start, or its user may not read there. It runs on unrecorded.
+        # The program has changed its root or its user, and the agent's files are out of reach. The program runs on unrecorded.
         return
     agent.record(folder)
 
 
 def _forget_here() -> None:
-    """Takes this folder out of the search path: the program's own is as without oomph."""
+    """Takes this folder out of the search path."""
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _HERE]
     sys.path_importer_cache.pop(_HERE, None)
 
@@ -61,7 +61,7 @@ def _run_the_users_own() -> None:
     """Runs the `sitecustomize` that Python would have found otherwise; Python reports its errors."""
     spec = _frozen_importlib_external.PathFinder.find_spec("sitecustomize", sys.path)
     if spec is None or spec.loader is None:
-        # Python takes this error for the want of such a module, prints nothing, and drops this one.
+        # Python takes this error for a missing module: nothing is printed, and this module is dropped.
         raise ImportError("no sitecustomize but oomph's", name="sitecustomize")
     module = _frozen_importlib.module_from_spec(spec)
     sys.modules["sitecustomize"] = module
@@ -71,7 +71,7 @@ def _run_the_users_own() -> None:
 if os.environ.get("OOMPH_SERVE"):
     _load_agent().serve()
 if os.environ.get("OOMPH_RUN_DIR"):
-    # A fork server has loaded it.
+    # In a child of a fork server the agent is loaded.
     (sys.modules.get("_oomph_agent") or _load_agent()).start()
 elif os.environ.get("OOMPH_REMEDIES") and os.environ.get("OOMPH_RUN"):
     # Some remedies change the program before it imports torch.
