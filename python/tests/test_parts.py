@@ -1,6 +1,7 @@
 """The parts that work without torch and without a GPU."""
 
 import contextlib
+import errno
 import importlib
 import io
 import json
@@ -75,6 +76,29 @@ class RecordsTest(unittest.TestCase):
         self.assertEqual(line.count("\n"), 1)
         # JSON has no escape for half a character, and readers refuse one.
         self.assertEqual(json.loads(line)["reason"], "a\nb?")
+
+    def test_no_descriptor_is_open_between_two_records(self):
+        before = os.listdir("/proc/self/fd")
+        file = RecordFile(self.folder, 0)
+        for number in range(2):
+            file.write(records.save_made(file=f"{number}.pt"))
+            self.assertEqual(os.listdir("/proc/self/fd"), before)
+        self.assertEqual(Path(self.folder, "rank0.marks.jsonl").read_text().count("\n"), 2)
+
+    def test_no_other_file_of_the_name_is_written(self):
+        path = Path(self.folder, "rank0.marks.jsonl")
+        kept: list[tuple[bytes, int]] = []
+        file = RecordFile(self.folder, 0, reserve=lambda line, error: bool(kept.append((line, error))))
+        file.write(records.save_made(file="0.pt"))
+        # The first file keeps its number.
+        path.rename(path.with_suffix(".moved"))
+        path.write_text("theirs")
+        for number in range(1, 3):
+            file.write(records.save_made(file=f"{number}.pt"))
+        self.assertEqual(path.read_text(), "theirs")
+        self.assertTrue(file.is_lost)
+        expected = [(f'{{"kind":"save_made","file":"{number}.pt"}}\n'.encode(), errno.ESTALE) for number in range(1, 3)]
+        self.assertEqual(kept, expected)
 
     def test_a_missing_folder_is_said_once_and_breaks_nothing(self):
         file = RecordFile(os.path.join(self.folder, "absent"), 0)

@@ -135,6 +135,27 @@ raise SystemExit(7)
     return "its file holds its own bytes"
 
 
+def lose_oomph(oomph: Path) -> str:
+    """If oomph itself is killed, the program goes on and is recorded to its end"""
+    source = "import os, sys, ownfiles\nownfiles.train(3)\nprint('ready', flush=True)\nsys.stdin.read(1)\nownfiles.train(20)\nopen(sys.argv[1], 'w').close()"
+    with tempfile.TemporaryDirectory(prefix="oomph-deaths-") as folder:
+        ended, temporary = Path(folder) / "ended", Path(folder) / "tmp"
+        temporary.mkdir()
+        command = on_phantom(oomph, [oomph, "run", "--", sys.executable, "-c", source, ended])
+        env = os.environ | {"TMPDIR": str(temporary), "PYTHONPATH": str(Path(__file__).parent / "work_more")}
+        with subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=env) as running:
+            assert running.stdout.readline() == "ready\n"
+            # `oomph phantom` becomes `oomph run`.
+            running.kill()
+            running.wait()
+            running.stdin.write("x")
+        wait_until(ended.exists)
+        [recorded] = temporary.glob("oomph*")
+        done = finish([oomph, "explain", recorded])
+    assert "oomph: 23 steps; at most" in done.stdout + done.stderr, done.stdout + done.stderr
+    return (done.stdout + done.stderr).splitlines()[0]
+
+
 def finish(command: list, status: int = 0, **variables: str) -> subprocess.CompletedProcess:
     """Runs a command, and compares the exit status."""
     env = {name: value for name, value in os.environ.items() if not name.startswith("OOMPH_")} | variables
@@ -154,3 +175,6 @@ def wait_until(condition) -> None:
 def on_phantom(oomph: Path, command: list) -> list:
     """Puts a phantom GPU in the place of a real one."""
     return [oomph, "phantom", "--gpu", "rtx-3060", "--", *command]
+
+
+BODIES = [see_nothing, run_without_folder, lose_folder, share_small_disk, lose_disk, become_daemon, lose_oomph]

@@ -46,8 +46,7 @@ def main() -> int:
     cases += [suite.Case("OOMPH_RUN without a command", partial(record_by_variable, oomph))]
     cases += [suite.Case("a cache that cannot be written", partial(run_without_cache, oomph))]
     cases += [suite.Case("the kernel kills for want of host memory", partial(exhaust_host, oomph), is_extra=True)]
-    bodies = [as_without.see_nothing, as_without.run_without_folder, as_without.lose_folder, as_without.share_small_disk, as_without.lose_disk, as_without.become_daemon]
-    cases += [suite.Case(body.__doc__, partial(body, oomph)) for body in bodies]
+    cases += [suite.Case(body.__doc__, partial(body, oomph)) for body in as_without.BODIES]
     return suite.run("deaths", cases, arguments)
 
 

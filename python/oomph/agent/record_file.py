@@ -27,8 +27,9 @@ class RecordFile:
         self.stem: str | None = None
         self._file: LibraryFile | PlainFile | None = None
         self._reserve = reserve
-        # The system's error that ended the file.
+        # The system's error that ended the file, and what it means for the records.
         self._error = 0
+        self._outcome = ""
 
     @property
     def is_open(self) -> bool:
@@ -62,17 +63,19 @@ class RecordFile:
             if self._error != errno.EEXIST:
                 break
         if self._error:
-            say(f"cannot write {self._path(self.stem)}: {os.strerror(self._error)}; nothing is recorded")
+            self._outcome = "nothing is recorded"
+            self._keep(line)
 
     def _append(self, line: bytes) -> bool:
         """Appends a whole line; false if the path is out of reach for good, or the disk full."""
         self._error = self._file.append(line)
+        self._outcome = "the record ends here"
         return not self._error
 
     def _keep(self, line: bytes) -> None:
         """Keeps a line that the file does not take: later ones of the file would follow a gap."""
         if self._reserve is None:
-            say(f"cannot write {self._path(self.stem)}: {os.strerror(self._error)}; the record ends here")
+            say(f"cannot write {self._path(self.stem)}: {os.strerror(self._error)}; {self._outcome}")
         else:
             self._reserve(line, self._error)
 

@@ -39,7 +39,7 @@ use crate::{lint_links, output};
 /// Runs the program, and explains its end.
 pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Error> {
     let words = Words::new(arguments.program.clone(), after_dashes);
-    let words = program::command(&words, arguments.python.as_deref())?;
+    let words = program::real_command(&words, arguments.python.as_deref())?;
     if is_in_real_run() {
         return Err(become_part(&words, arguments));
     }
