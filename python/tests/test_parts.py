@@ -3,6 +3,7 @@
 import contextlib
 import errno
 import importlib
+import importlib.util
 import io
 import json
 import os
@@ -13,7 +14,7 @@ import unittest
 from pathlib import Path
 
 from oomph.agent import records
-from oomph.agent.process import frames, importing
+from oomph.agent.process import failure, frames, importing
 from oomph.agent.process.failure import guarded
 from oomph.agent.position.marks import Marks
 from oomph.agent.record_file import RecordFile
@@ -179,6 +180,13 @@ class ImportingTest(unittest.TestCase):
         self.assertIs(module.__loader__, module.__spec__.loader)
         self.assertEqual(type(module.__loader__).__module__, "_frozen_importlib_external")
 
+    def test_a_program_that_only_looks_for_the_module_finds_it_whole(self):
+        self.module.write_text("value = 7\n")
+        self.addCleanup(lambda before: sys.meta_path.__setitem__(slice(None), before), list(sys.meta_path))
+        importing.after_import("oomph_probe", lambda: self.fail("nothing is imported"))
+        loader = importlib.util.find_spec("oomph_probe").loader
+        self.assertEqual((loader.get_filename(), loader.get_data(str(self.module))), (str(self.module), b"value = 7\n"))
+
     def test_a_failed_import_may_be_tried_again(self):
         self.module.write_text("raise RuntimeError('not yet')\n")
         seen = []
@@ -193,6 +201,15 @@ class ImportingTest(unittest.TestCase):
 
 class FailureTest(unittest.TestCase):
     """An error of the agent is printed and goes no further."""
+
+    def test_a_real_run_notes_it_and_prints_nothing(self):
+        noted = []
+        self.addCleanup(failure.divert, failure._listener)
+        failure.divert(noted.append)
+        with contextlib.redirect_stderr(io.StringIO()) as stderr:
+            failure.say("this part is missing")
+            failure.say("this part is missing")
+        self.assertEqual((noted, stderr.getvalue()), (["this part is missing"], ""))
 
     def test_one_line_once(self):
         @guarded
