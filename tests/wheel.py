@@ -69,7 +69,7 @@ def check(wheel: pathlib.Path, torch: pathlib.Path, folder: pathlib.Path):
         ((scripts / "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check", wheel), ""),
         ((command, "--version"), r"^oomph \d+\.\d+\.\d+$"),
         ((scripts / "python", "-m", "oomph", "--version"), r"^oomph \d+\.\d+\.\d+$"),
-        (("env", "OOMPH_RUN=recorded", scripts / "python", "-c", "import sys; print(*sys.path)"), r"/python/oomph/agent/inject\b"),
+        (("env", "OOMPH_RUN=recorded", scripts / "python", "-c", "import sys; print(*sys.meta_path)"), r"_oomph_finder\.Finder"),
         ((command, "check", "--gpu", "rtx-4090", "--python", torch, "tiny.py"), r"^fits NVIDIA GeForce RTX 4090"),
     ]:
         problem, output = run(*line)

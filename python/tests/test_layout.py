@@ -1,10 +1,10 @@
 """The structures of Python that the recorder reads, in the Python that runs the tests."""
 
-import ctypes
 import os
 import sys
 import unittest
 
+from oomph.agent.appending import load_library
 from oomph.agent.live import layout
 
 from .support import PHANTOM, needs_phantom
@@ -15,7 +15,7 @@ class Layouts(unittest.TestCase):
     """The recorder lies beside the phantom."""
 
     def setUp(self):
-        self.recorder = ctypes.CDLL(os.path.join(PHANTOM, "liboomph_recorder.so"))
+        self.recorder = load_library(os.path.join(PHANTOM, "liboomph_recorder.so"))
 
     def test_a_known_python_is_found(self):
         found = layout.find(self.recorder)

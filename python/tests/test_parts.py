@@ -1,7 +1,9 @@
 """The parts that work without torch and without a GPU."""
 
 import contextlib
+import errno
 import importlib
+import importlib.util
 import io
 import json
 import os
@@ -12,7 +14,7 @@ import unittest
 from pathlib import Path
 
 from oomph.agent import records
-from oomph.agent.process import frames, importing
+from oomph.agent.process import failure, frames, importing
 from oomph.agent.process.failure import guarded
 from oomph.agent.position.marks import Marks
 from oomph.agent.record_file import RecordFile
@@ -75,6 +77,29 @@ class RecordsTest(unittest.TestCase):
         self.assertEqual(line.count("\n"), 1)
         # JSON has no escape for half a character, and readers refuse one.
         self.assertEqual(json.loads(line)["reason"], "a\nb?")
+
+    def test_no_descriptor_is_open_between_two_records(self):
+        before = os.listdir("/proc/self/fd")
+        file = RecordFile(self.folder, 0)
+        for number in range(2):
+            file.write(records.save_made(file=f"{number}.pt"))
+            self.assertEqual(os.listdir("/proc/self/fd"), before)
+        self.assertEqual(Path(self.folder, "rank0.marks.jsonl").read_text().count("\n"), 2)
+
+    def test_no_other_file_of_the_name_is_written(self):
+        path = Path(self.folder, "rank0.marks.jsonl")
+        kept: list[tuple[bytes, int]] = []
+        file = RecordFile(self.folder, 0, reserve=lambda line, error: bool(kept.append((line, error))))
+        file.write(records.save_made(file="0.pt"))
+        # The first file keeps its number.
+        path.rename(path.with_suffix(".moved"))
+        path.write_text("theirs")
+        for number in range(1, 3):
+            file.write(records.save_made(file=f"{number}.pt"))
+        self.assertEqual(path.read_text(), "theirs")
+        self.assertTrue(file.is_lost)
+        expected = [(f'{{"kind":"save_made","file":"{number}.pt"}}\n'.encode(), errno.ESTALE) for number in range(1, 3)]
+        self.assertEqual(kept, expected)
 
     def test_a_missing_folder_is_said_once_and_breaks_nothing(self):
         file = RecordFile(os.path.join(self.folder, "absent"), 0)
@@ -155,6 +180,13 @@ class ImportingTest(unittest.TestCase):
         self.assertIs(module.__loader__, module.__spec__.loader)
         self.assertEqual(type(module.__loader__).__module__, "_frozen_importlib_external")
 
+    def test_a_program_that_only_looks_for_the_module_finds_it_whole(self):
+        self.module.write_text("value = 7\n")
+        self.addCleanup(lambda before: sys.meta_path.__setitem__(slice(None), before), list(sys.meta_path))
+        importing.after_import("oomph_probe", lambda: self.fail("nothing is imported"))
+        loader = importlib.util.find_spec("oomph_probe").loader
+        self.assertEqual((loader.get_filename(), loader.get_data(str(self.module))), (str(self.module), b"value = 7\n"))
+
     def test_a_failed_import_may_be_tried_again(self):
         self.module.write_text("raise RuntimeError('not yet')\n")
         seen = []
@@ -169,6 +201,15 @@ class ImportingTest(unittest.TestCase):
 
 class FailureTest(unittest.TestCase):
     """An error of the agent is printed and goes no further."""
+
+    def test_a_real_run_notes_it_and_prints_nothing(self):
+        noted = []
+        self.addCleanup(failure.divert, failure._listener)
+        failure.divert(noted.append)
+        with contextlib.redirect_stderr(io.StringIO()) as stderr:
+            failure.say("this part is missing")
+            failure.say("this part is missing")
+        self.assertEqual((noted, stderr.getvalue()), (["this part is missing"], ""))
 
     def test_one_line_once(self):
         @guarded

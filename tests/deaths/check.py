@@ -26,6 +26,7 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent))
 
+import as_without
 import balloon
 import suite
 
@@ -53,6 +54,7 @@ def main() -> int:
     cases += [suite.Case("OOMPH_RUN without a command", partial(record_by_variable, oomph))]
     cases += [suite.Case("a cache that cannot be written", partial(run_without_cache, oomph))]
     cases += [suite.Case("the kernel kills for want of host memory", partial(exhaust_host, oomph), is_extra=True)]
+    cases += [suite.Case(body.__doc__, partial(body, oomph)) for body in as_without.BODIES]
     return suite.run("deaths", cases, arguments)
 
 

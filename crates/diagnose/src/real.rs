@@ -6,6 +6,8 @@ mod silence;
 mod stopped;
 pub(crate) mod unapplied;
 
+use std::collections::BTreeMap;
+
 use trace::run::{DeviceStats, ErrorRecord, GpuRecord, HostRecord, OomRecord};
 use trace::text::{Artifact, StatedBytes};
 use trace::{Action, Bytes, DeviceIndex, History, Launch, Process, Run};
@@ -37,6 +39,8 @@ pub struct Real {
     is_recorded: bool,
     host: Option<HostRecord>,
     problems: Vec<String>,
+    /// The missing parts of the recording.
+    gaps: Vec<String>,
 }
 
 #[derive(Clone, Debug)]
@@ -102,6 +106,7 @@ impl Real {
                 .iter()
                 .filter_map(|process| Some(process.unrecorded.as_ref()?.reason.clone()))
                 .collect(),
+            gaps: list_gaps(run),
             end,
         }
     }
@@ -141,6 +146,18 @@ impl Real {
         let (gpu, _, _) = find_gpu(run)?;
         Some((&gpu.name, Bytes(gpu.total_bytes)))
     }
+}
+
+/// The missing parts, each once with the number of its processes: a thousand workers may miss the same.
+fn list_gaps(run: &Run) -> Vec<String> {
+    let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
+    for gap in run.processes.iter().flat_map(|process| &process.gaps) {
+        *counts.entry(&gap.text).or_default() += 1;
+    }
+    let describe = |(text, times): (&str, usize)| {
+        if times == 1 { text.to_owned() } else { format!("{text} (in {times} processes)") }
+    };
+    counts.into_iter().map(describe).collect()
 }
 
 /// The last record of a device.

@@ -4,8 +4,10 @@ use std::fs;
 use std::io::{BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use trace::run::{Launch, Ledger, StepRecord};
-use trace::{Process, Run, Snapshot, run, snapshot};
+use nix::errno::Errno;
+use trace::recording::Reserve;
+use trace::run::{GapRecord, Launch, Ledger, StepRecord};
+use trace::{Process, Recording, Run, Snapshot, run, snapshot};
 use wire::file;
 
 use crate::cleanup::temporary::Temporary;
@@ -117,32 +119,56 @@ pub fn read(folder: &Path) -> Result<Run, Error> {
 }
 
 fn read_process(folder: &Path, stem: &str) -> Result<Process, Error> {
-    let mut recorded = read_records(&folder.join(format!("{stem}{}", file::MARKS)))?;
+    let path = folder.join(format!("{stem}{}", file::RECORDING));
+    let recording = read_recording(&path)?;
+    let reserve = recording.as_ref().map(Recording::reserve).cloned().unwrap_or_default();
+    let mut recorded = read_records(&folder.join(format!("{stem}{}", file::MARKS)), &reserve)?;
     let ledger = read_ledger(&folder.join(file::journal(recorded.identity.pid)))?;
     let snapshot = read_snapshot(&folder.join(format!("{stem}{}", file::SNAPSHOT)))?;
-    let snapshot = with_recording(&folder.join(format!("{stem}{}", file::RECORDING)), &mut recorded, snapshot)?;
+    let snapshot = match recording {
+        Some(recording) => Some(with_recording(recording, &mut recorded, snapshot)),
+        None => snapshot,
+    };
     Ok(Process { ledger, snapshot, ..recorded })
 }
 
-/// Joins the recording of a real run with PyTorch's dump, if there are both.
-fn with_recording(path: &Path, process: &mut Process, dump: Option<Snapshot>) -> Result<Option<Snapshot>, Error> {
-    let Some(bytes) = slurp(path)? else { return Ok(dump) };
-    let recording = trace::read_recording(&bytes)
-        .map_err(|error| Error::Damaged { path: path.to_owned(), problem: error.to_string() })?;
+/// Reads the recording of a real run, if there is one.
+fn read_recording(path: &Path) -> Result<Option<Recording>, Error> {
+    let Some(bytes) = slurp(path)? else { return Ok(None) };
+    let read = trace::read_recording(&bytes);
+    read.map(Some).map_err(|error| Error::Damaged { path: path.to_owned(), problem: error.to_string() })
+}
+
+/// Joins the recording of a real run with PyTorch's dump, if there is one.
+fn with_recording(recording: Recording, process: &mut Process, dump: Option<Snapshot>) -> Snapshot {
     if recording.steps_done() > process.step_count() {
         // The agent records a few steps a second, and a killed process none at its end.
         process.steps.push(StepRecord { step: recording.steps_done(), ..StepRecord::default() });
     }
     let at = process.last_dump().map(|dump| dump.events).filter(|at| recording.ends_with(*at));
     let dump = dump.zip(at);
-    Ok(Some(recording.into_snapshot(dump, &process.ooms)))
+    recording.into_snapshot(dump, &process.ooms)
 }
 
-/// Reads the agent's records. An unreadable line is the last line of a killed process; the lines before count.
-fn read_records(path: &Path) -> Result<Process, Error> {
+/// Reads the agent's records, and those of the reserve. An unreadable line is the last line of a killed process; the lines before count.
+fn read_records(path: &Path, reserve: &Reserve) -> Result<Process, Error> {
     let (records, problems) = run::read_records(&slurp(path)?.unwrap_or_default());
     warn(path, &problems);
-    Ok(records.into_iter().collect())
+    let (kept, problems) = run::read_records(&reserve.lines);
+    warn(&path.with_extension("recording"), &problems);
+    let mut process: Process = records.into_iter().chain(kept).collect();
+    process.gaps.extend(describe_loss(reserve).map(|text| GapRecord { text }));
+    Ok(process)
+}
+
+/// The records that found no room in the reserve; none if all did.
+fn describe_loss(reserve: &Reserve) -> Option<String> {
+    let why = Errno::from_raw(reserve.error.cast_signed()).desc();
+    let what =
+        if reserve.lost == 1 { "the last record".to_owned() } else { format!("the last {} records", reserve.lost) };
+    (reserve.lost > 0).then(|| {
+        format!("{what} of a process: their file was out of its reach ({why}), and what is kept in memory is full")
+    })
 }
 
 fn read_ledger(path: &Path) -> Result<Ledger, Error> {

@@ -1,13 +1,15 @@
 //! The phantom's part of the run directory: `phantom-<pid>.jsonl`, one [`JournalEntry`] a line, appended as memory changes.
 //!
 //! Each line is written with one `write(2)` in append mode, so a killed process leaves a valid prefix. A forked child writes a
-//! file of its own.
+//! file of its own. Between two lines the file is closed: a program may close every descriptor, and the number of the journal's would be a
+//! file of the program's afterwards (Note `[No descriptor]` in `crates/recorder/src/append.rs`).
 
 use std::collections::HashMap;
 use std::collections::HashSet;
 use std::fs::{File, OpenOptions};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::os::fd::AsRawFd as _;
+use std::os::unix::fs::MetadataExt as _;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
@@ -19,10 +21,36 @@ use crate::stderr::complain;
 #[derive(Default)]
 struct Journal {
     pid: u32,
-    file: Option<File>,
+    file: Option<JournalFile>,
     missing: HashSet<&'static str>,
     assumptions: HashMap<&'static str, u64>,
     workspaces: HashSet<(&'static str, u64, u64)>,
+}
+
+/// The file by its path, and by its device and number: another file of the same name is not the journal.
+struct JournalFile {
+    path: PathBuf,
+    identity: (u64, u64),
+}
+
+impl JournalFile {
+    fn create(path: PathBuf, line: &str) -> io::Result<JournalFile> {
+        let mut file = above_standard_streams(OpenOptions::new().create(true).append(true).open(&path)?)?;
+        file.write_all(line.as_bytes())?;
+        Ok(JournalFile { path, identity: identify(&file)? })
+    }
+
+    fn append(&self, line: &str) -> io::Result<()> {
+        let mut file = above_standard_streams(OpenOptions::new().append(true).open(&self.path)?)?;
+        if identify(&file)? != self.identity {
+            return Err(io::Error::from_raw_os_error(libc::ESTALE));
+        }
+        file.write_all(line.as_bytes())
+    }
+}
+
+fn identify(file: &File) -> io::Result<(u64, u64)> {
+    file.metadata().map(|found| (found.dev(), found.ino()))
 }
 
 impl Journal {
@@ -80,32 +108,26 @@ fn with<R>(body: impl FnOnce(&mut Journal) -> R) -> R {
     body(journal)
 }
 
-fn open(pid: u32) -> Option<File> {
+fn open(pid: u32) -> Option<JournalFile> {
     let folder = PathBuf::from(std::env::var_os(wire::variable::RUN_DIR)?);
     let path = folder.join(wire::file::journal(pid));
-    let opened = OpenOptions::new().create(true).append(true).open(&path).and_then(above_standard_streams);
     let devices = crate::device::count();
     let total_bytes = crate::device::profile().total_bytes;
     let line = format!("{}\n", JournalEntry::Phantom { pid, devices, total_bytes });
-    match opened.and_then(|mut file| file.write_all(line.as_bytes()).map(|()| file)) {
-        Ok(file) => Some(file),
-        Err(error) => {
-            complain(&format!("cannot write {}, nothing is recorded: {error}", path.display()));
-            None
-        }
-    }
+    let failed = |error| complain(&format!("cannot write {}, nothing is recorded: {error}", path.display()));
+    JournalFile::create(path.clone(), &line).map_err(failed).ok()
 }
 
 /// Moves a file off the numbers of the standard streams: a program that closed one would otherwise print into the journal.
-fn above_standard_streams(file: File) -> std::io::Result<File> {
+fn above_standard_streams(file: File) -> io::Result<File> {
     // Rust duplicates to the lowest free number above the standard streams.
     if file.as_raw_fd() <= libc::STDERR_FILENO { file.try_clone() } else { Ok(file) }
 }
 
 fn append(entry: JournalEntry) {
     with(|journal| {
-        if let Some(file) = &mut journal.file
-            && let Err(error) = file.write_all(format!("{entry}\n").as_bytes())
+        if let Some(file) = &journal.file
+            && let Err(error) = file.append(&format!("{entry}\n"))
         {
             complain(&format!("cannot write the run directory, nothing more is recorded: {error}"));
             // The lines so far are a valid prefix; a line after a torn one would not be.

@@ -1,6 +1,6 @@
 //! The mapped file. Its layout is Note `[Recording]` in `crates/wire/src/recording.rs`.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::Path;
@@ -8,17 +8,16 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use wire::recording::{BLOCK_BYTES, EVENT_BYTES, MAGIC, VERSION, header};
 
-/// The number of slots for blocks. A program of 100,000 blocks has a small part of a percent of its memory in each.
-const BLOCKS: usize = 1 << 17;
-/// The bytes for texts: some 100,000 stacks.
-const TEXTS: usize = 16 << 20;
+use crate::room::{self, Capacity};
 
-/// A mapped file, for as long as the process lives.
+/// A mapped file, for as long as the process lives. It needs no descriptor: the program may close all.
 pub(crate) struct RecordingFile {
     start: *mut u8,
-    events: usize,
+    capacity: Capacity,
     written: u64,
     texts_used: usize,
+    reserve_used: usize,
+    lost_lines: u64,
 }
 
 // SAFETY: the mapping belongs to this value alone, and is valid in every thread.
@@ -26,32 +25,21 @@ unsafe impl Send for RecordingFile {}
 
 impl RecordingFile {
     /// Makes the file, with all its blocks of the disk: a full disk is found here, and not by a signal in the middle of the program.
-    pub(crate) fn create(path: &Path, events: u64) -> io::Result<RecordingFile> {
-        let events = usize::try_from(events).map_err(io::Error::other)?.max(1);
-        let length = header::BYTES.saturating_add(events.saturating_mul(EVENT_BYTES)) + BLOCKS * BLOCK_BYTES + TEXTS;
+    pub(crate) fn create(path: &Path, wanted: Capacity) -> io::Result<RecordingFile> {
         let file = OpenOptions::new().read(true).write(true).create_new(true).open(path)?;
-        // SAFETY: the descriptor is open.
-        let failed = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length as libc::off_t) };
-        if failed != 0 {
+        let mapped = room::choose(path, &file, wanted).and_then(|capacity| map(&file, capacity));
+        let mut recording = mapped.inspect_err(|_| {
             // An empty file would be taken for a recording.
             let _ = std::fs::remove_file(path);
-            return Err(io::Error::from_raw_os_error(failed));
-        }
-        let protection = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: a new mapping of an open file, at an address of the kernel's choice.
-        let start =
-            unsafe { libc::mmap(std::ptr::null_mut(), length, protection, libc::MAP_SHARED, file.as_raw_fd(), 0) };
-        if start == libc::MAP_FAILED {
-            let _ = std::fs::remove_file(path);
-            return Err(io::Error::last_os_error());
-        }
-        let mut recording = RecordingFile { start: start.cast(), events, written: 0, texts_used: 0 };
+        })?;
+        let Capacity { events, blocks, texts, reserve } = recording.capacity;
         let micros = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |passed| passed.as_micros() as u64);
         recording.put(header::VERSION, VERSION);
         recording.put(header::PID, std::process::id());
         recording.put(header::EVENT_CAPACITY, events as u64);
-        recording.put(header::BLOCK_CAPACITY, BLOCKS as u64);
-        recording.put(header::TEXT_CAPACITY, TEXTS as u64);
+        recording.put(header::BLOCK_CAPACITY, blocks as u64);
+        recording.put(header::TEXT_CAPACITY, texts as u64);
+        recording.put(header::RESERVE_CAPACITY, reserve as u64);
         recording.put(header::STARTED_MICROS, micros);
         recording.put(header::MAGIC, MAGIC);
         Ok(recording)
@@ -65,7 +53,7 @@ impl RecordingFile {
     /// Appends an event in place of the oldest.
     #[inline]
     pub(crate) fn append(&mut self, event: &RecordedEvent) {
-        let at = header::BYTES + self.written as usize % self.events * EVENT_BYTES;
+        let at = header::BYTES + self.written as usize % self.capacity.events * EVENT_BYTES;
         self.put(at, *event);
         self.fetch(at + 4 * EVENT_BYTES);
         self.written += 1;
@@ -87,14 +75,28 @@ impl RecordingFile {
 
     /// Appends an entry of texts; false if there is no room.
     pub(crate) fn append_text(&mut self, entry: &[u8]) -> bool {
-        if self.texts_used + entry.len() > TEXTS {
+        if entry.len() > self.capacity.texts - self.texts_used {
             return false;
         }
-        let at = header::BYTES + self.events * EVENT_BYTES + BLOCKS * BLOCK_BYTES + self.texts_used;
-        // SAFETY: the entry ends before the mapping does, as was just compared.
-        unsafe { std::ptr::copy_nonoverlapping(entry.as_ptr(), self.start.add(at), entry.len()) };
+        self.put_bytes(self.capacity.start_of_texts() + self.texts_used, entry);
         self.texts_used += entry.len();
         self.publish(header::TEXTS_USED, self.texts_used as u64);
+        true
+    }
+
+    /// Appends a line to the reserve, because of a system's error at its file; false if there is no room, or another line had none.
+    pub(crate) fn append_reserve(&mut self, line: &[u8], error: i32) -> bool {
+        if self.reserve_used == 0 && self.lost_lines == 0 {
+            self.put(header::APPEND_ERROR, error);
+        }
+        if self.lost_lines > 0 || line.len() > self.capacity.reserve - self.reserve_used {
+            self.lost_lines += 1;
+            self.put(header::LOST_LINES, self.lost_lines);
+            return false;
+        }
+        self.put_bytes(self.capacity.start_of_reserve() + self.reserve_used, line);
+        self.reserve_used += line.len();
+        self.publish(header::RESERVE_USED, self.reserve_used as u64);
         true
     }
 
@@ -111,9 +113,9 @@ impl RecordingFile {
     /// The slots for blocks.
     #[inline]
     pub(crate) fn blocks(&mut self) -> &mut [RecordedBlock] {
-        let at = header::BYTES + self.events * EVENT_BYTES;
-        // SAFETY: `BLOCKS` slots lie there, aligned as `u64` because all parts before are multiples of 8; zeros are valid slots.
-        unsafe { std::slice::from_raw_parts_mut(self.start.add(at).cast(), BLOCKS) }
+        let (at, count) = (self.capacity.start_of_blocks(), self.capacity.blocks);
+        // SAFETY: so many slots lie there, aligned as `u64` because all parts before are multiples of 8; zeros are valid slots.
+        unsafe { std::slice::from_raw_parts_mut(self.start.add(at).cast(), count) }
     }
 
     /// Writes a value at an offset.
@@ -123,12 +125,36 @@ impl RecordingFile {
         unsafe { std::ptr::write_unaligned(self.start.add(at).cast(), value) };
     }
 
+    /// Writes bytes at an offset.
+    fn put_bytes(&mut self, at: usize, bytes: &[u8]) {
+        // SAFETY: the callers have compared the end of the bytes with that of their part of the mapping.
+        unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), self.start.add(at), bytes.len()) };
+    }
+
     /// Writes a counter, after the counted entries.
     #[inline]
     fn publish(&mut self, at: usize, count: u64) {
         std::sync::atomic::compiler_fence(std::sync::atomic::Ordering::Release);
         self.put(at, count);
     }
+}
+
+/// Reserves the blocks of the disk, and maps the file.
+fn map(file: &File, capacity: Capacity) -> io::Result<RecordingFile> {
+    let length = capacity.bytes();
+    // SAFETY: the descriptor is open.
+    let failed = unsafe { libc::posix_fallocate(file.as_raw_fd(), 0, length as libc::off_t) };
+    if failed != 0 {
+        return Err(io::Error::from_raw_os_error(failed));
+    }
+    let protection = libc::PROT_READ | libc::PROT_WRITE;
+    // SAFETY: a new mapping of an open file, at an address of the kernel's choice.
+    let start = unsafe { libc::mmap(std::ptr::null_mut(), length, protection, libc::MAP_SHARED, file.as_raw_fd(), 0) };
+    if start == libc::MAP_FAILED {
+        return Err(io::Error::last_os_error());
+    }
+    let start = start.cast();
+    Ok(RecordingFile { start, capacity, written: 0, texts_used: 0, reserve_used: 0, lost_lines: 0 })
 }
 
 /// An event, as in the file.
@@ -180,7 +206,7 @@ mod tests {
     fn the_reader_finds_what_was_written() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("rank0.recording");
-        let mut file = RecordingFile::create(&path, 4).unwrap();
+        let mut file = RecordingFile::create(&path, Capacity::of_events(4)).unwrap();
         assert!(file.append_text(&texts()));
         let memory = |address, change| RecordedEvent {
             address,
@@ -221,11 +247,25 @@ mod tests {
     }
 
     #[test]
+    fn lines_without_a_file_lie_in_the_reserve_until_it_is_full() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rank0.recording");
+        let mut file = RecordingFile::create(&path, Capacity { reserve: 12, ..Capacity::of_events(4) }).unwrap();
+        let reserve = || trace::read_recording(&std::fs::read(&path).unwrap()).unwrap().reserve().clone();
+        assert_eq!(reserve(), trace::recording::Reserve::default());
+        // Behind the first line without room, no shorter one is taken: the lines are those of the beginning.
+        let lines = ["first\n", "much longer\n", "1\n"];
+        assert_eq!(lines.map(|line| file.append_reserve(line.as_bytes(), libc::EACCES)), [true, false, false]);
+        let expected = trace::recording::Reserve { lines: b"first\n".to_vec(), lost: 2, error: libc::EACCES as u32 };
+        assert_eq!(reserve(), expected);
+    }
+
+    #[test]
     fn a_file_that_cannot_be_made_leaves_nothing() {
         let folder = tempfile::tempdir().unwrap();
-        assert!(RecordingFile::create(&folder.path().join("missing/rank0.recording"), 4).is_err());
+        assert!(RecordingFile::create(&folder.path().join("missing/rank0.recording"), Capacity::of_events(4)).is_err());
         let path = folder.path().join("rank0.recording");
-        assert!(RecordingFile::create(&path, u64::MAX / 128).is_err(), "no disk is so large");
+        assert!(RecordingFile::create(&path, Capacity::of_events(1 << 48)).is_err(), "no disk is so large");
         assert!(!path.exists());
     }
 }

@@ -2,7 +2,7 @@
 
 use std::ffi::c_void;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, Once, PoisonError};
 
 use wire::recording::{KIND_ERROR, KIND_MEMORY, header};
 
@@ -44,6 +44,7 @@ impl Recorder {
         if !frames::find_python() {
             return false;
         }
+        stop_in_children();
         let (stacks, started_millis) = (Stacks::default(), now_millis());
         let state = Active { file, layout, stacks, blocks: 0, lost_blocks: 0, started_millis, millis: 0 };
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = Some(state);
@@ -61,6 +62,15 @@ impl Recorder {
 
     pub(crate) fn count(&self) -> u64 {
         self.count.load(Ordering::Relaxed)
+    }
+
+    /// Keeps a line of the agent's that its file could not take; false without a recording or without room.
+    pub(crate) fn append_reserve(&self, line: &[u8], error: i32) -> bool {
+        if !self.is_on.load(Ordering::Acquire) {
+            return false;
+        }
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.as_mut().is_some_and(|state| state.file.append_reserve(line, error))
     }
 
     /// Stops, without the lock: a thread of the parent alone may hold the lock of a forked child for ever.
@@ -143,6 +153,18 @@ impl Active {
             self.file.set_lost(header::LOST_BLOCKS, self.lost_blocks);
         }
     }
+}
+
+/// Stops the recorder of each forked child before the child runs on: the mapping is the parent's. Python's own hook misses forks by C code.
+fn stop_in_children() {
+    extern "C" fn stop() {
+        RECORDING.stop();
+    }
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // SAFETY: the function only stores to an atomic, and PyTorch never unloads this library. Without memory for the hook, Python's remains.
+        let _ = unsafe { libc::pthread_atfork(None, None, Some(stop)) };
+    });
 }
 
 /// A time of the kernel's last tick, which costs a fifth of an exact one.

@@ -106,6 +106,11 @@ pub fn of_real(conditions: &Conditions, folders: &Folders) -> Environment {
     real
 }
 
+/// Returns the environment of a real run that cannot be recorded.
+pub fn of_unrecorded() -> Environment {
+    of_machine()
+}
+
 /// Returns the environment of a command whose changes another real run applies.
 pub fn of_part_of_real(conditions: &Conditions) -> Environment {
     let mut part = Environment::default();

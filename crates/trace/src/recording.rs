@@ -68,6 +68,18 @@ pub struct Recording {
     first: u64,
     started_micros: u64,
     step: u32,
+    reserve: Reserve,
+}
+
+/// The lines for the agent's file that the process could not append there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reserve {
+    /// The lines, each with its end.
+    pub lines: Vec<u8>,
+    /// The number of lines that found no room.
+    pub lost: u64,
+    /// The system's error that kept the first line from its file; 0 without one.
+    pub error: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -113,6 +125,11 @@ pub fn read_recording(file: &[u8]) -> Result<Recording, RecordingError> {
         first: header.first_event(),
         started_micros: fields.u64(header::STARTED_MICROS),
         step: header.step,
+        reserve: Reserve {
+            lines: part(header.locate_reserve()).to_vec(),
+            lost: fields.u64(header::LOST_LINES),
+            error: fields.u32(header::APPEND_ERROR),
+        },
     })
 }
 
@@ -177,6 +194,11 @@ impl Recording {
     /// The number of completed optimizer steps.
     pub fn steps_done(&self) -> u32 {
         self.step.saturating_sub(1)
+    }
+
+    /// The lines that the agent's file lacks.
+    pub fn reserve(&self) -> &Reserve {
+        &self.reserve
     }
 
     /// True if the program did little after event number `at`: a process still allocates a few times while an error ends the program, and

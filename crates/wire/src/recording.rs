@@ -3,7 +3,7 @@
 // Note [Recording]
 // ~~~~~~~~~~~~~~~~
 // The recorder maps the file `rank0.recording` into memory and writes in place, so the file is complete at any instant in
-// which the process may be killed. All numbers are little-endian. Four parts follow each other:
+// which the process may be killed. All numbers are little-endian. Five parts follow each other:
 //
 // ```text
 // header    4096 bytes: the fields of `header`
@@ -13,6 +13,8 @@
 //           events the ring has overwritten. Address 0 marks an empty slot
 // texts     `TEXTS_USED` bytes of entries, each a tag and a body: places (`PLACE`) and stacks of places (`STACK`); both are
 //           numbered from 1 in the order of the file
+// reserve   `RESERVE_USED` bytes: lines for `rank0.marks.jsonl` that the process could not append there, because the path was
+//           out of its reach (chroot, another user, no descriptors) or the disk full; absent in earlier versions
 // ```
 //
 // An event is an address (u64), a signed change in bytes (i64: the block's size, negative for a free; for an error the
@@ -52,6 +54,14 @@ pub mod header {
     pub const STARTED_MICROS: usize = 72;
     /// The current optimizer step, counted from 1, as u32.
     pub const STEP: usize = 80;
+    /// The bytes for lines that found no place in their file, as u64.
+    pub const RESERVE_CAPACITY: usize = 88;
+    /// The bytes of such lines, as u64.
+    pub const RESERVE_USED: usize = 96;
+    /// The number of lines that found no room in the reserve either, as u64.
+    pub const LOST_LINES: usize = 104;
+    /// The system's error that kept the first line from its file, as u32; 0 if every line is there.
+    pub const APPEND_ERROR: usize = 112;
     /// The length of the header.
     pub const BYTES: usize = 4096;
 }

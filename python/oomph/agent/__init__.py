@@ -1,6 +1,6 @@
 """The agent: records the behaviour of a PyTorch program in the run directory, from inside the program.
 
-Nothing here imports torch before the program does. `start` waits for that import; `session.start` then
+Nothing here imports torch before the program does, and a real run imports nothing of the agent's before. `start` waits for that import; `session.start` then
 connects the parts, in one order: `part` lists the moments of a part, and the `part` of a folder names
 the parts of the folder. A folder imports only folders above it in this table, and none imports `session`:
 
@@ -27,23 +27,22 @@ The agent decides nothing, keeps no tensor alive, never initialises CUDA, and ne
 failures are one line on standard error.
 """
 
-from . import live, remedies
-from .host import outside
-from .host.weights import libraries as weights
-from .process import ending, files, importing, script
-from .ranks import absent_ranks
 
 
-def record() -> None:
-    """Records a real run (Note [Real runs] in `live`), with the requested remedies."""
+def record(folder: str) -> None:
+    """Records a real run in `folder` (Note [Real runs] in `live`), with the requested remedies."""
+    from . import live, remedies
+
     asked = remedies.Remedies()
     asked.prepare()
-    live.start(asked)
+    live.start(folder, asked)
 
 
 def serve() -> None:
     """Waits as a fork server; returns in each of its children, which then run the program."""
-    from .process import server
+    from .host import outside
+    from .host.weights import libraries as weights
+    from .process import files, server
 
     files.watch()
     outside.wait_for_libraries()
@@ -53,6 +52,12 @@ def serve() -> None:
 
 def start() -> None:
     """Assumes the requested rank; starts the agent as soon as the program has imported torch."""
+    from . import remedies
+    from .host import outside
+    from .host.weights import libraries as weights
+    from .process import ending, files, importing, script
+    from .ranks import absent_ranks
+
     end = ending.Ending()
     files.watch()
     outside.install()
@@ -61,10 +66,10 @@ def start() -> None:
     absent_ranks.assume_rank()
     asked = remedies.Remedies()
     asked.prepare()
-    importing.after_import("torch", lambda: _start(asked, end))
 
+    def begin() -> None:
+        from . import session
 
-def _start(asked: remedies.Remedies, end: ending.Ending) -> None:
-    from . import session
+        session.start(asked, end)
 
-    session.start(asked, end)
+    importing.after_import("torch", begin)

@@ -145,6 +145,11 @@ def unrecorded(*, reason: str) -> dict:
     return {"kind": "unrecorded", "reason": reason}
 
 
+def gap(*, text: str) -> dict:
+    """A part of the recording of a real run that is missing. The agent prints nothing: standard error is the program's."""
+    return {"kind": "gap", "text": text}
+
+
 def initializers_skipped(*, count: int, bytes: int) -> dict:
     """Random initialisation of large host tensors that was skipped."""
     return {"kind": "initializers_skipped", "count": count, "bytes": bytes}

@@ -29,6 +29,7 @@ impl Real {
             lines.push(format!("oomph: {times} caught{}", at(self.caught.at.as_ref(), folder)));
         }
         lines.extend(self.problems.iter().map(|problem| format!("oomph: allocations were not recorded: {problem}")));
+        lines.extend(self.gaps.iter().map(|gap| format!("oomph: not recorded: {gap}")));
         lines
     }
 

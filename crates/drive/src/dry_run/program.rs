@@ -91,8 +91,18 @@ pub fn prepare(request: ProgramRequest) -> Result<Program, Error> {
     Ok(Program { spec, profile, unpacked, is_quiet: false, outside: Outside::new(network, permission)? })
 }
 
-/// `python SCRIPT ARGS`, or the command line as it is.
+/// The command line of a dry run: `python SCRIPT ARGS`, with a supported PyTorch, or the words as they are.
 pub fn command(words: &Words, python: Option<&Path>) -> Result<Vec<OsString>, Error> {
+    let command = real_command(words, python)?;
+    if let (Words::Script(script), Some(python)) = (words, command.first().filter(|program| *program != "bash")) {
+        check_name(Path::new(&script[0]))?;
+        python::check_torch(Path::new(python))?;
+    }
+    Ok(command)
+}
+
+/// The command line of a real run, which needs no PyTorch.
+pub fn real_command(words: &Words, python: Option<&Path>) -> Result<Vec<OsString>, Error> {
     let words = match words {
         Words::CommandLine(words) => return Ok(words.clone()),
         Words::Script(words) => words,
@@ -111,9 +121,7 @@ pub fn command(words: &Words, python: Option<&Path>) -> Result<Vec<OsString>, Er
         let what = "its cells of code are run in order, without magics and shell lines";
         events::remark(&format!("note: `{}` is a notebook: {what}", script.display()));
     }
-    check_name(&script)?;
     let python = python::choose(python);
-    python::check_torch(&python)?;
     Ok([python.into_os_string()].into_iter().chain(words.iter().cloned()).collect())
 }
 

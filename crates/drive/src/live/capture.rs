@@ -101,7 +101,7 @@ fn read_image(file: &File) -> io::Result<Vec<u8>> {
     put(&mut image, 0, &start);
     put(&mut image, head.locate_blocks().start, &table);
     let events = head.locate_events(head.first_event(), head.events);
-    for range in events.into_iter().chain([head.locate_texts()]) {
+    for range in events.into_iter().chain([head.locate_texts(), head.locate_reserve()]) {
         put(&mut image, range.start, &read_range(file, range.clone())?);
     }
     // The oldest events that the process has overwritten meanwhile become empty, and are passed over.

@@ -16,6 +16,7 @@ use trace::run::Ended;
 
 use crate::cleanup::reap;
 use crate::error::{Error, SetupError};
+use crate::process::launch;
 
 /// The signals for the program. Further signals end or stop both processes, or come from the kernel.
 const PASSED: [Signal; 6] =
@@ -72,6 +73,7 @@ impl Attendant {
     pub fn attend(&self, command: &mut Command, own: Option<OwnSignal>) -> Result<Ended, Error> {
         let started = Instant::now();
         lock(&self.state).own = own;
+        launch::keep_dispositions(command);
         let mut child = self.start(command).map_err(|source| {
             Error::from(SetupError::NoProgram { program: command.get_program().to_string_lossy().into_owned(), source })
         })?;

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use ::run::Environment;
 use nix::sys::signal::Signal;
-use nix::unistd::Pid;
+use nix::unistd::{Pid, ResGid, getresgid, setgid};
 use trace::run::Ended;
 use wire::{file, variable};
 
@@ -192,10 +192,21 @@ pub fn command(words: &[OsString]) -> Result<Command, Error> {
 pub(crate) fn spawn(command: &mut Command) -> Result<Child, Error> {
     // The watchdog finds the processes to end by this variable.
     command.env(variable::OWNER, watchdog::owner());
+    keep_dispositions(command);
     let child = command.process_group(0).spawn();
     child.map_err(|source| {
         Error::from(SetupError::NoProgram { program: command.get_program().to_string_lossy().into_owned(), source })
     })
+}
+
+/// Leaves a program the dispositions of all signals. `posix_spawn(3)` of glibc ignores the signals 32 and 33 in the program (2.31 to 2.40,
+/// `sysdeps/unix/sysv/linux/spawni.c`), and the standard library forks instead if it has a group to set: the same group as before.
+pub(crate) fn keep_dispositions(command: &mut Command) {
+    let Ok(ResGid { real, effective, saved }) = getresgid() else { return };
+    // A user namespace may have no number for the group.
+    if real == effective && effective == saved && setgid(real).is_ok() {
+        command.gid(real.as_raw());
+    }
 }
 
 /// Lets a command end with oomph, also after a SIGKILL. See Note [Watchdog] in `cleanup/watchdog.rs`.

@@ -23,7 +23,7 @@ use drive::{run_dir, unpack};
 use report::Change;
 use report::render::named;
 use report::render::terminal::Detail;
-use run::environment::{of_part_of_real, of_real};
+use run::environment::{of_part_of_real, of_real, of_unrecorded};
 use run::{Conditions, Folders, RunSpec};
 use trace::Launch;
 use trace::run::Ended;
@@ -39,22 +39,49 @@ use crate::{lint_links, output};
 /// Runs the program, and explains its end.
 pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Error> {
     let words = Words::new(arguments.program.clone(), after_dashes);
-    let words = program::command(&words, arguments.python.as_deref())?;
+    let words = program::real_command(&words, arguments.python.as_deref())?;
     if is_in_real_run() {
         return Err(become_part(&words, arguments));
     }
     // A wrong folder is an error before the program starts.
     let before = arguments.against.as_deref().map(against::read).transpose()?;
     let outlet = open_outlet(arguments)?;
-    let folder = run_dir::make_lasting(arguments.save.as_deref())?;
-    let unpacked = unpack::unpack_for(&folder)?;
+    let attendant = Attendant::new()?;
+    let (folder, unpacked) = match prepare(arguments) {
+        Ok(prepared) => prepared,
+        Err(problem) if is_recording_asked_for(arguments) => return Err(problem),
+        Err(problem) => return run_unrecorded(&words, &attendant, &problem),
+    };
     let spec = RunSpec::real(words);
-    let runner = Runner { arguments, unpacked, spec, attendant: Attendant::new()?, before: Cell::new(before) };
+    let runner = Runner { arguments, unpacked, spec, attendant, before: Cell::new(before) };
     if !arguments.changes.is_empty() {
         output::say(&format!("oomph: runs with {}", named(&arguments.changes)));
     }
     let first = runner.run(folder, &arguments.changes, outlet)?;
     Ok(ExitStatus::Programs(retry::retry(&runner, first)))
+}
+
+/// Makes the folder of the recording, and unpacks the agent.
+fn prepare(arguments: &Run) -> Result<(PathBuf, Unpacked), Error> {
+    let folder = run_dir::make_lasting(arguments.save.as_deref())?;
+    let unpacked = unpack::unpack_for(&folder);
+    if unpacked.is_err() && arguments.save.is_none() {
+        run_dir::remove(&folder);
+    }
+    Ok((folder, unpacked?))
+}
+
+/// True if the user has named what only a recorded run has. In any other case the program comes first.
+fn is_recording_asked_for(arguments: &Run) -> bool {
+    arguments.save.is_some() || !arguments.changes.is_empty()
+}
+
+/// Runs the program as if oomph were not there.
+fn run_unrecorded(words: &[OsString], attendant: &Attendant, problem: &Error) -> Result<ExitStatus, Error> {
+    output::say(&format!("oomph: nothing is recorded: {problem}; the program runs as without oomph"));
+    let mut command = launch::command(words)?;
+    launch::set_environment(&mut command, &of_unrecorded());
+    Ok(ExitStatus::Programs(status_of(&attendant.attend(&mut command, None)?)))
 }
 
 /// Becomes the program, with its changes: the outer `oomph run` records, and explains the end. Returns only if that fails.
@@ -95,7 +122,11 @@ impl Runner<'_> {
     fn run(&self, folder: PathBuf, changes: &[Change], outlet: Option<Outlet>) -> Result<EndedRun, Error> {
         let conditions = Conditions::on_device(changes.to_vec());
         let mut launched = self.spec.launch(&conditions);
-        run_dir::write_launch(&folder, &launched)?;
+        match run_dir::write_launch(&folder, &launched) {
+            Err(problem) if self.arguments.save.is_some() => return Err(problem.into()),
+            Err(problem) => output::say(&format!("oomph: {problem}; the program runs all the same")),
+            Ok(()) => {}
+        }
         let folders = Folders { library: &self.unpacked.library_dir, inject: &self.unpacked.inject_dir, run: &folder };
         let mut command = launch::command(&self.spec.command)?;
         launch::set_environment(&mut command, &of_real(&conditions, &folders));
@@ -116,7 +147,14 @@ impl Runner<'_> {
 
     /// Says how the program ended, and keeps the recording if it may be wanted. Returns true if memory ended the program.
     fn finish(&self, folder: &Path, launched: &Launch, changes: &[Change], has_snapshots: bool) -> Result<bool, Error> {
-        run_dir::write_launch(folder, launched)?;
+        if !folder.is_dir() {
+            let gone = "was removed while the program ran, so its end is not explained";
+            output::say(&format!("oomph: the recording in {} {gone}", folder.display()));
+            return Ok(false);
+        }
+        if let Err(problem) = run_dir::write_launch(folder, launched) {
+            output::say(&format!("oomph: {problem}; what is recorded is explained all the same"));
+        }
         let end = explain(folder, launched, changes, self.arguments.verbose)?;
         let compared = self.before.take().map_or(Ok(()), |before| against::say(before, folder, self.arguments));
         if self.arguments.save.is_none() && !is_of_use(&end) && !has_snapshots {

@@ -29,6 +29,8 @@ pub struct RecordingHeader {
     event_capacity: u64,
     text_capacity: u64,
     texts_used: u64,
+    reserve_capacity: u64,
+    reserve_used: u64,
 }
 
 /// A change of the allocated memory of a device.
@@ -75,6 +77,8 @@ pub fn read_header(start: &[u8]) -> Result<RecordingHeader, RecordingError> {
         event_capacity: fields.u64(header::EVENT_CAPACITY),
         text_capacity: fields.u64(header::TEXT_CAPACITY),
         texts_used: fields.u64(header::TEXTS_USED),
+        reserve_capacity: fields.u64(header::RESERVE_CAPACITY),
+        reserve_used: fields.u64(header::RESERVE_USED),
     };
     let is_whole = start.len() >= header::BYTES && read.event_capacity > 0;
     if is_whole { Ok(read) } else { Err(RecordingError::Length { found: start.len(), expected: read.length() }) }
@@ -88,7 +92,7 @@ impl RecordingHeader {
 
     /// The length of the file.
     pub fn length(&self) -> u64 {
-        self.start_of_texts().saturating_add(self.text_capacity)
+        self.start_of_reserve().saturating_add(self.reserve_capacity)
     }
 
     /// The number of the oldest event in the ring.
@@ -129,6 +133,16 @@ impl RecordingHeader {
     pub fn locate_texts(&self) -> Range<u64> {
         let start = self.start_of_texts();
         start..start.saturating_add(self.texts_used.min(self.text_capacity))
+    }
+
+    /// The range of the lines in the reserve.
+    pub fn locate_reserve(&self) -> Range<u64> {
+        let start = self.start_of_reserve();
+        start..start.saturating_add(self.reserve_used.min(self.reserve_capacity))
+    }
+
+    fn start_of_reserve(&self) -> u64 {
+        self.start_of_texts().saturating_add(self.text_capacity)
     }
 
     fn start_of_texts(&self) -> u64 {

@@ -351,8 +351,7 @@ macro_rules! agent_records {
                     name: text,
                     /// `total_memory`, as in `cudaMemGetInfo`.
                     total_bytes: u64,
-                    /// The free memory by `cudaMemGetInfo` with what PyTorch has reserved; `None` until the program has reserved some. To ask
-                    /// earlier would make a context on a device that the program may never use.
+                    /// The free memory by `cudaMemGetInfo` with PyTorch's reserved bytes; `None` before there are some: a question makes a context.
                     free_bytes: u64_or_null,
                 }
                 /// PyTorch's own snapshot of a real run was written: segments and blocks, without a history.
@@ -366,6 +365,11 @@ macro_rules! agent_records {
                 Unrecorded "unrecorded" => last unrecorded: UnrecordedRecord {
                     /// PyTorch's message.
                     reason: text,
+                }
+                /// A part of the recording of a real run that is missing.
+                Gap "gap" => many gaps: GapRecord {
+                    /// The part, and the reason.
+                    text: text,
                 }
                 /// Random initialisation of large host tensors that was skipped.
                 InitializersSkipped "initializers_skipped" => last initializers_skipped: InitializersSkippedRecord {
@@ -399,8 +403,7 @@ macro_rules! agent_records {
                     /// Set if results of this program change by more than rounding, although the remedy in general changes none.
                     alters: bool,
                 }
-                /// The original batch size, sequence length or resolution of the program; recorded at the end for each remedy that
-                /// changes it.
+                /// The original batch size, sequence length or resolution of the program: a record for each remedy with another.
                 Batch "batch" => many batches: BatchRecord {
                     /// The remedy: `batch-size`, `sequence-length` or `resolution`.
                     remedy: text,

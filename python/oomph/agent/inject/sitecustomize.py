@@ -2,43 +2,81 @@
 
 The launcher puts this folder first on PYTHONPATH, so Python imports this file at start-up. The agent is loaded by path under a private
 name, because the name `oomph` may belong to an installed package. A `sitecustomize` of the user, further down the path, is run afterwards.
+
+In a real run the agent waits for the program's import of torch: until then no module is loaded but those of Python's own start. This module
+and this folder leave `sys.modules` and `sys.path` again; children of the program find the folder by PYTHONPATH.
 """
 
-import importlib.machinery
-import importlib.util
+import _frozen_importlib
+import _frozen_importlib_external
 import os
 import sys
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
+_AGENT = os.path.dirname(_HERE)
+
+
+def _load(name: str, *path: str):
+    """Loads a module or package of the agent's under a private name. Only a package is entered in `sys.modules`."""
+    file = os.path.join(_AGENT, *path)
+    loader = _frozen_importlib_external.SourceFileLoader(name, file)
+    is_package = os.path.basename(file) == "__init__.py"
+    locations = [_AGENT] if is_package else None
+    spec = _frozen_importlib_external.spec_from_file_location(name, file, loader=loader, submodule_search_locations=locations)
+    module = _frozen_importlib.module_from_spec(spec)
+    if is_package:
+        sys.modules[name] = module
+    loader.exec_module(module)
+    return module
 
 
 def _load_agent():
     """The package above this folder, as `_oomph_agent`."""
-    folder = os.path.dirname(_HERE)
-    init = os.path.join(folder, "__init__.py")
-    spec = importlib.util.spec_from_file_location("_oomph_agent", init, submodule_search_locations=[folder])
-    agent = importlib.util.module_from_spec(spec)
-    sys.modules["_oomph_agent"] = agent
-    spec.loader.exec_module(agent)
-    return agent
+    return _load("_oomph_agent", "__init__.py")
 
 
-def _run_the_users_own():
-    """Runs the `sitecustomize` that Python would have found otherwise; Python reports its errors."""
-    path = [entry for entry in sys.path if os.path.abspath(entry) != _HERE]
-    spec = importlib.machinery.PathFinder.find_spec("sitecustomize", path)
-    if spec is None or spec.loader is None:
+def _record_after_torch() -> None:
+    """Waits for the import of torch. The program may change its environment before."""
+    folder = os.environ["OOMPH_RUN"]
+    finder = _load("_oomph_finder", "process", "finder.py")
+    sys.meta_path.insert(0, finder.Finder("torch", lambda: _record(folder)))
+
+
+def _record(folder: str) -> None:
+    try:
+        agent = _load_agent()
+    except OSError:
+        # The program has changed its root or its user, and the agent's files are out of reach. The program runs on unrecorded.
         return
-    module = importlib.util.module_from_spec(spec)
+    agent.record(folder)
+
+
+def _forget_here() -> None:
+    """Takes this folder out of the search path."""
+    sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _HERE]
+    sys.path_importer_cache.pop(_HERE, None)
+
+
+def _run_the_users_own() -> None:
+    """Runs the `sitecustomize` that Python would have found otherwise; Python reports its errors."""
+    spec = _frozen_importlib_external.PathFinder.find_spec("sitecustomize", sys.path)
+    if spec is None or spec.loader is None:
+        # Python takes this error for a missing module: nothing is printed, and this module is dropped.
+        raise ImportError("no sitecustomize but oomph's", name="sitecustomize")
+    module = _frozen_importlib.module_from_spec(spec)
     sys.modules["sitecustomize"] = module
     spec.loader.exec_module(module)
 
 
-_agent = _load_agent() if any(os.environ.get(name) for name in ("OOMPH_RUN_DIR", "OOMPH_SERVE", "OOMPH_RUN")) else None
 if os.environ.get("OOMPH_SERVE"):
-    _agent.serve()
+    _load_agent().serve()
 if os.environ.get("OOMPH_RUN_DIR"):
-    _agent.start()
+    # In a child of a fork server the agent is loaded.
+    (sys.modules.get("_oomph_agent") or _load_agent()).start()
+elif os.environ.get("OOMPH_REMEDIES") and os.environ.get("OOMPH_RUN"):
+    # Some remedies change the program before it imports torch.
+    _load_agent().record(os.environ["OOMPH_RUN"])
 elif os.environ.get("OOMPH_RUN"):
-    _agent.record()
+    _record_after_torch()
+_forget_here()
 _run_the_users_own()

@@ -51,7 +51,7 @@ class Layout(ctypes.Structure):
     ]  # fmt: skip
 
 
-def find(recorder: ctypes.CDLL) -> Layout | None:
+def find(recorder: ctypes.PyDLL) -> Layout | None:
     """The layout of this Python; `None` for an unknown layout."""
     frames = _FRAMES.get(sys.version_info[:2])
     code = _find_code()
@@ -61,7 +61,7 @@ def find(recorder: ctypes.CDLL) -> Layout | None:
     return next((layout for layout in layouts if _is_right(recorder, layout)), None)
 
 
-def _is_right(recorder: ctypes.CDLL, layout: Layout) -> bool:
+def _is_right(recorder: ctypes.PyDLL, layout: Layout) -> bool:
     """True if the recorder finds the functions, and their instructions, that Python shows."""
     return _read_calls(recorder, layout) == _list_calls()
 
@@ -75,11 +75,9 @@ def _list_calls() -> list[tuple[int, int]]:
     return calls[:_DEEPEST]
 
 
-def _read_calls(recorder: ctypes.CDLL, layout: Layout) -> list[tuple[int, int]]:
+def _read_calls(recorder: ctypes.PyDLL, layout: Layout) -> list[tuple[int, int]]:
     """The same by the recorder, without this function and its caller."""
     words = (ctypes.c_size_t * (2 * _DEEPEST + 4))()
-    recorder.oomph_recorder_probe.restype = ctypes.c_size_t
-    recorder.oomph_recorder_probe.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
     count = recorder.oomph_recorder_probe(ctypes.addressof(layout), ctypes.addressof(words), len(words))
     calls = zip(words[4 : 2 * count : 2], words[5 : 2 * count : 2])
     return [(code, instruction - code - layout.code.instructions) for code, instruction in calls]
@@ -95,7 +93,7 @@ def _find_code() -> CodeLayout | None:
         _find_line(),
     )
     ascii_characters = _find_bytes(text, text.encode())
-    other_characters = _find_bytes(other, other.encode("utf-16-le"))
+    other_characters = _find_bytes(other, b"".join(ord(it).to_bytes(2, sys.byteorder) for it in other))
     content = _find_bytes(b"oomph", b"oomph")
     width_bit = next((bit for bit in _WIDTH_BITS if _are_known(bit, (text, 1, 1), (other, 2, 0))), None)
     if None in (*found, ascii_characters, other_characters, content, width_bit) or _read_length(b"oomph") != 5:

@@ -1,7 +1,6 @@
 """The agent of one process of a real run. See Note [Real runs]."""
 
 import atexit
-import contextlib
 import dataclasses
 import os
 import pickle
@@ -16,7 +15,7 @@ from .. import records, wire
 from ..memory.oom import OutOfMemory
 from ..memory.stats import Stats
 from ..process import environment
-from ..process.failure import guarded, say
+from ..process.failure import divert, guarded, say
 from ..process.finish import describe
 from ..process.part import Process
 from ..record_file import RecordFile
@@ -25,8 +24,11 @@ from .loader import LoaderClock
 from .objects import Found, Places, Waiting
 from .recorder import Recorder
 
-# The least time between two records of steps, after the first steps, in seconds. A record takes some 0.1 ms.
+# The least time between two records of steps, after the first steps, in seconds. A record takes some 0.1 ms; on a slow disk the time between two
+# is so many times longer than the last one took, up to the longest pause.
 _PAUSE = 0.25
+_PAUSES_PER_RECORD = 200
+_LONGEST_PAUSE = 5.0
 _FIRST_STEPS = 3
 
 
@@ -39,15 +41,16 @@ class Session:
         # Records of remedies before CUDA; a process without CUDA leaves none.
         self._early: list[dict] = []
         self._process = Process(env)
-        self._record_file = RecordFile(env.run_dir, env.rank)
         self._recorder = Recorder()
+        self._record_file = RecordFile(env.run_dir, env.rank, self._recorder.reserve)
         self._stats = Stats()
         self._loader = LoaderClock()
         self._marks = Places()
         self._counts: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
         self._steps = 0
         self._is_child = False
-        self._written = 0.0
+        # The earliest time of the next record of a step.
+        self._next_record = 0.0
         # The devices whose free memory is recorded.
         self._with_free: set[int] = set()
         self._found = Found(self._marks)
@@ -55,15 +58,20 @@ class Session:
 
     def install(self) -> None:
         """Waits for CUDA, for steps and for the end."""
+        divert(self._note_gap)
         self._stats.install()
         guarded(self._loader.install)()
         optim.register_optimizer_step_post_hook(self._step_done)
         atexit.register(self._at_exit)
         os.register_at_fork(after_in_child=self._forked)
         torch.cuda._lazy_call(self._cuda_started)
-        guarded(self._remedies.install)(self._write_remedy)
+        guarded(self._remedies.install)(self._write_early)
 
-    def _write_remedy(self, record: dict) -> None:
+    def _note_gap(self, text: str) -> None:
+        """Notes a failure, for those who read the recording: standard error is the program's."""
+        self._write_early(records.gap(text=text))
+
+    def _write_early(self, record: dict) -> None:
         """The process record comes first, and is written when the program initialises CUDA."""
         if self._record_file.is_open:
             self._record_file.write(record)
@@ -87,7 +95,6 @@ class Session:
         problem = self._recorder.start(os.path.join(self._env.run_dir, self._record_file.stem + wire.RECORDING))
         if problem is not None:
             self._record_file.write(records.unrecorded(reason=problem))
-            say(f"allocations are not recorded: {problem}")
         else:
             Recorder.running = self._recorder
         for device in range(torch.cuda.device_count()):
@@ -96,7 +103,7 @@ class Session:
 
     def _open_records(self) -> None:
         """Writes the first record. A worker may have set its rank since the import of torch."""
-        env = environment.read()
+        env = environment.read_in(self._env.run_dir)
         self._env = dataclasses.replace(env, rank=_find_rank(env.rank))
         self._process = Process(self._env)
         self._record_file.rank = self._env.rank
@@ -138,8 +145,7 @@ class Session:
         self._marks.step_done(done)
         self._recorder.set_step(done + 1)
         now = time.monotonic()
-        if self._record_file.is_open and (done <= _FIRST_STEPS or now - self._written >= _PAUSE):
-            self._written = now
+        if self._record_file.is_open and (done <= _FIRST_STEPS or now >= self._next_record):
             devices = self._stats.of_all()
             self._write_free(devices)
             record = records.step(
@@ -152,6 +158,12 @@ class Session:
                 loader=self._loader.describe(),
             )
             self._record_file.write(record)
+            self._next_record = now + self._find_pause(time.monotonic() - now)
+
+    def _find_pause(self, seconds: float) -> float:
+        """The pause after a record of so many seconds. The reserve is small: there are as few records as anybody waits for."""
+        is_slow = self._record_file.is_lost
+        return _LONGEST_PAUSE if is_slow else min(max(_PAUSE, _PAUSES_PER_RECORD * seconds), _LONGEST_PAUSE)
 
     def _note_oom(self) -> None:
         """The state of the program at an out-of-memory error."""
@@ -169,14 +181,8 @@ class Session:
         """Writes PyTorch's segments and blocks, whole or not at all."""
         events = self._recorder.count()
         path = os.path.join(self._env.run_dir, self._record_file.stem + wire.SNAPSHOT)
-        try:
-            with open(f"{path}.tmp", "wb") as file:
-                pickle.dump(_segments(), file)
-            os.replace(f"{path}.tmp", path)
-        except OSError as error:
-            say(f"cannot write {path}: {error.strerror}")
-            with contextlib.suppress(OSError):
-                os.unlink(f"{path}.tmp")
+        if error := self._recorder.save(path, pickle.dumps(_segments())):
+            say(f"PyTorch's segments at the error: cannot write {path}: {os.strerror(error)}")
             return
         self._record_file.write(records.dump(events=events, step=self._marks.step))
 
@@ -222,6 +228,6 @@ def _segments() -> dict:
     return {"segments": snapshot["segments"], "device_traces": [], "allocator_settings": snapshot.get("allocator_settings", {})}
 
 
-def start(remedies: Remedies) -> None:
+def start(folder: str, remedies: Remedies) -> None:
     """Starts the agent in this process; torch has just been imported."""
-    Session(environment.read(), remedies).install()
+    Session(environment.read_in(folder), remedies).install()

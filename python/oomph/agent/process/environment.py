@@ -35,10 +35,15 @@ class Environment:
 
 
 def read() -> Environment:
-    """Reads the environment; the first process also sets `OOMPH_AGENT_PID`."""
+    """Reads the environment of a dry run; the first process also sets `OOMPH_AGENT_PID`."""
     is_first = os.environ.setdefault(wire.AGENT_PID, str(os.getpid())) == str(os.getpid())
+    return read_in(os.environ[wire.RUN_DIR], is_first)
+
+
+def read_in(run_dir: str, is_first: bool = True) -> Environment:
+    """Reads the environment, and changes nothing there: in a real run it is the program's."""
     return Environment(
-        run_dir=os.environ.get(wire.RUN) or os.environ[wire.RUN_DIR],
+        run_dir=run_dir,
         # Lightning sets only the local rank in the processes that it starts.
         rank=_number("RANK", _number("LOCAL_RANK", 0)),
         local_rank=_number("LOCAL_RANK", 0),

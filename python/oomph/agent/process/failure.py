@@ -7,11 +7,24 @@ from collections.abc import Callable
 _said: set[str] = set()
 
 
+def _print(message: str) -> None:
+    print(f"oomph agent: {message}", file=sys.stderr, flush=True)
+
+
+_listener: Callable[[str], object] = _print
+
+
+def divert(listener: Callable[[str], object]) -> None:
+    """Hands later messages to `listener`: in a real run standard error is the program's, and may be any file."""
+    global _listener
+    _listener = listener
+
+
 def say(message: str) -> None:
     """One line on standard error, once per message."""
     if message not in _said:
         _said.add(message)
-        print(f"oomph agent: {message}", file=sys.stderr, flush=True)
+        _listener(message)
 
 
 def guarded(function: Callable) -> Callable:
