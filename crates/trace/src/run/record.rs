@@ -147,6 +147,8 @@ pub enum AheadReason {
     Larger,
     /// A loop whose passes may differ.
     Varying,
+    /// Statements that were not looked at, because the look came to its bound.
+    Unread,
     /// An optimizer of which no step trained a parameter.
     Unstepped,
 }
