@@ -186,6 +186,9 @@ class LookTest(unittest.TestCase):
             class Holder:
                 x = property(lambda self, calls=calls: calls.append("x"))
 
+                def y(self):
+                    return None
+
                 def __getattribute__(self, name, calls=calls):
                     calls.append(name)
                     return object.__getattribute__(self, name)
