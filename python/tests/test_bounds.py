@@ -1,4 +1,4 @@
-"""Hostile programs: every look at their sources, objects and graphs ends, and runs none of their code."""
+"""Hostile programs: every search through their sources, objects and graphs ends, and runs none of their code."""
 
 import ast
 import enum
@@ -23,7 +23,7 @@ from .test_ahead import look_ahead
 
 
 class Trap:
-    """Counts each call of its own code, and never gives a sound answer."""
+    """Counts each call of its own code, and never returns a sound answer."""
 
     __slots__ = ("calls",)
 
@@ -241,10 +241,12 @@ class LookTest(unittest.TestCase):
         behind = "print()\n" * 50_000 + "torch.zeros(9)\n"
         items, total = self.look("for i in range(9):\n    step()\n" + behind)
         self.assertEqual((items, total), ([("unread", 3 + look_module.STATEMENTS_ONCE - 1)], 9))
-        items, _ = self.look(nest("for i in range(9):\n    step()\n    if i == 7:\n        f0()\n", 6))
+        with mock.patch.object(look_module, "_NODES", 50_000):
+            items, _ = self.look(nest("for i in range(9):\n    step()\n    if i == 7:\n        f0()\n", 6))
         self.assertEqual([it[0] for it in items], ["unread"])
-        long = "x = [" + "0, " * 3_000_000 + "]\n"
-        self.assertEqual(self.look(long + "for i in range(9):\n    step()\n")[0], [("unread", 3)])
+        with mock.patch.object(syntax, "_LONGEST", 1_000):
+            items, _ = self.look("x = [" + "0, " * 1_000 + "]\nfor i in range(9):\n    step()\n")
+        self.assertEqual(items, [("unread", 3)])
 
     def test_a_call_that_is_read_behind_a_long_source_is_named(self):
         items, _ = self.look("for i in range(9):\n    step()\n" + "print()\n" * 5_000 + "model(torch.zeros(9))\n", model=nn.Linear(1, 1))

@@ -166,7 +166,7 @@ pub enum Condition {
         /// The line of the loop; `None` for a library's.
         location: Option<Location>,
     },
-    /// The source from here on was not looked at: it is too long, or not there.
+    /// The source from a line on was not read, because the source is too long or missing.
     Unread {
         /// The first line that was left out.
         location: Option<Location>,

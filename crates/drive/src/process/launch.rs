@@ -25,6 +25,7 @@ use crate::events::{RunEvent, tell};
 use crate::guard::world::World;
 use crate::process::background::{self, Background};
 use crate::process::live_process::LiveProcess;
+use crate::start_error;
 
 /// A program to start.
 pub(crate) struct Start<'a> {
@@ -193,9 +194,7 @@ pub(crate) fn spawn(command: &mut Command) -> Result<Child, Error> {
     // The watchdog finds the processes to end by this variable.
     command.env(variable::OWNER, watchdog::owner());
     let child = command.process_group(0).spawn();
-    child.map_err(|source| {
-        Error::from(SetupError::NoProgram { program: command.get_program().to_string_lossy().into_owned(), source })
-    })
+    child.map_err(|source| start_error::explain(command.get_program(), source))
 }
 
 /// Lets a command end with oomph, also after a SIGKILL. See Note [Watchdog] in `cleanup/watchdog.rs`.

@@ -147,7 +147,7 @@ pub enum AheadReason {
     Larger,
     /// A loop whose passes may differ.
     Varying,
-    /// Statements that were not looked at, because the look came to its bound.
+    /// Statements that were not read: the source is missing, or longer than the agent's bound.
     Unread,
     /// An optimizer of which no step trained a parameter.
     Unstepped,

@@ -72,7 +72,7 @@ class Scope:
     def __init__(self, read: Callable[[str], object], namespace: dict, budget: Budget, attributes: dict | None = None) -> None:
         self._read = read
         self.namespace = namespace
-        # Of the whole look at the program.
+        # Shared by all walks of one program.
         self.budget = budget
         self._changed: dict[str, object] = {}
         # By object and name; shared by all scopes of a walk.

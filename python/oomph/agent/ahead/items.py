@@ -1,4 +1,4 @@
-"""The work that a stopped program has left, as far as it differs from the work that was run."""
+"""Items: the work ahead of a stopped program that differs from the work that was run."""
 
 from dataclasses import dataclass, field
 from types import FrameType
@@ -23,7 +23,7 @@ class Ahead:
     """The work that is left; nothing of note without items."""
 
     items: list[Item] = field(default_factory=list)
-    # The passes of the innermost loop around the step, in all passes of the outer ones: those that have begun, and all. `None` if unknown.
+    # The passes of the innermost loop around the step, in all passes of the outer loops: the number begun, and the total. `None` if unknown.
     begun: int | None = None
     total: int | None = None
     # The place of the innermost loop.
@@ -48,7 +48,7 @@ class Ahead:
         return found if found <= _MOST_STEPS else None
 
     def leave_out(self, frame: FrameType) -> None:
-        """Notes a function that was not looked at to its end: its loops were not all counted."""
+        """Notes a function whose source was not read to the end, and whose loops were not all counted."""
         self.add(Item("unread", "", frame.f_code.co_filename, frame.f_lineno))
         self.enter_loop(frame.f_code.co_filename, frame.f_lineno, None, None)
 

@@ -9,7 +9,7 @@ export), and a call with a larger number than before (a longer sequence). Calls 
 counts as different: batches of a generator, of a dataset with texts, the loops of a library.
 
 The walks have bounds in statements, and all walks of a look together a bound in nodes (Note [Bounds] in `process.objects`). The place where a walk
-came to its bound is an item too: what stands behind was not looked at.
+came to its bound is an item too: the statements behind were not read.
 """
 
 import ast
@@ -26,7 +26,7 @@ from .walk import STATEMENTS_BEHIND, STATEMENTS_ONCE, Place, Position, Walk, bin
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-# The nodes of statements and expressions that a look visits: some seconds. A long script has some ten thousand.
+# The most nodes of statements and expressions that the walks visit in some seconds. A long script has some ten thousand.
 _NODES = 2_000_000
 # The share of a running function, and of a node that is copied.
 _NODES_OF_FRAME, _NODES_OF_COPY = 1_000, 8

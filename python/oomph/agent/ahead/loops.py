@@ -15,10 +15,10 @@ _WRAPPERS = {"tqdm", "track", "progress_bar", "iter", "list", "tuple", "cycle", 
 _RANGES = {"range", "trange"}
 # The end of a loop that ends in another way.
 _FAR = 1 << 62
-# The most elements of a list that are looked at.
+# The most elements of a list that are read.
 _ELEMENTS = 1 << 17
 _SEQUENCES = (range, list, tuple)
-# The bars around bars, and the calls around the items, that are looked through.
+# The bars around bars, and the calls around the items, that are searched for the items.
 _WRAPPED = 16
 
 
@@ -138,7 +138,7 @@ def _is_bar(value: object) -> bool:
 
 
 def have_one_shape(values: list | tuple) -> bool:
-    """True if all items are tensors of one shape, or tuples of them; False for a long list, which is not looked at."""
+    """True if all items are tensors of one shape, or tuples of them; False for a long list, which is not read."""
     if len(values) > _ELEMENTS:
         return False
     shapes = {shape for value in values for shape in _shapes(value)}

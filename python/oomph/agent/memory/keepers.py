@@ -23,7 +23,7 @@ from .referrers import list_referrers
 _MANY = 8
 _LEAST = 2
 _MOST_KEEPERS = 4
-# The searches for the names of all containers: each goes through all objects of the process. The referrers of one that are looked at, and the
+# The most searches for the names of all containers, each through all objects of the process; the most referrers of a container, and the most
 # containers among them.
 _SEARCHES = 64
 _MOST_REFERRERS = 64

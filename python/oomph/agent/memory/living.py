@@ -31,7 +31,7 @@ from .referrers import list_referrers
 _DEPTH = 2
 _ELEMENTS = 1000
 _ALL_ELEMENTS = 200_000
-# The most exceptions with a traceback that are looked at.
+# The most exceptions with a traceback that are searched.
 _MOST_ERRORS = 1000
 
 

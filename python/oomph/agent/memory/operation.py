@@ -15,7 +15,7 @@ from ..process import frames, local_variables, objects, syntax
 _read_shape = torch._C.TensorBase.shape.__get__
 _LONGEST = 120
 _MOST_SHAPES = 16
-# The nodes of an expression, and of the values of its variables, that are looked at.
+# The most nodes of an expression, and of the values of its variables.
 _MOST_NODES = 5_000
 
 
