@@ -8,6 +8,7 @@ import torch
 from torch import nn
 
 from oomph.agent.memory import leftovers
+from oomph.agent.process.objects import Budget
 
 MIB = 1 << 20
 
@@ -55,7 +56,7 @@ class LeftoversTest(unittest.TestCase):
             ("text", 0),
         ]
         for value, expected in cases:
-            self.assertEqual(sum(leftovers.sizes(value).values()), expected, type(value))
+            self.assertEqual(sum(leftovers.Search(Budget(1000), Budget(1000)).sum_sizes(value).values()), expected, type(value))
 
     def test_variables_of_running_functions_are_named(self):
         layers = [square(), square()]

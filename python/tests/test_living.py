@@ -11,6 +11,7 @@ from oomph.agent.memory import living, operation
 from oomph.agent.position.enclosing import list_loops
 from oomph.agent.position.marks import Marks
 from oomph.agent.position.modules import Modules
+from oomph.agent.process.objects import Budget
 
 
 class Node:
@@ -93,8 +94,8 @@ class LivingTest(unittest.TestCase):
             work()
         except ValueError as caught:
             error = caught
-        self.assertLessEqual(set(found), living._addresses_in_traceback(error.__traceback__))
-        self.assertEqual(living._addresses_in_traceback(None), set())
+        self.assertLessEqual(set(found), living._addresses_in_traceback(error.__traceback__, Budget(1000)))
+        self.assertEqual(living._addresses_in_traceback(None, Budget(1000)), set())
 
 
 if __name__ == "__main__":

@@ -207,6 +207,16 @@ def take_snapshots(oomph: Path) -> str:
     return f"{sizes} bytes"
 
 
+def _refusal_of_init() -> str:
+    """The words about the first process of the machine or the container, by its rights."""
+    try:
+        Path("/proc/1/environ").read_bytes()
+    except PermissionError:
+        is_others = os.geteuid() not in (0, Path("/proc/1").stat().st_uid)
+        return "process 1 belongs to another user" if is_others else "the system refuses a look at process 1"
+    return "process 1 is neither an `oomph run` nor a process under one"
+
+
 def refuse(oomph: Path) -> str:
     """A wrong process, file, address or signal is an error before the program starts"""
     with tempfile.TemporaryDirectory(prefix="oomph-live-") as folder, socket.create_server(("127.0.0.1", 0)) as taken:
@@ -222,6 +232,7 @@ def refuse(oomph: Path) -> str:
             (("explain", "--pid", 2**22 + 1), "there is no process 4194305"),
             (("explain", "--pid", os.getpid()), f"process {os.getpid()} is neither an `oomph run` nor a process under one"),
             (("explain", "--pid", 0), "0 is not in 1.."),
+            (("explain", "--pid", 1), _refusal_of_init()),
         ]
         for words, said in cases:
             program = [] if words[0] == "explain" else ["--", sys.executable, "-c", "print('started')"]

@@ -28,6 +28,14 @@ b = a @ a
 chosen = b[b > 0]
 """
 
+MORE = """import torch
+model = torch.nn.Linear(1024, 1024).cuda()
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+while more():
+    model(torch.ones(8, 1024, device="cuda")).sum().backward()
+    optimizer.step()
+"""
+
 
 def program(before: str = "", skip: str = "pass", after: str = "pass") -> str:
     """A loop of 2,000 steps."""
@@ -43,6 +51,10 @@ CASES_OF_WORDS = (
         (),
         *("fits_so_far", 0, None, [("not_run", 14)], "not run: evaluate (train.py:14)"),
     ),
+    # The calls in the conditions and the bodies change nothing that is known.
+    ("a loop that asks a function", "def more():\n    return next(numbers) < 300\nnumbers = iter(range(999))\n" + MORE, (), "fits", 0, None, [], "fits NVIDIA"),
+    ("a loop that asks an unknown object", "class Odd:\n    __slots__ = ()\n    def __getattr__(self, name): return self\n    def __call__(self, *_): return self\n    def __len__(self): return 10**18\nodd = Odd()\nmore = lambda: odd.any(1).of[0] if False else True\n" + MORE, (), "fits", 0, None, [], "fits NVIDIA"),
+    ("a source longer than what is followed", program() + "print()\n" * 12_000, (), "fits_so_far", 0, None, [("unread", 10_015)], "the rest of its source was not read (train.py:10015)"),
     ("with --strict", program(after="if step % 1000 == 0: evaluate()"), ("--strict",), "fits_so_far", 1, None, [("not_run", 14)], "so far"),
     ("an evaluation that is run", program(after="if step % 10 == 0: evaluate()"), (), "fits", 0, None, [], "fits NVIDIA"),
     ("--steps is exact", program(after="if step % 10 == 0: evaluate()"), ("--steps", "3"), "fits_so_far", 0, 3, [("not_run", 14)], "so far"),

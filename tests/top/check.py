@@ -34,7 +34,7 @@ def main() -> int:
     oomph = arguments.oomph.absolute()
     recorded = [path for half in ("work", "blind") for path in sorted((HERE / "recorded" / half).glob("*.xml"))]
     cases = [suite.Case(f"recorded {path.parent.name}/{path.stem}", partial(read_recorded, oomph, path)) for path in recorded]
-    bodies = [watch_a_run, list_processes, name_faults, refuse, show_screens, follow_keys, close_pipe, end_by_signals, use_little]
+    bodies = [watch_a_run, list_processes, name_faults, refuse, read_encodings, show_screens, follow_keys, close_pipe, end_by_signals, use_little]
     cases += [suite.Case(body.__doc__.splitlines()[0], partial(body, oomph), is_alone=body is use_little) for body in bodies]
     return suite.run("top", cases, arguments)
 
@@ -226,13 +226,35 @@ def refuse(oomph: Path) -> str:
             path.write_text(text)
             done = run(oomph, "top", "--once", "--from", path, check=False)
             assert done.returncode == 2 and str(path) in done.stderr and "nvidia-smi -q -x" in done.stderr, done.stderr
+        for path, kind in (("/dev/zero", "a device"), ("/dev/urandom", "a device"), (folder, "a folder")):
+            done = run(oomph, "top", "--once", "--from", path, check=False)
+            assert done.returncode == 2 and f"`{path}` is {kind}, expected the output of `nvidia-smi -q -x`" in done.stderr, done.stderr
+        with open("/dev/zero", "rb") as zeros:
+            done = run(oomph, "top", "--once", "--from", "-", check=False, stdin=zeros)
+            assert done.returncode == 2 and "`-` has more than 64.00 MiB" in done.stderr, done.stderr
         for words in (["--from", "/none"], ["--interval", "0"], ["--interval", "x"], ["--json"], ["more"]):
             done = run(oomph, "top", *words, check=False)
             assert done.returncode == 2 and not done.stdout, (words, done)
         for name in ("lost_gpu.txt", "driver_silent.txt"):
             done = run(oomph, "top", "--once", "--from", HERE / "recorded" / "work" / name, check=False)
             assert done.returncode == 2 and "Traceback" not in done.stderr and "panicked" not in done.stderr, done.stderr
-    return f"{len(texts) + 7} inputs"
+    return f"{len(texts) + 11} inputs"
+
+
+def read_encodings(oomph: Path) -> str:
+    """A record in UTF-16, as PowerShell redirects it, with a byte order mark and without"""
+    log = make_log(2, 3)
+    expected = None
+    with tempfile.TemporaryDirectory() as folder:
+        for encoding in ("utf-8", "utf-8-sig", "utf-16", "utf-16-le", "utf-16-be"):
+            path = Path(folder) / "smi.xml"
+            path.write_bytes(log.encode(encoding))
+            found = json.loads(run(oomph, "top", "--once", "--json", "--from", path).stdout)["gpus"]
+            expected = expected or found
+            assert found == expected and len(found) == 2, (encoding, found)
+        path.write_bytes(b"\xfe\xff" + log.encode("utf-16-be"))
+        assert json.loads(run(oomph, "top", "--once", "--json", "--from", path).stdout)["gpus"] == expected
+    return "6 encodings"
 
 
 class Terminal:

@@ -66,9 +66,12 @@ pub enum Error {
     /// There is no such process.
     #[error("there is no process {0}")]
     NoProcess(u32),
-    /// The environment of a process may not be read.
+    /// The environment of a process of another user may not be read.
     #[error("process {0} belongs to another user")]
     ProcessOfOthers(u32),
+    /// The environment of a process may not be read, and belongs to no other user.
+    #[error("the system refuses a look at process {0}")]
+    ProcessHidden(u32),
     /// A process has no recording.
     #[error("process {0} is neither an `oomph run` nor a process under one")]
     NotInRun(u32),
@@ -109,7 +112,11 @@ impl Error {
             Error::NoProcess(_) | Error::NotInRun(_) => {
                 "name the process id of a running `oomph run`, or of a program under it; `pgrep -af 'oomph run'` lists them"
             }
-            Error::ProcessOfOthers(_) => "run the command as that user",
+            Error::ProcessOfOthers(_) => "run the command as that user, or as root",
+            Error::ProcessHidden(_) => {
+                "is it a program under `oomph run`? `pgrep -af 'oomph run'` lists them; a container's first process may be out of reach, \
+                 and `--cap-add SYS_PTRACE` gives a container the right to look at its own"
+            }
             Error::RunIsGone { .. } => {
                 "the run has ended; its last lines said where the recording lies, if it was kept"
             }

@@ -20,6 +20,7 @@ pub mod machine;
 pub mod process;
 mod python;
 pub mod run_dir;
+pub mod start_error;
 pub mod unpack;
 pub mod words;
 

@@ -6,3 +6,4 @@ pub(crate) mod progress;
 pub(crate) mod publish;
 pub(crate) mod run_progress;
 pub(crate) mod search_progress;
+pub(crate) mod whole_file;

@@ -10,6 +10,7 @@ use diagnose::TuneError;
 use drive::SetupError;
 use drive::machine::MachineError;
 use thiserror::Error;
+use trace::Bytes;
 
 pub(crate) use self::input::InputError;
 pub(crate) use self::lint::LintError;
@@ -39,6 +40,10 @@ pub(crate) enum Error {
     OnlyForked(String),
     #[error("cannot read `{}`: {source}", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
+    #[error("`{}` is {kind}, expected {expected}", path.display())]
+    OtherKind { path: PathBuf, kind: &'static str, expected: &'static str },
+    #[error("`{}` has more than {most}, expected {expected}", path.display())]
+    TooLong { path: PathBuf, most: Bytes, expected: &'static str },
     #[error("`{}` is damaged: {problem}", path.display())]
     Damaged { path: PathBuf, problem: String },
     #[error("cannot write `{}`: {source}", path.display())]
@@ -86,6 +91,9 @@ impl Error {
             }
             Error::Unwritable { .. } | Error::NotAFile(_) => {
                 "name a file in a folder that you may write to (--html, --json-file, --write-baseline)"
+            }
+            Error::OtherKind { .. } | Error::TooLong { .. } => {
+                "name the file itself; a pipe is read to its end as well"
             }
             Error::Unreadable { .. } | Error::Output(_) | Error::Json(_) => return None,
         };

@@ -3,13 +3,14 @@
 //! A rule of lint names the cause that a run shows (`lint::Rule::cause`). If a run shows the cause, and lint has such a finding in the
 //! file, the nearest finding is linked. Files that do not exist here, or are no Python, have no links.
 
-use std::fs;
 use std::path::Path;
 
 use causes::CauseId;
 use lint::{Options, SourceFile};
 use report::words::relative;
 use report::{Evidence, Finding, Location, Remedy, SourceLink, Value};
+
+use crate::effects::whole_file::{self, SOURCE};
 
 /// Returns lint's finding about the cause of each finding; in the script, if the run does not tell the line.
 pub(crate) fn find(findings: &[Finding], folder: &str, script: Option<&Path>) -> Vec<Option<SourceLink>> {
@@ -23,7 +24,7 @@ pub(crate) fn find(findings: &[Finding], folder: &str, script: Option<&Path>) ->
 }
 
 fn nearest(cause: CauseId, location: &Location) -> Option<lint::Finding> {
-    let source = SourceFile::python(&fs::read(&location.file).ok()?).ok()?;
+    let source = SourceFile::python(&whole_file::read(Path::new(&location.file), SOURCE).ok()?).ok()?;
     let found = lint::check(&source, &Options::default()).ok()?;
     found
         .into_iter()

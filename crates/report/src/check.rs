@@ -166,6 +166,11 @@ pub enum Condition {
         /// The line of the loop; `None` for a library's.
         location: Option<Location>,
     },
+    /// The source from a line on was not read, because the source is too long or missing.
+    Unread {
+        /// The first line that was left out.
+        location: Option<Location>,
+    },
     /// Nothing is known of the later steps.
     LaterSteps,
     /// Steps after the first, with the optimizer's state, were not run.

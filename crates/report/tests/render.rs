@@ -345,6 +345,7 @@ fn each_condition_has_words_in_the_headline() {
             "not run: evaluate (train.py:1), evaluate (train.py:2), evaluate (train.py:3), 2 calls more",
         ),
         (vec![Condition::Varying { location: None }], "not run: other batches"),
+        (vec![Condition::Unread { location: Some(at(9)) }], "the rest of its source was not read (train.py:9)"),
         (vec![Condition::LaterSteps], "not run: later steps"),
         (vec![Condition::OptimizerState], "not run: later steps, with the optimizer's state"),
         (

@@ -37,6 +37,8 @@ const START: usize = 8;
 /// The number of bytes behind NUL bytes by which a text is recognised.
 const HEAD: usize = 512;
 /// Keys near the beginning of a snapshot in JSON, and of no log or table.
+/// The NUL bytes at the start of a log that are skipped: a pipe may have no others.
+const MOST_NULS: u64 = 1 << 36;
 const SNAPSHOT_KEYS: [&[u8]; 3] = [b"\"segments\"", b"\"device_traces\"", b"\"total_size\""];
 
 /// Reads the content of an opened file to its end, by the kind of its first bytes.
@@ -52,7 +54,11 @@ pub fn read(mut opened: Opened<'_>) -> Result<Content, ContentError> {
         return Ok(Content::Snapshot(Box::new(snapshot)));
     }
     let start = head[..head.len().min(START)].to_owned();
-    let text = if start.starts_with(b"\0") { text_behind_nuls(&mut opened.content)? } else { text_of(head) };
+    let text = if start.starts_with(b"\0") && !text::is_utf16(&start) {
+        text_behind_nuls(&mut opened.content)?
+    } else {
+        text_of(head)
+    };
     let Some(head) = text else { return Ok(Content::Foreign(start)) };
     Ok(Content::Text(text::read_stream(head.chain(opened.content))?))
 }
@@ -73,14 +79,17 @@ fn text_behind_nuls(content: &mut impl BufRead) -> io::Result<Option<Cursor<Vec<
 }
 
 fn skip_nuls(content: &mut impl BufRead) -> io::Result<()> {
-    loop {
+    let mut skipped = 0;
+    while skipped < MOST_NULS {
         let bytes = content.fill_buf()?;
         let (length, nuls) = (bytes.len(), bytes.iter().take_while(|byte| **byte == 0).count());
         content.consume(nuls);
+        skipped += nuls as u64;
         if length == 0 || nuls < length {
-            return Ok(());
+            break;
         }
     }
+    Ok(())
 }
 
 /// Tests for a control character of binaries, used neither for lines nor by terminals.

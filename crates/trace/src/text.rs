@@ -36,6 +36,7 @@ use std::io::{self, ErrorKind, Read};
 pub use self::application::{Application, NamedApplication};
 pub use self::artifact::{Artifact, Framework, OomGroup, OomKind, OtherProcess, Refusal, StatedOom};
 pub use self::decode::is_utf16;
+pub(crate) use self::decode::to_utf8;
 pub use self::look_alike::{LookAlike, OtherFramework};
 pub use self::nvidia_smi::{MigDevice, NvidiaSmi, SmiGpu, SmiProcess};
 pub use self::series::Series;
@@ -44,10 +45,9 @@ pub use self::stats::MemoryStats;
 pub use self::summary::{Amount, MemorySummary, Metric, PoolSize, SummaryRow};
 pub use self::window::TextReader;
 
-/// Finds everything in `text`, in order. UTF-16 is decoded if there is a byte order mark (Windows PowerShell writes
-/// UTF-16 on redirection); bytes that are not UTF-8 are noise. [`TextReader`] reads a text that comes in pieces.
+/// Finds everything in `text`, in order. UTF-16, which Windows PowerShell writes on redirection, is decoded; bytes that are not UTF-8 are noise. [`TextReader`] reads a text that comes in pieces.
 pub fn read(text: &[u8]) -> Vec<Artifact> {
-    window::read(&decode::to_utf8(text))
+    window::read(&to_utf8(text))
 }
 
 /// [`read`] for a text of any length. Errors are those of `content`.

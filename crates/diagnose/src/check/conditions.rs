@@ -86,6 +86,7 @@ fn of_ahead(record: &AheadRecord) -> Condition {
         AheadReason::Unrun => Condition::NotRun { what: record.what.clone(), location },
         AheadReason::Larger => Condition::Larger { what: record.what.clone(), location },
         AheadReason::Varying => Condition::Varying { location },
+        AheadReason::Unread => Condition::Unread { location },
         AheadReason::Unstepped => Condition::NoStep { location },
     }
 }

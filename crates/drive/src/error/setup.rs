@@ -32,6 +32,18 @@ pub enum SetupError {
     NoOption(String),
     #[error("there is no Python: `{}` cannot be started: {source}", python.display())]
     NoPython { python: PathBuf, source: io::Error },
+    #[error("`{0}` is not in PATH")]
+    NotInPath(String),
+    #[error("there is no program `{}`", .0.display())]
+    NoProgramFile(PathBuf),
+    #[error("`{}` is a folder, expected a program", .0.display())]
+    ProgramIsFolder(PathBuf),
+    #[error("`{}` is not executable", .0.display())]
+    NotExecutable(PathBuf),
+    #[error("`{}` cannot be started: its first line names `{}`, which is not there", file.display(), interpreter.display())]
+    NoInterpreter { file: PathBuf, interpreter: PathBuf },
+    #[error("`{}` is neither a binary for this machine nor a script with a `#!` line", .0.display())]
+    NoFormat(PathBuf),
     #[error("`{program}` cannot be started: {source}")]
     NoProgram { program: String, source: io::Error },
     #[error("the Python `{}` has no PyTorch", .0.display())]
@@ -76,7 +88,19 @@ impl SetupError {
                 "activate the environment you train in, or name its Python with --python"
             }
             SetupError::NoAnswer { .. } => "is it a Python, and does `import torch` work in it? --python names another",
-            SetupError::NoProgram { .. } => "after `--`, write the command line as you would in the shell",
+            SetupError::NotInPath(_) => {
+                "is the environment active? After `--`, write the command line as you would in the shell"
+            }
+            SetupError::NoProgramFile(_) | SetupError::NoProgram { .. } => {
+                "after `--`, write the command line as you would in the shell; paths start at the current folder"
+            }
+            SetupError::ProgramIsFolder(_) => "for a package, write `-- python -m package`",
+            SetupError::NotExecutable(_) | SetupError::NoFormat(_) => {
+                "name its interpreter as well, such as `-- python train.py` or `-- bash train.sh`"
+            }
+            SetupError::NoInterpreter { .. } => {
+                "was it made in an environment that was moved or removed? Install it again, or write `-- python FILE`"
+            }
             SetupError::CpuOnlyTorch { .. } => {
                 "install the CUDA build (`pip install torch` on Linux, without the CPU index); no GPU is needed for it"
             }

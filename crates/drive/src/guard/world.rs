@@ -4,7 +4,6 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,6 +20,7 @@ use crate::environment;
 use crate::error::Error;
 use crate::guard::downloads;
 use crate::guard::fetched::{Fetched, Window};
+use crate::start_error::can_start;
 
 /// The hidden argument; the file of the specification and a command line follow.
 const ENTER: &str = "--enter-world";
@@ -218,17 +218,6 @@ fn add_changes(effects: Effects, changes: &[FileChange]) -> Effects {
         paths: shown.iter().take(MOST_PATHS).map(|change| to_path(change)).collect(),
         ..effects
     }
-}
-
-/// True if the program is found, by the rules of `execvp`.
-fn can_start(program: &OsStr) -> bool {
-    let is_program =
-        |path: &Path| fs::metadata(path).is_ok_and(|it| it.is_file() && it.permissions().mode() & 0o111 != 0);
-    if Path::new(program).components().count() > 1 {
-        return is_program(Path::new(program));
-    }
-    let folders = environment::get(environment::PATH).unwrap_or_default();
-    std::env::split_paths(&folders).any(|folder| is_program(&folder.join(program)))
 }
 
 fn to_path(change: &FileChange) -> ChangedPath {

@@ -4,8 +4,10 @@ use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use nix::unistd::Uid;
 use wire::variable;
 
 use crate::error::Error;
@@ -15,13 +17,20 @@ use crate::run_dir;
 pub fn find_run(pid: u32) -> Result<PathBuf, Error> {
     let own = read_folder(pid).map_err(|source| match source.kind() {
         ErrorKind::NotFound => Error::NoProcess(pid),
-        ErrorKind::PermissionDenied => Error::ProcessOfOthers(pid),
+        ErrorKind::PermissionDenied => find_refusal(pid),
         _ => Error::Unreadable { path: of_process(pid, "environ"), source },
     })?;
     // An `oomph run` sets the variable for its children alone, and the children may have ended.
     let of_children = || list_children(pid).into_iter().find_map(|child| read_folder(child).ok().flatten());
     let folder = own.or_else(of_children).ok_or(Error::NotInRun(pid))?;
     if run_dir::is_run(&folder) { Ok(folder) } else { Err(Error::RunIsGone { pid, folder }) }
+}
+
+/// Finds out why the environment of a process may not be read (proc_pid_environ(5): as ptrace(2) decides).
+fn find_refusal(pid: u32) -> Error {
+    let own = Uid::effective();
+    let is_others = fs::metadata(of_process(pid, "")).is_ok_and(|found| found.uid() != own.as_raw());
+    if is_others && !own.is_root() { Error::ProcessOfOthers(pid) } else { Error::ProcessHidden(pid) }
 }
 
 fn of_process(pid: u32, name: &str) -> PathBuf {

@@ -15,8 +15,9 @@ use nix::unistd::Pid;
 use trace::run::Ended;
 
 use crate::cleanup::reap;
-use crate::error::{Error, SetupError};
+use crate::error::Error;
 use crate::process::launch;
+use crate::start_error;
 
 /// The signals for the program. Further signals end or stop both processes, or come from the kernel.
 const PASSED: [Signal; 6] =
@@ -74,9 +75,7 @@ impl Attendant {
         let started = Instant::now();
         lock(&self.state).own = own;
         launch::keep_dispositions(command);
-        let mut child = self.start(command).map_err(|source| {
-            Error::from(SetupError::NoProgram { program: command.get_program().to_string_lossy().into_owned(), source })
-        })?;
+        let mut child = self.start(command).map_err(|source| start_error::explain(command.get_program(), source))?;
         let status = child.wait();
         lock(&self.state).end_program();
         let (status, seconds) = (status?, started.elapsed().as_secs_f64());

@@ -25,6 +25,7 @@ use crate::events::{RunEvent, tell};
 use crate::guard::world::World;
 use crate::process::background::{self, Background};
 use crate::process::live_process::LiveProcess;
+use crate::start_error;
 
 /// A program to start.
 pub(crate) struct Start<'a> {
@@ -194,9 +195,7 @@ pub(crate) fn spawn(command: &mut Command) -> Result<Child, Error> {
     command.env(variable::OWNER, watchdog::owner());
     keep_dispositions(command);
     let child = command.process_group(0).spawn();
-    child.map_err(|source| {
-        Error::from(SetupError::NoProgram { program: command.get_program().to_string_lossy().into_owned(), source })
-    })
+    child.map_err(|source| start_error::explain(command.get_program(), source))
 }
 
 /// Leaves a program the dispositions of all signals. `posix_spawn(3)` of glibc ignores the signals 32 and 33 in the program (2.31 to 2.40,

@@ -2,7 +2,6 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read, Seek, SeekFrom};
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use trace::container::{self, ContainerError, Opened};
@@ -11,6 +10,7 @@ use trace::{ContentKind, sniff};
 use super::STANDARD_INPUT;
 use crate::effects::patience::{PatientInput, Wait};
 use crate::effects::progress::ReadProgress;
+use crate::effects::whole_file::find_other_kind;
 use crate::error::{Error, InputError};
 
 /// The kind of input that a name stands for.
@@ -30,9 +30,8 @@ pub(super) fn kind_of(name: &Path) -> Result<NamedInput, Error> {
     }
     match fs::metadata(name) {
         Ok(found) if found.is_dir() => Ok(NamedInput::Folder),
-        // A disk is far too large.
-        Ok(found) if found.file_type().is_block_device() => Err(Error::from(InputError::Device(name.to_owned()))),
-        Ok(_) => Ok(NamedInput::File),
+        Ok(found) => find_other_kind(&found)
+            .map_or(Ok(NamedInput::File), |kind| Err(Error::from(InputError::Device { path: name.to_owned(), kind }))),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(Error::from(InputError::NoFile(name.to_owned()))),
         Err(source) => Err(Error::Unreadable { path: name.to_owned(), source }),
     }

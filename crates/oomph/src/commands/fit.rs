@@ -25,6 +25,7 @@ use run::{Conditions, Limit};
 use self::runner::ShownRunner;
 use crate::args::{Emit, Fit};
 use crate::effects::search_progress::SearchProgress;
+use crate::effects::whole_file::{self, SOURCE};
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::{gpu_choice, output, program};
@@ -121,8 +122,6 @@ fn status(report: &FitReport) -> ExitStatus {
 /// Returns the first plan as a patch of the user's files.
 fn diff(report: &FitReport, script: Option<&Path>) -> Result<String, Error> {
     let canonical = |file: &Path| file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let read = |file: &Path| {
-        std::fs::read_to_string(file).map_err(|source| Error::Unreadable { path: file.to_owned(), source })
-    };
+    let read = |file: &Path| whole_file::read_text(file, SOURCE);
     patch::patch_plan(report, script, &canonical, &read)
 }

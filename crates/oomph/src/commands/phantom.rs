@@ -2,9 +2,8 @@
 
 use std::os::unix::process::CommandExt;
 
-use drive::SetupError;
 use drive::process::{launch, table};
-use drive::unpack;
+use drive::{start_error, unpack};
 use run::environment::of_phantom;
 
 use crate::args::Phantom;
@@ -27,6 +26,5 @@ pub(crate) fn run(arguments: &Phantom) -> Result<ExitStatus, Error> {
     }
     let mut command = launch::command(&arguments.command)?;
     launch::set_environment(&mut command, &environment);
-    let program = arguments.command[0].to_string_lossy().into_owned();
-    Err(Error::from(SetupError::NoProgram { program, source: command.exec() }))
+    Err(start_error::explain(&arguments.command[0], command.exec()).into())
 }

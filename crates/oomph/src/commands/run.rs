@@ -11,7 +11,6 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
 use diagnose::{AgainstRun, Real, list_unapplied};
-use drive::SetupError;
 use drive::dry_run::program;
 use drive::live::publish::Outlet;
 use drive::process::attended::Attendant;
@@ -19,7 +18,7 @@ use drive::process::host::HostWatch;
 use drive::process::launch;
 use drive::unpack::Unpacked;
 use drive::words::{Words, quote};
-use drive::{run_dir, unpack};
+use drive::{run_dir, start_error, unpack};
 use report::Change;
 use report::render::named;
 use report::render::terminal::Detail;
@@ -94,8 +93,7 @@ fn become_part(words: &[OsString], arguments: &Run) -> Error {
         Err(error) => return error.into(),
     };
     launch::set_environment(&mut command, &of_part_of_real(&Conditions::on_device(arguments.changes.clone())));
-    let program = words[0].to_string_lossy().into_owned();
-    Error::from(SetupError::NoProgram { program, source: command.exec() })
+    start_error::explain(&words[0], command.exec()).into()
 }
 
 /// Runs one program, as often as asked.

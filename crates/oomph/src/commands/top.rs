@@ -7,7 +7,7 @@ mod screen;
 mod terminal;
 mod view;
 
-use std::io::{IsTerminal, Read};
+use std::io::IsTerminal;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
@@ -16,9 +16,11 @@ use diagnose::top;
 use drive::machine::Monitor;
 use report::document;
 use report::top::{TopReport, write_text};
+use trace::Bytes;
 
 pub(crate) use self::terminal::leave_screen;
 use crate::args::Top;
+use crate::effects::whole_file::{self, Expected};
 use crate::environment::stated_columns;
 use crate::error::Error;
 use crate::exit::ExitStatus;
@@ -26,6 +28,8 @@ use crate::output;
 
 /// The time between the two looks of `--once`: processor time is known from the second on.
 const PAUSE: Duration = Duration::from_millis(250);
+/// A machine with 16 GPUs and a thousand processes has less than 1 MiB.
+const SMI: Expected = Expected { words: "the output of `nvidia-smi -q -x`", most: Bytes::from_mib(64) };
 /// The width of the text where no terminal states one.
 const WIDTH: usize = 120;
 
@@ -42,13 +46,10 @@ pub(crate) fn run(arguments: &Top) -> Result<ExitStatus, Error> {
 
 fn open(from: Option<&Path>) -> Result<Monitor, Error> {
     let Some(path) = from else { return Ok(Monitor::open()?) };
-    let failed = |source| Error::Unreadable { path: path.to_owned(), source };
     let content = if path == Path::new("-") {
-        let mut content = Vec::new();
-        std::io::stdin().read_to_end(&mut content).map_err(failed)?;
-        content
+        whole_file::read_input(std::io::stdin().lock(), path, SMI)?
     } else {
-        std::fs::read(path).map_err(failed)?
+        whole_file::read(path, SMI)?
     };
     Ok(Monitor::of_file(path, &content)?)
 }

@@ -18,8 +18,8 @@ pub(crate) enum InputError {
     Foreign { path: PathBuf, start: Vec<u8> },
     #[error("`{}` cannot be read as a snapshot: {problem}", path.display())]
     NotASnapshot { path: PathBuf, problem: String },
-    #[error("`{}` is a disk: expected a file, a pipe or a folder", .0.display())]
-    Device(PathBuf),
+    #[error("`{}` is {kind}: expected a file, a pipe or a folder", path.display())]
+    Device { path: PathBuf, kind: &'static str },
     #[error("nothing in the folder `{}` shows an error: expected logs or snapshots, found {}", folder.display(), count(*files, "file", "files"))]
     NothingInFolder { folder: PathBuf, files: usize },
     #[error("`{}` is no recorded run: expected a folder with the file `{}`", .0.display(), wire::file::LAUNCH)]
@@ -45,7 +45,7 @@ impl InputError {
             InputError::NotASnapshot { .. } => {
                 "was it written to its end, and copied whole? Snapshots come from torch.cuda.memory._dump_snapshot(FILE)"
             }
-            InputError::Device(_) => "name the file that the program's output went to",
+            InputError::Device { .. } => "name the file that the program's output went to",
             InputError::NothingInFolder { .. } => "name the log or the snapshot itself for its content",
             InputError::NotARun(_) => "`oomph run --save DIR` and `oomph check --save DIR` record a run",
             InputError::TooManyFiles { .. } => {

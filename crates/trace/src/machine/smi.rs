@@ -6,10 +6,11 @@ use super::element::{Element, parse};
 use super::error::SmiError;
 use super::{GpuProcess, GpuSample, GpuUse, MachineSample, MigSample};
 use crate::bytes::Bytes;
+use crate::text::to_utf8;
 
-/// Reads the output of `nvidia-smi -q -x`.
+/// Reads the output of `nvidia-smi -q -x`, in UTF-8 or, as Windows PowerShell writes it, in UTF-16.
 pub fn read_smi(file: &[u8]) -> Result<MachineSample, SmiError> {
-    let log = parse(String::from_utf8_lossy(file).trim_start_matches('\u{FEFF}'))?;
+    let log = parse(String::from_utf8_lossy(&to_utf8(file)).trim_start_matches('\u{FEFF}'))?;
     if log.name != "nvidia_smi_log" {
         return Err(SmiError::NotALog { found: Some(log.name) });
     }

@@ -147,6 +147,8 @@ pub enum AheadReason {
     Larger,
     /// A loop whose passes may differ.
     Varying,
+    /// Statements that were not read: the source is missing, or longer than the agent's bound.
+    Unread,
     /// An optimizer of which no step trained a parameter.
     Unstepped,
 }

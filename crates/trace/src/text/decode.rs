@@ -2,13 +2,28 @@
 
 use std::borrow::Cow;
 
-/// Tests for the byte order mark of UTF-16.
+/// Tests for UTF-16: a byte order mark, or two ASCII characters of two bytes each.
 pub fn is_utf16(text: &[u8]) -> bool {
-    matches!(text, [0xff, 0xfe, ..] | [0xfe, 0xff, ..])
+    find_utf16(text).is_some()
 }
 
-/// Converts UTF-16 with a byte order mark to UTF-8; other bytes stay as they are.
-pub(super) fn to_utf8(text: &[u8]) -> Cow<'_, [u8]> {
+/// Returns the order of the bytes and the length of the mark; `None` for any other encoding.
+fn find_utf16(text: &[u8]) -> Option<(fn([u8; 2]) -> u16, usize)> {
+    match text {
+        [0xff, 0xfe, ..] => Some((u16::from_le_bytes, 2)),
+        [0xfe, 0xff, ..] => Some((u16::from_be_bytes, 2)),
+        [one, 0, other, 0, ..] if is_printed(*one) && is_printed(*other) => Some((u16::from_le_bytes, 0)),
+        [0, one, 0, other, ..] if is_printed(*one) && is_printed(*other) => Some((u16::from_be_bytes, 0)),
+        _ => None,
+    }
+}
+
+fn is_printed(byte: u8) -> bool {
+    byte.is_ascii_graphic() || byte.is_ascii_whitespace()
+}
+
+/// Converts UTF-16 to UTF-8; other bytes stay as they are.
+pub(crate) fn to_utf8(text: &[u8]) -> Cow<'_, [u8]> {
     if !is_utf16(text) {
         return Cow::Borrowed(text);
     }
@@ -18,16 +33,19 @@ pub(super) fn to_utf8(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(utf8)
 }
 
-/// The encoding of a text, by its first two bytes.
+/// The encoding of a text, by its first four bytes.
 #[derive(Clone, Copy, Default)]
 enum Encoding {
-    /// Fewer than two bytes were read.
+    /// Fewer than [`FIRST`] bytes were read.
     #[default]
     Unknown,
     /// ASCII and any other bytes.
     Ascii,
     Utf16(fn([u8; 2]) -> u16),
 }
+
+/// The bytes that tell the encoding.
+const FIRST: usize = 4;
 
 /// [`to_utf8`] for a text that comes in pieces.
 #[derive(Default)]
@@ -48,7 +66,7 @@ impl Decoder {
             }
             Encoding::Unknown => {
                 self.pending.extend_from_slice(piece);
-                if self.pending.len() >= 2 {
+                if self.pending.len() >= FIRST {
                     self.start(decoded);
                 }
             }
@@ -57,23 +75,20 @@ impl Decoder {
 
     /// Appends the pending bytes at the end of the text.
     pub(super) fn finish(&mut self, decoded: &mut Vec<u8>) {
-        match self.encoding {
-            Encoding::Utf16(unit) => self.decode_units(unit, true, decoded),
-            Encoding::Ascii | Encoding::Unknown => decoded.append(&mut self.pending),
+        if matches!(self.encoding, Encoding::Unknown) {
+            self.start(decoded);
+        }
+        if let Encoding::Utf16(unit) = self.encoding {
+            self.decode_units(unit, true, decoded);
         }
     }
 
     fn start(&mut self, decoded: &mut Vec<u8>) {
-        let mut first = std::mem::take(&mut self.pending);
-        self.encoding = match first[..] {
-            [0xff, 0xfe, ..] => Encoding::Utf16(u16::from_le_bytes),
-            [0xfe, 0xff, ..] => Encoding::Utf16(u16::from_be_bytes),
-            _ => Encoding::Ascii,
-        };
-        if is_utf16(&first) {
-            first.drain(..2);
-        }
-        self.decode(&first, decoded);
+        let first = std::mem::take(&mut self.pending);
+        let found = find_utf16(&first);
+        self.encoding = found.map_or(Encoding::Ascii, |(unit, _)| Encoding::Utf16(unit));
+        let mark = found.map_or(0, |(_, mark)| mark);
+        self.decode(&first[mark..], decoded);
     }
 
     /// Decodes all whole characters that are pending. An odd byte at the end of the text is dropped.
@@ -109,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_text_in_utf_16_becomes_utf_8() {
-        let cases: [(&[u8], &[u8]); 9] = [
+        let cases: [(&[u8], &[u8]); 13] = [
             (b"CUDA", b"CUDA"),
             (b"", b""),
             (b"C", b"C"),
@@ -119,6 +134,10 @@ mod tests {
             (b"\xff\xfe\x3d\xd8", "\u{fffd}".as_bytes()),
             (b"\xff\xfe", b""),
             (b"\xff\xfeG\0P", b"G"),
+            (b"G\0P\0U\0", b"GPU"),
+            (b"\0G\0P\0U", b"GPU"),
+            (b"G\0\xe9\0", b"G\0\xe9\0"),
+            (b"G\0P", b"G\0P"),
         ];
         for (text, expected) in cases {
             assert_eq!(to_utf8(text).as_ref(), expected, "{text:?}");

@@ -1,7 +1,8 @@
 """The values of a program's expressions, without running any of its code.
 
 Names are looked up in a running function and its module, attributes in an object's own `__dict__`. Arithmetic and comparisons are computed
-for numbers and texts only. All else is `UNKNOWN`.
+for numbers and texts of Python's own types only: a subclass may compute in another way. All else is `UNKNOWN`. See Note [Foreign objects] in
+`process.objects`.
 """
 
 import ast
@@ -10,14 +11,17 @@ import inspect
 import math
 import operator
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 import torch
 
-from ..process import frames, local_variables
+from ..process import frames, local_variables, objects
+from ..process.objects import Budget
+from .samples import count_batches
 
 _PLAIN = (int, float, str, bool, type(None))
 _SEQUENCES = (list, tuple, range)
+_SETS = (set, frozenset, dict)
 _ARITHMETIC = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -46,6 +50,10 @@ _UNARY = {ast.USub: operator.neg, ast.UAdd: operator.pos, ast.Invert: operator.i
 _FUNCTIONS = (range, int, float, abs, min, max, round, bool, str, math.ceil, math.floor, math.sqrt)
 # No counter of a training loop is larger, and `**` and `<<` of larger numbers take long.
 _LARGEST = 1 << 62
+# Longer texts are not computed with: `"a" * n` may be as long as the memory.
+_LONGEST = 1 << 12
+# The most elements of a container that are compared with a value.
+_ELEMENTS = 1 << 12
 
 
 class Unknown:
@@ -61,20 +69,22 @@ UNKNOWN = Unknown()
 class Scope:
     """The variables of a function, and their values as the walk changes them; the running program's own stay as they are."""
 
-    def __init__(self, read: Callable[[str], object], namespace: dict, attributes: dict | None = None) -> None:
+    def __init__(self, read: Callable[[str], object], namespace: dict, budget: Budget, attributes: dict | None = None) -> None:
         self._read = read
         self.namespace = namespace
+        # Shared by all walks of one program.
+        self.budget = budget
         self._changed: dict[str, object] = {}
         # By object and name; shared by all scopes of a walk.
         self.attributes: dict[tuple[int, str], object] = {} if attributes is None else attributes
 
     @classmethod
-    def of_frame(cls, frame: types.FrameType) -> "Scope":
+    def of_frame(cls, frame: types.FrameType, budget: Budget) -> "Scope":
         """The scope of a running function, with its variables as they are now."""
         code = frame.f_code
         own = [*code.co_varnames, *code.co_cellvars, *code.co_freevars] if code.co_flags & inspect.CO_OPTIMIZED else []
         variables = local_variables.read_all(frame, own)
-        return cls(lambda name: variables.get(name, UNKNOWN), frame.f_globals)
+        return cls(lambda name: variables.get(name, UNKNOWN), frame.f_globals, budget)
 
     def of_call(self, function: types.FunctionType, arguments: dict[str, object]) -> "Scope":
         """The scope of a function that is called with these arguments."""
@@ -86,7 +96,7 @@ class Scope:
                 return arguments[name]
             return _contents(free[name]) if name in free else UNKNOWN
 
-        scope = Scope(read, function.__globals__, self.attributes)
+        scope = Scope(read, function.__globals__, self.budget, self.attributes)
         scope._changed.update({name: UNKNOWN for name in own if name not in arguments})
         return scope
 
@@ -95,8 +105,9 @@ class Scope:
         if name in self._changed:
             return self._changed[name]
         found = self._read(name)
-        if isinstance(found, Unknown):
-            found = self.namespace.get(name, getattr(builtins, name, UNKNOWN))
+        if found is UNKNOWN:
+            # The namespace of `exec` may be of a subclass of `dict`.
+            found = dict.get(self.namespace, name, vars(builtins).get(name, UNKNOWN))
         return found
 
     def set(self, name: str, value: object) -> None:
@@ -104,13 +115,14 @@ class Scope:
         self._changed[name] = value
 
     def evaluate(self, node: ast.expr) -> object:
-        """The value of an expression; `UNKNOWN` if the value is not sure."""
+        """The value of an expression; `UNKNOWN` if the value is not sure. Raises `Spent`."""
         try:
             return self._evaluate(node)
         except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError):
             return UNKNOWN
 
     def _evaluate(self, node: ast.expr) -> object:
+        self.budget.spend()
         if isinstance(node, ast.Constant):
             return node.value
         if isinstance(node, ast.Name):
@@ -124,8 +136,8 @@ class Scope:
         if isinstance(node, ast.Call):
             return self._call(node)
         if isinstance(node, ast.IfExp):
-            test = self._evaluate(node.test)
-            return UNKNOWN if isinstance(test, Unknown) else self._evaluate(node.body if test else node.orelse)
+            test = truth(self._evaluate(node.test))
+            return UNKNOWN if test is None else self._evaluate(node.body if test else node.orelse)
         return self._operation(node)
 
     def _operation(self, node: ast.expr) -> object:
@@ -144,10 +156,11 @@ class Scope:
         is_and, has_unknown = isinstance(node.op, ast.And), False
         value: object = UNKNOWN
         for part in node.values:
-            value = _truth(self._evaluate(part))
-            if isinstance(value, Unknown):
+            value = self._evaluate(part)
+            holds = truth(value)
+            if holds is None:
                 has_unknown = True
-            elif bool(value) != is_and:
+            elif holds != is_and:
                 return value
         return UNKNOWN if has_unknown else value
 
@@ -156,65 +169,63 @@ class Scope:
         for how, right_node in zip(node.ops, node.comparators):
             right = self._evaluate(right_node)
             holds = _compute_comparison(how, left, right)
-            if isinstance(holds, Unknown) or not holds:
+            if holds is UNKNOWN or not holds:
                 return holds
             left = right
         return True
 
     def _attribute(self, owner: object, name: str) -> object:
-        if isinstance(owner, Unknown):
+        if owner is UNKNOWN:
             return UNKNOWN
         if (id(owner), name) in self.attributes:
             return self.attributes[id(owner), name]
-        own = getattr(owner, "__dict__", {})
-        if name in own and not isinstance(own[name], (staticmethod, classmethod, property)):
+        own = objects.list_own(owner)
+        if name in own and type(own[name]) not in (staticmethod, classmethod, property):
             return own[name]
-        found = next((vars(base)[name] for base in type(owner).__mro__ if name in vars(base)), UNKNOWN)
-        if isinstance(found, types.FunctionType):
+        found = objects.find_in_class(owner, name, UNKNOWN)
+        if type(found) is types.FunctionType:
             return types.MethodType(found, owner)
-        if isinstance(found, staticmethod):
+        if type(found) is staticmethod:
             return found.__func__
-        if isinstance(found, classmethod):
+        if type(found) is classmethod:
             return types.MethodType(found.__func__, type(owner))
-        return found if isinstance(found, _PLAIN) else UNKNOWN
+        return found if type(found) in _PLAIN else UNKNOWN
 
     def set_attribute(self, owner: object, name: str, value: object) -> None:
         """Changes an attribute, for the walk only."""
-        if not isinstance(owner, Unknown):
+        if owner is not UNKNOWN:
             self.attributes[id(owner), name] = value
 
     def _item(self, owner: object, index: object) -> object:
-        if type(owner) in _SEQUENCES and isinstance(index, int):
+        if type(owner) in _SEQUENCES and type(index) is int:
             return owner[index]
-        return owner[index] if type(owner) is dict and isinstance(index, _PLAIN) else UNKNOWN
+        # A key of the program's may have an `__eq__` of its own.
+        is_plain = type(owner) is dict and type(index) in _PLAIN and _are_plain(owner)
+        return owner[index] if is_plain else UNKNOWN
 
     def _call(self, node: ast.Call) -> object:
         function = self._evaluate(node.func)
-        if isinstance(function, Unknown) or node.keywords:
+        if function is UNKNOWN or node.keywords:
             return UNKNOWN
         arguments = [self._evaluate(argument) for argument in node.args]
         if function is len and len(arguments) == 1:
             return length(arguments[0])
         is_known = any(function is known for known in _FUNCTIONS)
-        return function(*arguments) if is_known and all(isinstance(it, _PLAIN) for it in arguments) else UNKNOWN
+        return function(*arguments) if is_known and all(map(_is_small, arguments)) else UNKNOWN
 
 
 def length(value: object) -> object:
     """The length of a sequence, or of a loader; other classes' code is not run."""
-    if type(value) in (*_SEQUENCES, dict, set, str):
+    if type(value) in (*_SEQUENCES, *_SETS, str):
         return len(value)
-    if isinstance(value, torch.utils.data.DataLoader):
-        try:
-            return len(value)
-        except (TypeError, NotImplementedError):
-            return UNKNOWN
-    return UNKNOWN
+    batches = count_batches(value) if objects.is_a(value, torch.utils.data.DataLoader) else None
+    return UNKNOWN if batches is None else batches
 
 
 def function_of(value: object) -> types.FunctionType | None:
     """The function of the user's own code that a call of the value would run, which can be walked; `None` for all else."""
-    function = value.__func__ if isinstance(value, types.MethodType) else value
-    is_users = isinstance(function, types.FunctionType) and frames.is_users(function.__code__.co_filename)
+    function = value.__func__ if type(value) is types.MethodType else value
+    is_users = type(function) is types.FunctionType and frames.is_users(function.__code__.co_filename)
     return function if is_users else None
 
 
@@ -225,10 +236,23 @@ def _contents(cell: types.CellType) -> object:
         return UNKNOWN
 
 
+def _is_small(value: object) -> bool:
+    """True for a number or a text with which a computation takes no time."""
+    if type(value) is int:
+        return abs(value) <= _LARGEST
+    return type(value) in _PLAIN and (type(value) is not str or len(value) <= _LONGEST)
+
+
+def _are_plain(values: Collection) -> bool:
+    """True if a container has few elements, none of them of the program's own classes."""
+    return len(values) <= _ELEMENTS and all(type(it) in _PLAIN for it in values)
+
+
 def _compute(function: Callable, *operands: object) -> object:
-    if not all(isinstance(it, _PLAIN) for it in operands):
+    if not all(map(_is_small, operands)):
         return UNKNOWN
-    if any(isinstance(it, int) and abs(it) > _LARGEST for it in operands):
+    # `"%1000000000d" % 1`, `"a" * n`.
+    if function in (operator.mul, operator.mod) and any(type(it) is str for it in operands):
         return UNKNOWN
     if function is operator.lshift and operands[1] > 64:
         return UNKNOWN
@@ -236,23 +260,26 @@ def _compute(function: Callable, *operands: object) -> object:
 
 
 def _compute_comparison(how: ast.cmpop, left: object, right: object) -> object:
-    if isinstance(left, Unknown) or isinstance(right, Unknown):
+    if left is UNKNOWN or right is UNKNOWN:
         return UNKNOWN
     if isinstance(how, (ast.Is, ast.IsNot)):
         return _COMPARED[type(how)](left, right)
     if isinstance(how, (ast.In, ast.NotIn)):
-        is_plain = type(right) in (list, tuple, range, set, frozenset, dict, str) and isinstance(left, _PLAIN)
-        is_plain = is_plain and (isinstance(right, (str, range)) or all(isinstance(it, _PLAIN) for it in right))
-        return _COMPARED[type(how)](left, right) if is_plain else UNKNOWN
+        return _COMPARED[type(how)](left, right) if _is_searched(left, right) else UNKNOWN
     return _compute(_COMPARED[type(how)], left, right)
 
 
-def _truth(value: object) -> object:
-    """A value whose truth is known without running a `__bool__` of the program."""
-    return value if isinstance(value, _PLAIN) or type(value) in (*_SEQUENCES, dict, set) else UNKNOWN
+def _is_searched(left: object, right: object) -> bool:
+    """True if `left in right` runs no code of the program's, and takes no time."""
+    if type(right) is range:
+        # Any other type is compared with each number.
+        return type(left) is int
+    if type(right) is str:
+        return type(left) is str and _is_small(left) and _is_small(right)
+    return type(left) in _PLAIN and type(right) in (list, tuple, *_SETS) and _are_plain(right)
 
 
 def truth(value: object) -> bool | None:
-    """The value as a condition; `None` if that is not known."""
-    value = _truth(value)
-    return None if isinstance(value, Unknown) else bool(value)
+    """The value as a condition, if its truth is known without a `__bool__` of the program's; else `None`."""
+    is_known = value is not UNKNOWN and type(value) in (*_PLAIN, *_SEQUENCES, *_SETS)
+    return bool(value) if is_known else None

@@ -9,8 +9,8 @@ import types
 import torch
 from torch import nn
 
-from ..process import syntax
-from .evaluate import UNKNOWN, Scope, Unknown, function_of
+from ..process import objects, syntax
+from .evaluate import UNKNOWN, Scope, function_of
 
 _PACKAGES = {
     *("argparse", "builtins", "csv", "datetime", "gc", "glob", "json", "logging", "loguru", "math", "matplotlib", "numpy", "os", "pandas"),
@@ -38,6 +38,10 @@ _OF_TORCH = {
     *("get_world_size", "is_initialized", "device_count", "save", "seed_all", "manual_seed_all", "get_device_name", "elapsed_time"),
 }
 _DEPTH = 4
+_OF_PYTHON = (
+    *(types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType),
+    *(types.MethodWrapperType, types.ClassMethodDescriptorType),
+)
 # The functions of each file, by their first line.
 _definitions: dict[str, dict[int, ast.FunctionDef | ast.AsyncFunctionDef]] = {}
 
@@ -49,34 +53,51 @@ def name_of(call: ast.Call) -> str:
 
 
 def is_harmless(call: ast.Call, scope: Scope, depth: int = 0) -> bool:
-    """True if the call takes no memory of a GPU; calls in the arguments are judged separately."""
+    """True if the call takes no memory of a GPU; calls in the arguments are judged separately. Raises `Spent`."""
     found, name = scope.evaluate(call.func), name_of(call)
     owner = scope.evaluate(call.func.value) if isinstance(call.func, ast.Attribute) else UNKNOWN
     function = function_of(found)
     if function is not None:
         return depth < _DEPTH and _is_body_harmless(found, function, scope, depth)
-    if isinstance(owner, types.ModuleType) and owner.__name__.split(".")[0] == "torch":
+    is_module = objects.is_a(owner, types.ModuleType)
+    if is_module and _top(objects.list_own(owner).get("__name__")) == "torch":
         return name in _OF_TORCH
-    if not isinstance(owner, Unknown) and not isinstance(owner, types.ModuleType):
+    if owner is not UNKNOWN and not is_module:
         return _is_objects_method_harmless(owner, name)
-    if isinstance(found, Unknown):
+    if found is UNKNOWN:
         return isinstance(call.func, ast.Attribute) and name in _METHODS
-    return _package(found) in _PACKAGES or getattr(found, "__name__", "") in _OF_TORCH
+    return _package(found) in _PACKAGES or _name_of_function(found) in _OF_TORCH
 
 
 def _is_objects_method_harmless(owner: object, name: str) -> bool:
-    if isinstance(owner, nn.Module):
+    if objects.is_a(owner, nn.Module):
         return name in _OF_MODULES
-    if isinstance(owner, torch.optim.Optimizer):
+    if objects.is_a(owner, torch.optim.Optimizer):
         return name in _OF_OPTIMIZERS
-    if isinstance(owner, torch.optim.lr_scheduler.LRScheduler):
+    if objects.is_a(owner, torch.optim.lr_scheduler.LRScheduler):
         return name in _OF_SCHEDULERS
     return name in _METHODS or _package(type(owner)) in _PACKAGES
 
 
 def _package(found: object) -> str:
-    module = getattr(found, "__module__", None) or getattr(type(found), "__module__", "")
-    return module.split(".")[0] if isinstance(module, str) else ""
+    """The package of a class, of a function, or of an object's class."""
+    kind = found if objects.is_a(found, type) else type(found)
+    return _top(_read_of_function(found, "__module__")) or _top(objects.module_of_class(kind))
+
+
+def _name_of_function(found: object) -> object:
+    return objects.name_of_class(found) if objects.is_a(found, type) else _read_of_function(found, "__name__")
+
+
+def _read_of_function(found: object, name: str) -> object:
+    """An attribute of a function, or of a wrapper that has it in its dict; `None` for any other object."""
+    found = found.__func__ if type(found) is types.MethodType else found
+    return getattr(found, name, None) if type(found) in _OF_PYTHON else objects.list_own(found).get(name)
+
+
+def _top(module: object) -> str:
+    """The first name of a module's."""
+    return module.split(".")[0] if type(module) is str else ""
 
 
 def _is_body_harmless(found: object, function: types.FunctionType, scope: Scope, depth: int) -> bool:
@@ -84,10 +105,13 @@ def _is_body_harmless(found: object, function: types.FunctionType, scope: Scope,
     node = find_definition(function)
     if node is None:
         return False
-    is_method = isinstance(found, types.MethodType) and function.__code__.co_argcount > 0
+    is_method = type(found) is types.MethodType and function.__code__.co_argcount > 0
     inner = scope.of_call(function, {function.__code__.co_varnames[0]: found.__self__} if is_method else {})
-    calls = (part for statement in node.body for part in ast.walk(statement) if isinstance(part, ast.Call))
-    return all(is_harmless(part, inner, depth + 1) for part in calls)
+    for part in (part for statement in node.body for part in ast.walk(statement)):
+        scope.budget.spend()
+        if isinstance(part, ast.Call) and not is_harmless(part, inner, depth + 1):
+            return False
+    return True
 
 
 def find_definition(function: types.FunctionType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:

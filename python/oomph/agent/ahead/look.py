@@ -7,80 +7,56 @@ their loops have left, the statements behind the loops, and the program's own fu
 in the same way, and the calls are compared: a call that comes and did not run yet (an evaluation every 500 steps, a second model, an
 export), and a call with a larger number than before (a longer sequence). Calls that take no memory of a GPU are left out. Anything unknown
 counts as different: batches of a generator, of a dataset with texts, the loops of a library.
+
+The walks have bounds in statements, and all walks of a look together a bound in nodes (Note [Bounds] in `process.objects`). The place where a walk
+came to its bound is an item too: the statements behind were not read.
 """
 
 import ast
 import copy
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from types import FrameType
 
 from ..process import frames, syntax
+from ..process.objects import Budget, Spent
 from .evaluate import Scope, truth
+from .items import Ahead, Item
 from .loops import Passes, read_passes
-from .walk import STATEMENTS_BEHIND, Place, Position, Walk, bind, forget_assigned
+from .walk import STATEMENTS_BEHIND, STATEMENTS_ONCE, Place, Position, Walk, bind, forget_assigned
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_MOST_ITEMS = 8
-
-
-@dataclass(frozen=True)
-class Item:
-    """A part of the work that is left. `reason`: `unrun`, `larger` or `varying`."""
-
-    reason: str
-    what: str
-    file: str
-    line: int
-
-
-@dataclass
-class Ahead:
-    """The work that is left; nothing of note without items."""
-
-    items: list[Item] = field(default_factory=list)
-    # The passes of the innermost loop around the step, in all passes of the outer ones: those that have begun, and all. `None` if unknown.
-    begun: int | None = None
-    total: int | None = None
-    # The place of the innermost loop.
-    file: str = ""
-    line: int = 0
-
-    def enter_loop(self, file: str, line: int, begun: int | None, total: int | None) -> None:
-        """Counts a loop: the innermost has the steps, and each outer loop repeats the inner ones."""
-        if not self.line:
-            self.file, self.line, self.begun, self.total = file, line, begun, total
-        elif self.begun is None or self.total is None or begun is None:
-            self.begun = self.total = None
-        else:
-            self.begun += (begun - 1) * self.total
-            self.total = None if total is None else self.total * total
-
-    def count_steps(self, steps: int) -> int | None:
-        """The steps until the loops end, if `steps` were made so far: with accumulated gradients, several passes make one."""
-        is_known = self.total is not None and self.begun
-        return round(self.total * steps / self.begun) if is_known else None
-
-    def add(self, item: Item) -> None:
-        """Adds an item, once for each line."""
-        known = any((it.file, it.line, it.reason) == (item.file, item.line, item.reason) for it in self.items)
-        if not known and len(self.items) < _MOST_ITEMS:
-            self.items.append(item)
+# The most nodes of statements and expressions that the walks visit in some seconds. A long script has some ten thousand.
+_NODES = 2_000_000
+# The share of a running function, and of a node that is copied.
+_NODES_OF_FRAME, _NODES_OF_COPY = 1_000, 8
 
 
 def look(frame: FrameType | None, steps: int) -> Ahead:
     """The work that is left after the call in `frame`; `steps` of the calls were made."""
-    ahead, past = Ahead(), Walk(limit=STATEMENTS_BEHIND)
+    ahead, past, budget = Ahead(), Walk(limit=STATEMENTS_BEHIND), Budget(_NODES)
     done = steps
-    while frame is not None:
-        file = frame.f_code.co_filename
-        if frames.is_users(file):
-            done = _Function(frame, done, ahead, past).look()
-        elif not frames.is_agents(file):
-            _look_at_library(frame, ahead)
-        frame = frame.f_back
+    for running in frames.list_running(frame):
+        try:
+            done = _look_at(running, done, ahead, past, budget)
+        except Spent:
+            ahead.leave_out(running)
+            break
+        except RecursionError:
+            # An expression nested more deeply than functions of Python call each other.
+            ahead.leave_out(running)
     return ahead
+
+
+def _look_at(frame: FrameType, done: int, ahead: Ahead, past: Walk, budget: Budget) -> int:
+    """Notes the work that is left in a running function; returns the number of its calls."""
+    file = frame.f_code.co_filename
+    budget.spend(_NODES_OF_FRAME)
+    if frames.is_users(file):
+        return _Function(frame, done, ahead, past, budget).look()
+    if not frames.is_agents(file):
+        _look_at_library(frame, ahead)
+    return done
 
 
 def _look_at_library(frame: FrameType, ahead: Ahead) -> None:
@@ -95,8 +71,8 @@ def _look_at_library(frame: FrameType, ahead: Ahead) -> None:
 
 def _may_train(frame: FrameType) -> bool:
     """False for the modules that start programs, and for PyTorch's own calls of an optimizer."""
-    module = frame.f_globals.get("__name__", "")
-    return not module.startswith(("torch.", "runpy", "importlib", "threading", "multiprocessing", "asyncio"))
+    module = dict.get(frame.f_globals, "__name__", "")
+    return type(module) is not str or not module.startswith(("torch.", "runpy", "importlib", "threading", "multiprocessing", "asyncio"))
 
 
 def _inside_function(path: list[ast.AST]) -> list[ast.AST]:
@@ -124,23 +100,24 @@ class _Cut(ast.NodeTransformer):
 class _Function:
     """A running function of the program's own."""
 
-    def __init__(self, frame: FrameType, done: int, ahead: Ahead, past: Walk) -> None:
+    def __init__(self, frame: FrameType, done: int, ahead: Ahead, past: Walk, budget: Budget) -> None:
         self.frame = frame
         self.done = done
         self.ahead = ahead
         self.past = past
+        self.budget = budget
         self.file = frame.f_code.co_filename
         tree = syntax.parse(self.file, frame.f_globals)
         self.path = _inside_function(syntax.find_path(tree, frame.f_lineno)) if tree is not None else []
         # One scope for all that is left: a loop goes on where the inner loop ended.
-        self.scope = Scope.of_frame(frame)
+        self.scope = Scope.of_frame(frame, budget)
         # The walks behind the blocks inside the next loop, whose earlier passes may have run the same.
         self.pending: list[Walk] = []
 
     def look(self) -> int:
         """Notes the work that is left in this function; returns the number of calls of the function: one, if the function has a loop."""
         if len(self.path) < 2:
-            self.ahead.add(Item("varying", "", self.file, self.frame.f_lineno))
+            self.ahead.leave_out(self.frame)
             return self.done
         if not isinstance(self.path[-1], (*_LOOPS, ast.If, ast.With, ast.AsyncWith, ast.Try)):
             self._look_in_statement(self.path[-1])
@@ -151,12 +128,13 @@ class _Function:
 
     def _look_in_statement(self, statement: ast.AST) -> None:
         """Notes the calls of the running statement: those behind the call that is under way come later."""
-        at = Position(self.file, Scope.of_frame(self.frame))
+        at = Position(self.file, self._now())
         end = syntax.find_end_of_call(self.frame)
         behind = [] if end is None else [node for node in ast.walk(statement) if isinstance(node, ast.Call) and _start(node) >= end]
         if not behind:
             self.past.note(statement, at)
             return
+        self.budget.spend(_NODES_OF_COPY * sum(1 for _ in ast.walk(statement)))
         self.past.note(_Cut(end).visit(copy.deepcopy(statement)), at)
         future = Walk()
         for call in behind:
@@ -169,9 +147,9 @@ class _Function:
         if isinstance(parent, _LOOPS) and child in parent.body:
             self._look_in_loop(parent, before, after)
             return
-        self.past.block(before, Position(self.file, Scope.of_frame(self.frame)))
+        self.past.block(before, Position(self.file, self._now()))
         after = [*after, *parent.finalbody] if isinstance(parent, ast.Try) and child not in parent.finalbody else after
-        future = Walk()
+        future = Walk(limit=STATEMENTS_ONCE)
         future.block(after, self._here())
         self.pending.append(future)
 
@@ -180,11 +158,15 @@ class _Function:
             self._compare(future)
         self.pending.clear()
 
+    def _now(self) -> Scope:
+        """The variables as they are, whatever the walks have changed."""
+        return Scope.of_frame(self.frame, self.budget)
+
     def _here(self) -> Position:
         return Position(self.file, self.scope)
 
     def _look_in_loop(self, loop, before: list, after: list) -> None:
-        passes = read_passes(loop, Scope.of_frame(self.frame))
+        passes = read_passes(loop, self._now())
         done = self._count_done(loop, passes)
         self._walk_past(loop, passes, done, before)
         self._compare_pending()
@@ -209,16 +191,24 @@ class _Function:
             number += 1
             if left in ("break", "return"):
                 return number
-            if not body and not isinstance(loop, ast.While):
+            if not body:
+                # Each pass to come is as this one.
                 break
         if passes.total is not None and number < passes.total:
             self._enter_pass(loop, passes, passes.total - 1)
-            Walk(future.calls).block(loop.body, self._here())
+            self._walk_once(loop.body, future, self._here())
         if future.is_spent():
             # Any condition may hold in a pass that was not walked.
             forget_assigned([loop], self.scope)
-            Walk(future.calls).block(loop.body, self._here().unsure())
+            future.cut_at = None
+            self._walk_once(loop.body, future, self._here().unsure())
         return passes.total
+
+    def _walk_once(self, body: list, future: Walk, at: Position) -> None:
+        """Walks a whole pass, whatever was spent on the passes before."""
+        once = Walk(future.calls, limit=STATEMENTS_ONCE)
+        once.block(body, at)
+        future.cut_at = future.cut_at or once.cut_at
 
     def _walk_pass(self, body: list, future: Walk, *, is_chosen: bool) -> tuple[list, str | None]:
         """Walks one pass; returns the statements with a possible difference in the next pass, and the end of the pass."""
@@ -248,7 +238,7 @@ class _Function:
         """The pass under way, by the value of the loop's target."""
         if isinstance(loop, ast.While):
             return None
-        return passes.find(Scope.of_frame(self.frame).evaluate(_as_expression(loop.target)))
+        return passes.find(self._now().evaluate(_as_expression(loop.target)))
 
     def _is_counted(self, loop, passes: Passes) -> bool:
         """True if the number of passes is sure: the target tells, or each pass comes to the running statement."""
@@ -257,12 +247,14 @@ class _Function:
 
     def _walk_past(self, loop, passes: Passes, done: int, before: list) -> None:
         """Walks the passes that were made, and the begun part of the last."""
-        scope = Scope.of_frame(self.frame)
+        scope = self._now()
         forget_assigned(loop.body, scope)
-        for name, value in _read_counters(loop, self.path, Scope.of_frame(self.frame), done):
+        for name, value in _read_counters(loop, self.path, self._now(), done):
             scope.set(name, value)
         position = Position(self.file, scope)
         for number in range(done):
+            if self.past.is_spent():
+                break
             if not isinstance(loop, ast.While):
                 bind(loop.target, passes.value(number), scope)
             self.past.block(loop.body if number < done - 1 else before, position)
@@ -279,6 +271,8 @@ class _Function:
             for index, (number, text) in call.numbers.items():
                 if number > earlier.numbers.get(index, (number, ""))[0]:
                     self.ahead.add(Item("larger", text, place[0], place[1]))
+        if future.cut_at is not None:
+            self.ahead.add(Item("unread", "", future.cut_at[0], future.cut_at[1]))
         for place in future.varying:
             self.ahead.add(Item("varying", "", place[0], place[1]))
         # Each call is noted once.
@@ -310,7 +304,7 @@ def _read_counters(loop, path: list, now: Scope, done: int) -> Iterator[tuple[st
     for statement in loop.body:
         if isinstance(statement, ast.AugAssign) and isinstance(statement.target, ast.Name) and isinstance(statement.op, ast.Add):
             value, by = now.get(statement.target.id), now.evaluate(statement.value)
-            if isinstance(value, int) and isinstance(by, int):
+            if type(value) is int and type(by) is int:
                 # The current pass has raised the counter if the statement stands before the running one.
                 current = next((node for node in path if node in loop.body), None)
                 is_before = current is None or statement.lineno < current.lineno

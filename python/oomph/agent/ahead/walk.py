@@ -11,15 +11,17 @@ from dataclasses import dataclass, field
 
 import torch
 
-from .evaluate import UNKNOWN, Scope, Unknown, function_of, truth
+from ..process import objects
+from .evaluate import UNKNOWN, Scope, function_of, truth
 from .harmless import find_definition, is_harmless, name_of
 from .loops import have_one_shape, read_passes
 
 # How deep functions are followed.
 _DEPTH = 3
-# The most statements of a walk through the future, and through the past: enough for some hundred passes of a loop.
+# The most statements of a walk through the passes of a loop, through the past, and once through a block: enough for some hundred passes.
 STATEMENTS_AHEAD = 2_000
 STATEMENTS_BEHIND = 10_000
+STATEMENTS_ONCE = 10_000
 # The passes of an inner loop that are walked: the first, some, and the last.
 _INNER_PASSES = 6
 
@@ -50,6 +52,8 @@ class Walk:
     varying: set[Place] = field(default_factory=set)
     # Rises with each possible difference in another pass: a condition, a known value, a larger number.
     events: int = 0
+    # The first statement that the walk left out.
+    cut_at: Place | None = None
 
     def is_spent(self) -> bool:
         """True if the walk is as long as a walk may be."""
@@ -60,6 +64,7 @@ class Walk:
         for statement in statements:
             self.statements += 1
             if self.is_spent():
+                self.cut_at = self.cut_at or at.place(statement)
                 return None
             left = self._statement(statement, at)
             if left is not None:
@@ -80,7 +85,7 @@ class Walk:
         if node.value is not None:
             self.note(node.value, at)
             value = at.scope.evaluate(node.value)
-            self.events += not isinstance(value, Unknown)
+            self.events += value is not UNKNOWN
             for target in node.targets if isinstance(node, ast.Assign) else [node.target]:
                 self._bind_assigned(target, value, node, at)
 
@@ -141,6 +146,7 @@ class Walk:
     def note(self, node: ast.AST, at: "Position") -> None:
         """Notes the calls in a statement or expression, the outermost first."""
         for part in ast.walk(node):
+            at.scope.budget.spend()
             if isinstance(part, ast.Call):
                 self._call(part, at)
             elif isinstance(part, ast.Subscript) and isinstance(part.slice, ast.Slice):
@@ -150,13 +156,13 @@ class Walk:
 
     def _item(self, node: ast.Subscript, at: "Position") -> None:
         owner = at.scope.evaluate(node.value)
-        if type(owner) in (list, tuple) and any(isinstance(it, torch.Tensor) for it in owner[:1]) and not have_one_shape(owner):
+        if type(owner) in (list, tuple) and any(objects.is_a(it, torch.Tensor) for it in owner[:1]) and not have_one_shape(owner):
             self.varying.add(at.place(node))
 
     def _slice(self, node: ast.Subscript, at: "Position") -> None:
         lower = 0 if node.slice.lower is None else at.scope.evaluate(node.slice.lower)
         upper = UNKNOWN if node.slice.upper is None else at.scope.evaluate(node.slice.upper)
-        if isinstance(lower, int) and isinstance(upper, int):
+        if type(lower) is int and type(upper) is int:
             self._add(node, "", [(upper - lower, node.slice)], at)
 
     def _call(self, node: ast.Call, at: "Position") -> None:
@@ -228,7 +234,7 @@ def bind(target: ast.expr, value: object, scope: Scope) -> None:
     if isinstance(target, ast.Name):
         scope.set(target.id, value)
     elif isinstance(target, (ast.Tuple, ast.List)):
-        parts = value if isinstance(value, (tuple, list)) and len(value) == len(target.elts) else [UNKNOWN] * len(target.elts)
+        parts = value if type(value) in (tuple, list) and len(value) == len(target.elts) else [UNKNOWN] * len(target.elts)
         for part, one in zip(target.elts, parts):
             bind(part, one, scope)
     elif isinstance(target, ast.Starred):
@@ -241,6 +247,7 @@ def forget_assigned(statements: list, scope: Scope) -> None:
     """Makes the values unknown that statements may assign."""
     for statement in statements:
         for node in ast.walk(statement):
+            scope.budget.spend()
             if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
                 bind(node, UNKNOWN, scope)
 
@@ -262,8 +269,7 @@ def _numbers(node: ast.Call, scope: Scope) -> Iterator[tuple[int, ast.expr]]:
     flat = [part for it in arguments for part in (it.elts if isinstance(it, (ast.Tuple, ast.List)) else [it])]
     for argument in flat:
         value = scope.evaluate(argument)
-        is_number = isinstance(value, int) and not isinstance(value, bool)
-        yield (value if is_number else -1), argument
+        yield (value if type(value) is int else -1), argument
 
 
 def _arguments(found: object, function, definition, node: ast.Call, scope: Scope) -> dict[str, object]:

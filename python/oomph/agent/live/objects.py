@@ -11,7 +11,7 @@ import torch
 from ..memory.census import Census
 from ..memory.living import Living
 from ..position.marks import Marks
-from ..position.modules import Modules
+from ..position.modules import Modules, list_children
 from ..process import frames
 
 _ENGINE = "_engine_run_backward"
@@ -37,7 +37,7 @@ class Found(Living):
             if issubclass(type(it), torch.optim.Optimizer):
                 self._optimizers[it] = ("", 0)
         modules = [it for it in known if issubclass(type(it), torch.nn.Module)]
-        parts = {id(child) for it in modules for child in it.__dict__.get("_modules", {}).values()}
+        parts = {id(child) for it in modules for _, child in list_children(it)}
         for module in modules:
             if id(module) not in parts:
                 self._modules.add_root(module)

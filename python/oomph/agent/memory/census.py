@@ -10,8 +10,14 @@ from collections.abc import Iterator
 import torch
 
 from ..position.modules import Modules, own_tensors
+from ..process import objects
 
 Entry = tuple[str, int, int, int]
+
+# The containers around a tensor of an optimizer's state, the elements of one, and the wrappers around a tensor: an object may contain itself.
+_DEPTH = 8
+_ELEMENTS = 100_000
+_WRAPPERS = 8
 
 
 class Census:
@@ -75,26 +81,23 @@ def _state_of(optimizer: torch.optim.Optimizer) -> Iterator[tuple[str, torch.Ten
             yield "optimizer_state", tensor
 
 
-def _tensors_in(value) -> Iterator[torch.Tensor]:
+def _tensors_in(value: object, depth: int = _DEPTH) -> Iterator[torch.Tensor]:
     """Tensors in nested containers, as optimizers keep them (LBFGS: lists of tensors)."""
-    if isinstance(value, torch.Tensor):
+    if objects.is_a(value, torch.Tensor):
         yield value
-    elif isinstance(value, dict):
-        for item in value.values():
-            yield from _tensors_in(item)
-    elif isinstance(value, (list, tuple)):
-        for item in value:
-            yield from _tensors_in(item)
+    elif depth:
+        for item in objects.list_items(value, _ELEMENTS):
+            yield from _tensors_in(item, depth - 1)
 
 
-def storages_of(category: str, tensor: torch.Tensor) -> Iterator[Entry]:
+def storages_of(category: str, tensor: torch.Tensor, depth: int = _WRAPPERS) -> Iterator[Entry]:
     """The CUDA storages behind a tensor; empty for a tensor without GPU memory of its own."""
-    if _is_fake(tensor):
+    if _is_fake(tensor) or not depth:
         return
     inner = _inner(tensor)
     if inner:
         for part in inner:
-            yield from storages_of(category, part)
+            yield from storages_of(category, part, depth - 1)
     elif tensor.device.type == "cuda":
         storage = tensor.untyped_storage()
         size = storage.nbytes()
@@ -108,8 +111,8 @@ def _inner(tensor: torch.Tensor) -> list[torch.Tensor]:
         kind = type(tensor)
         if kind is torch.nn.Parameter or kind is torch.Tensor:
             return []
-        local = getattr(tensor, "_local_tensor", None)
-        if local is not None:
+        local = objects.read(tensor, "_local_tensor")
+        if objects.is_a(local, torch.Tensor):
             return [local]
         if hasattr(kind, "__tensor_flatten__"):
             return [getattr(tensor, name) for name in tensor.__tensor_flatten__()[0]]

@@ -15,10 +15,11 @@ ended the program after all.
 
 import ast
 import builtins
+import contextlib
 from dataclasses import dataclass
-from types import FrameType
+from types import FrameType, FunctionType
 
-from ..process import frames, local_variables, syntax
+from ..process import frames, local_variables, objects, syntax
 from . import guards
 
 # Context managers that swallow an exception of the given types.
@@ -46,12 +47,13 @@ class Handler:
 
 def find(frame: FrameType | None, error: type[BaseException]) -> Handler | None:
     """The handler of an error of this type that will be raised in `frame`; `None` if nothing catches the error."""
-    while frame is not None:
-        if not frames.is_agents(frame.f_code.co_filename):
-            handler = _in_frame(frame, error)
-            if handler is not None:
-                return handler
-        frame = frame.f_back
+    for running in frames.list_running(frame):
+        if not frames.is_agents(running.f_code.co_filename):
+            # A handler with expressions that are nested too deeply is not read.
+            with contextlib.suppress(RecursionError):
+                handler = _in_frame(running, error)
+                if handler is not None:
+                    return handler
     return None
 
 
@@ -111,11 +113,12 @@ def _taken_by_with(node, around: list[ast.AST], line: int, frame: FrameType, err
 def _swallows(manager: ast.expr, frame: FrameType) -> bool:
     """True if a context manager of the program has an `__exit__` that may return True."""
     found = _look_up(manager, frame)
-    leave = getattr(found if isinstance(found, type) else type(found), "__exit__", None)
-    code = getattr(leave, "__code__", None)
-    if code is None or not frames.is_users(code.co_filename):
+    kind = found if objects.is_a(found, type) else type(found)
+    leave = next((it for base in objects.list_bases(kind) if (it := objects.list_attributes(base).get("__exit__"))), None)
+    if type(leave) is not FunctionType or not frames.is_users(leave.__code__.co_filename):
         return False
-    tree = syntax.parse(code.co_filename, getattr(leave, "__globals__", {}))
+    code = leave.__code__
+    tree = syntax.parse(code.co_filename, leave.__globals__)
     path = syntax.find_path(tree, code.co_firstlineno) if tree is not None else []
     returns = (node for node in ast.walk(path[-1]) if isinstance(node, ast.Return)) if path else ()
     return any(isinstance(node.value, ast.Constant) and node.value.value is True for node in returns)
@@ -128,10 +131,11 @@ def _catches(kind: ast.expr | None, frame: FrameType, error: type[BaseException]
     if isinstance(kind, (ast.Tuple, ast.List)):
         return any(_catches(part, frame, error) for part in kind.elts)
     found = _look_up(kind, frame)
-    if isinstance(found, tuple):
-        return any(isinstance(part, type) and issubclass(error, part) for part in found)
-    if isinstance(found, type):
-        return issubclass(error, found)
+    # Python compares the classes themselves, too: no `__subclasscheck__` is called.
+    if type(found) is tuple:
+        return any(part is base for part in found for base in error.__mro__)
+    if objects.is_a(found, type):
+        return any(found is base for base in error.__mro__)
     return _last_name(kind) in {"OutOfMemoryError", "RuntimeError", "Exception", "BaseException"}
 
 
@@ -139,11 +143,11 @@ def _look_up(expression: ast.expr, frame: FrameType) -> object:
     """The value of a name or a dotted attribute, without running any code of the program; `None` if there is no value."""
     if isinstance(expression, ast.Name):
         for scope in (local_variables.read_all(frame, [expression.id]), frame.f_globals, vars(builtins)):
-            if expression.id in scope:
-                return scope[expression.id]
+            if dict.__contains__(scope, expression.id):
+                return dict.__getitem__(scope, expression.id)
     elif isinstance(expression, ast.Attribute):
         owner = _look_up(expression.value, frame)
-        return getattr(owner, "__dict__", {}).get(expression.attr)
+        return objects.list_own(owner).get(expression.attr)
     return None
 
 
@@ -202,4 +206,4 @@ def _dotted(target: ast.expr) -> str | None:
 
 def _is_number(name: str, frame: FrameType) -> bool:
     value = _look_up(ast.parse(name, mode="eval").body, frame)
-    return isinstance(value, int) and not isinstance(value, bool)
+    return type(value) is int

@@ -6,20 +6,28 @@ statement fills a container by a method such as `append`, or by an assignment to
 
 import ast
 import collections
+import functools
 import gc
 import sys
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 
 import torch
 
 from .. import records
-from ..process import frames, local_variables, syntax
+from ..process import frames, local_variables, objects, syntax
+from ..process.objects import Budget
+from .referrers import list_referrers
 
 # Containers with fewer tensors are listed by their bytes, and after those with more.
 _MANY = 8
 _LEAST = 2
 _MOST_KEEPERS = 4
+# The most searches for the names of all containers, each through all objects of the process; the most referrers of a container, and the most
+# containers among them.
+_SEARCHES = 64
+_MOST_REFERRERS = 64
+_MOST_OUTER = 4
 _CONTAINERS = (list, dict, set, tuple, collections.deque, collections.OrderedDict, collections.defaultdict)
 _METHODS = {"append", "appendleft", "add", "extend", "insert", "update", "setdefault", "put"}
 
@@ -38,10 +46,10 @@ def list_keepers(storages: Callable[[torch.Tensor], dict[int, int]]) -> Iterator
 
 def _describe(found: list[tuple[object, dict[int, int]]]) -> Iterator[dict]:
     """The records of the first containers with a name."""
-    left = _MOST_KEEPERS
+    left, searches = _MOST_KEEPERS, Budget(_SEARCHES)
     for holder, places in found[: 4 * _MOST_KEEPERS]:
         holder = next((it for it in gc.get_referrers(holder) if _is_cache(it)), holder)
-        owner, name = _name_of(holder)
+        owner, name = _name_of(holder, searches)
         # A list that a comprehension still fills has no name. A few tensors in a private attribute are parameters and buffers.
         if not name or not left or (len(places) < _MANY and name.startswith("_")):
             continue
@@ -52,8 +60,8 @@ def _describe(found: list[tuple[object, dict[int, int]]]) -> Iterator[dict]:
 
 def _list_holders(tensors: dict[int, torch.Tensor], storages: Callable) -> Iterator[tuple[object, dict[int, int]]]:
     """The containers that refer to tensors, with the bytes by address."""
-    for holder in gc.get_referrers(*tensors.values()):
-        if not _is_keeper(holder) or holder is tensors:
+    for holder in list_referrers(tensors):
+        if not _is_keeper(holder):
             continue
         kept = [tensors[id(it)] for it in gc.get_referents(holder) if id(it) in tensors]
         yield holder, {address: size for it in kept for address, size in storages(it).items()}
@@ -61,13 +69,13 @@ def _list_holders(tensors: dict[int, torch.Tensor], storages: Callable) -> Itera
 
 def _with_outer(kept: dict, tensors: object) -> dict:
     """The containers, each joined by the containers in it: a list of dicts with a loss each keeps the losses."""
-    small = [holder for holder, places in kept.values() if 0 < len(places) < _MANY]
+    small = {key: holder for key, (holder, places) in kept.items() if 0 < len(places) < _MANY}
     joined = dict(kept)
-    for outer in gc.get_referrers(*small) if small else []:
+    for outer in list_referrers(small) if small else ():
         inner = [kept[id(it)] for it in gc.get_referents(outer) if id(it) in kept] if _is_keeper(outer) and outer is not tensors else []
         places = {address: size for holder, found in inner if holder is not outer for address, size in found.items()}
         own = kept.get(id(outer), (outer, {}))[1]
-        if len(inner) >= _LEAST and outer is not small:
+        if len(inner) >= _LEAST:
             joined[id(outer)] = (outer, own | places)
     return joined
 
@@ -77,19 +85,19 @@ def _is_keeper(holder: object) -> bool:
 
 
 def _is_cache(holder: object) -> bool:
-    return type(holder).__name__ == "_lru_cache_wrapper"
+    return type(holder) is functools._lru_cache_wrapper
 
 
 def _words_of(holder: object) -> str:
-    return "cache" if _is_cache(holder) else type(holder).__name__
+    return "cache" if _is_cache(holder) else objects.name_of_class(type(holder))
 
 
 def _line_of_cache(holder: object) -> tuple[str, int] | None:
     function = getattr(holder, "__wrapped__", None) if _is_cache(holder) else None
-    return (function.__code__.co_filename, function.__code__.co_firstlineno) if isinstance(function, types.FunctionType) else None
+    return (function.__code__.co_filename, function.__code__.co_firstlineno) if type(function) is types.FunctionType else None
 
 
-def _name_of(holder: object, depth: int = 1) -> tuple[str, str]:
+def _name_of(holder: object, searches: Budget, depth: int = 1) -> tuple[str, str]:
     """The owner and the name of a container, or of the container around it; empty if unknown."""
     if _is_cache(holder):
         return "", getattr(holder, "__name__", "")
@@ -98,11 +106,14 @@ def _name_of(holder: object, depth: int = 1) -> tuple[str, str]:
         name = next((name for name, value in variables.items() if value is holder), None)
         if name is not None:
             return "", name
-    referrers = gc.get_referrers(holder)
+    if not searches.has():
+        return "", ""
+    referrers = gc.get_referrers(holder)[:_MOST_REFERRERS]
     found = next((found for it in referrers if (found := _name_in(it, holder)) is not None), None)
     if found is None and depth:
         # A list in a dict of lists has the name of the dict.
-        outer = (_name_of(it, depth - 1) for it in referrers if type(it) in _CONTAINERS and type(it) is not tuple)
+        containers = [it for it in referrers if type(it) in _CONTAINERS and type(it) is not tuple][:_MOST_OUTER]
+        outer = (_name_of(it, searches, depth - 1) for it in containers)
         found = next((it for it in outer if it[1]), None)
     return found or ("", "")
 
@@ -110,16 +121,20 @@ def _name_of(holder: object, depth: int = 1) -> tuple[str, str]:
 def _name_in(referrer: object, holder: object) -> tuple[str, str] | None:
     """The owner and the name of a container in the variables of a module or of an object."""
     if type(referrer) is dict:
-        name = next((name for name, value in referrer.items() if value is holder and isinstance(name, str)), None)
+        name = _find_key(referrer, holder)
         if name is None:
             return None
-        owner = next((it for it in gc.get_referrers(referrer) if getattr(it, "__dict__", None) is referrer), None)
-        is_module = owner is None or isinstance(owner, types.ModuleType)
-        return "" if is_module else type(owner).__name__, name
-    if type(referrer) in (types.FrameType, types.CellType, list, tuple) or not hasattr(referrer, "__dict__"):
+        owner = next((it for it in gc.get_referrers(referrer) if objects.list_own(it) is referrer), None)
+        is_module = owner is None or objects.is_a(owner, types.ModuleType)
+        return "" if is_module else objects.name_of_class(type(owner)), name
+    if type(referrer) in (types.FrameType, types.CellType, list, tuple):
         return None
-    name = next((name for name, value in vars(referrer).items() if value is holder), None)
-    return None if name is None else (type(referrer).__name__, name)
+    name = _find_key(objects.list_own(referrer), holder)
+    return None if name is None else (objects.name_of_class(type(referrer)), name)
+
+
+def _find_key(variables: Mapping, holder: object) -> str | None:
+    return next((name for name, value in variables.items() if value is holder and type(name) is str), None)
 
 
 def _users_frames() -> Iterator[types.FrameType]:

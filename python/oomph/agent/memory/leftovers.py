@@ -14,8 +14,9 @@ import torch
 
 from .. import records
 from ..position.modules import own_tensors
-from ..process import frames, local_variables
+from ..process import frames, local_variables, objects
 from ..process.failure import guarded
+from ..process.objects import Budget
 from .census import storages_of
 
 # Lines of which the first call is recorded, and the variables of a call.
@@ -23,10 +24,13 @@ _MOST_LINES = 8
 _MOST_NAMES = 3
 # Variables with less, in bytes, are no remainder.
 _LEAST_BYTES = 1 << 20
-# The search through containers and attributes, and through a graph, ends here.
+# The search through containers and attributes ends at this depth, and at these numbers of elements and of nodes of graphs: of one container, and
+# of all variables.
 _DEPTH = 3
 _ELEMENTS = 1000
-_NODES = 100_000
+_ALL_ELEMENTS = 200_000
+_NODES = 200_000
+_ACCUMULATE = torch._C._functions.AccumulateGrad
 # Storages by device and address.
 _Sizes = dict[tuple[int, int], int]
 
@@ -59,11 +63,12 @@ def _note(write: Callable[[dict], object], lines: set[tuple[str, int]], frame: F
 def list_keepers(frame: FrameType) -> list[tuple[str, str, int]]:
     """The name, the kind and the bytes of each variable of a running function or of its module, most bytes first."""
     found: dict[str, tuple[str, int]] = {}
+    left, nodes = Budget(_ALL_ELEMENTS), Budget(_NODES)
     for name, value in _list_variables(frame):
-        size = sum(sizes(value).values())
+        size = sum(Search(left, nodes).sum_sizes(value).values())
         if size >= _LEAST_BYTES and name not in found:
             has_graph = issubclass(type(value), torch.Tensor) and value.grad_fn is not None
-            found[name] = type(value).__name__ + (" with its graph" if has_graph else ""), size
+            found[name] = objects.name_of_class(type(value)) + (" with its graph" if has_graph else ""), size
     return sorted(((name, what, size) for name, (what, size) in found.items()), key=lambda it: (-it[2], it[0]))
 
 
@@ -75,40 +80,55 @@ def _list_variables(frame: FrameType) -> Iterator[tuple[str, object]]:
     yield from list(frame.f_globals.items())
 
 
-def sizes(value: object) -> _Sizes:
-    """The bytes of each storage of a device that a value keeps."""
-    found: _Sizes = {}
-    with torch._C.DisableTorchFunctionSubclass():
-        for tensor in _list_tensors([value], _DEPTH):
-            for leaf in (tensor, tensor.grad if tensor.is_leaf else None, *_list_leaves(tensor)):
-                if leaf is not None:
-                    found.update(((device, address), size) for _, device, address, size in storages_of("", leaf))
-    return found
+class Search:
+    """The search through one value. `left` and `nodes`: the elements and the nodes of graphs that all searches may still visit."""
+
+    def __init__(self, left: Budget, nodes: Budget) -> None:
+        self._left, self._nodes = left, nodes
+        # Nodes that were visited: the losses of a list share their graphs.
+        self._seen: set[object] = set()
+
+    def sum_sizes(self, value: object) -> _Sizes:
+        """The bytes of each storage of a device that a value keeps."""
+        found: _Sizes = {}
+        with torch._C.DisableTorchFunctionSubclass():
+            for tensor in self._list_tensors([value], _DEPTH):
+                for leaf in (tensor, tensor.grad if tensor.is_leaf else None, *self._list_leaves(tensor)):
+                    if leaf is not None:
+                        found.update(((device, address), size) for _, device, address, size in storages_of("", leaf))
+        return found
+
+    def _list_tensors(self, values: Iterable, depth: int) -> Iterator[torch.Tensor]:
+        for value in values:
+            if not self._left.has():
+                return
+            if issubclass(type(value), torch.Tensor):
+                yield value
+            elif issubclass(type(value), torch.nn.Module):
+                yield from (tensor for _, tensor in own_tensors([value]))
+            elif issubclass(type(value), torch.optim.Optimizer):
+                yield from self._list_tensors([value.param_groups, dict(value.state)], _DEPTH)
+            elif depth:
+                yield from self._list_tensors(_list_parts(value), depth - 1)
+
+    def _list_leaves(self, tensor: torch.Tensor) -> Iterator[torch.Tensor]:
+        """The tensors that accumulate gradients in the graph of a result."""
+        waiting = [tensor.grad_fn]
+        while waiting and self._nodes.has():
+            node = waiting.pop()
+            if node is None or node in self._seen:
+                continue
+            self._seen.add(node)
+            # A function of the program's may have an attribute of this name.
+            if type(node) is _ACCUMULATE:
+                yield node.variable
+            waiting += [following for following, _ in node.next_functions]
 
 
-def _list_tensors(values: Iterable, depth: int) -> Iterator[torch.Tensor]:
-    for value in values:
-        if issubclass(type(value), torch.Tensor):
-            yield value
-        elif issubclass(type(value), torch.nn.Module):
-            yield from (tensor for _, tensor in own_tensors([value]))
-        elif issubclass(type(value), torch.optim.Optimizer):
-            yield from _list_tensors([value.param_groups, dict(value.state)], _DEPTH)
-        elif depth and type(value) in (list, tuple, dict, set) and len(value) <= _ELEMENTS:
-            yield from _list_tensors(list(value.values()) if type(value) is dict else list(value), depth - 1)
-        elif depth and type(getattr(value, "__dict__", None)) is dict and not isinstance(value, (type, types.ModuleType, types.FunctionType)):
-            yield from _list_tensors(list(vars(value).values()), depth - 1)
-
-
-def _list_leaves(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
-    """The tensors that accumulate gradients in the graph of a result."""
-    waiting, seen = [tensor.grad_fn], set()
-    while waiting and len(seen) < _NODES:
-        node = waiting.pop()
-        if node is None or node in seen:
-            continue
-        seen.add(node)
-        variable = getattr(node, "variable", None)
-        if variable is not None:
-            yield variable
-        waiting += [following for following, _ in node.next_functions]
+def _list_parts(value: object) -> list[object]:
+    """The elements of a container, or the attributes of an object; empty for a large one."""
+    if type(value) in (list, tuple, dict, set):
+        return objects.list_items(value, _ELEMENTS) if len(value) <= _ELEMENTS else []
+    if objects.is_a(value, (type, types.ModuleType, types.FunctionType)):
+        return []
+    return objects.list_items(objects.list_own(value), _ELEMENTS)

@@ -21,13 +21,18 @@ import torch
 
 from .. import records
 from ..position.modules import Modules
-from ..process import frames, local_variables
+from ..process import frames, local_variables, objects
+from ..process.objects import Budget
 from . import keepers
 from .census import Census, storages_of
+from .referrers import list_referrers
 
-# The search through containers in local variables ends at this depth, and at this number of elements.
+# The search through containers in local variables ends at this depth, and at these numbers of elements: of one container, and of all.
 _DEPTH = 2
 _ELEMENTS = 1000
+_ALL_ELEMENTS = 200_000
+# The most exceptions with a traceback that are searched.
+_MOST_ERRORS = 1000
 
 
 class Living:
@@ -52,14 +57,12 @@ class Living:
 
     def describe_visible(self) -> dict:
         """The record of the reachable tensors. See Note [Kept wrappers]."""
-        tensors = [it for it in gc.get_objects() if issubclass(type(it), torch.Tensor)]
-        known = {id(it) for it in tensors}
-        holders = [it for it in gc.get_referrers(*tensors) if it is not tensors]
-        seen = {id(it) for holder in holders for it in gc.get_referents(holder) if id(it) in known}
+        tensors = {id(it): it for it in gc.get_objects() if issubclass(type(it), torch.Tensor)}
+        seen = {id(it) for holder in list_referrers(tensors) for it in gc.get_referents(holder) if id(it) in tensors}
         for frame in frames.list_running(sys._getframe(1)):
             values = local_variables.read_all(frame, list(frame.f_code.co_varnames)).values()
             seen.update(id(it) for it in values if it is not tensors)
-        return records.visible(addresses=sorted({address for it in tensors if id(it) in seen for address in _addresses(it)}))
+        return records.visible(addresses=sorted({address for key, it in tensors.items() if key in seen for address in _addresses(it)}))
 
     def list_keepers(self) -> Iterator[dict]:
         """The records of the containers with many tensors."""
@@ -67,18 +70,23 @@ class Living:
 
     def list_held(self) -> Iterator[dict]:
         """The records of tensors in tracebacks, one for each exception, and in unreachable cycles."""
-        for error in [it for it in gc.get_objects() if issubclass(type(it), BaseException)]:
-            found = sorted(_addresses_in_traceback(error.__traceback__))
+        left = Budget(_ALL_ELEMENTS)
+        errors = [it for it in gc.get_objects() if issubclass(type(it), BaseException)]
+        for error, trace in [(it, trace) for it in errors if (trace := _read_traceback(it)) is not None][:_MOST_ERRORS]:
+            found = sorted(_addresses_in_traceback(trace, left))
             if found:
-                file, line = frames.users_line_of_error(error.__traceback__)
-                what = type(error).__name__
+                file, line = frames.users_line_of_error(trace)
+                what = objects.name_of_class(type(error))
                 yield records.held(holder="traceback", what=what, file=file or "", line=line or 0, addresses=found)
         found = sorted(_addresses_in_cycles())
         if found:
             yield records.held(holder="cycle", what="", file="", line=0, addresses=found)
 
 
-def _addresses_in_traceback(trace: types.TracebackType | None) -> set[int]:
+_read_traceback = BaseException.__dict__["__traceback__"].__get__
+
+
+def _addresses_in_traceback(trace: types.TracebackType | None, left: Budget) -> set[int]:
     """The storages in the variables of the functions in a traceback, but for those still running."""
     running = {id(frame) for frame in frames.list_running(sys._getframe())}
     found: set[int] = set()
@@ -86,7 +94,7 @@ def _addresses_in_traceback(trace: types.TracebackType | None) -> set[int]:
         frame = trace.tb_frame
         if id(frame) not in running and frame.f_code.co_name != "<module>":
             variables = local_variables.read_all(frame, list(frame.f_code.co_varnames))
-            found.update(address for tensor in _tensors_in(variables.values(), _DEPTH) for address in _addresses(tensor))
+            found.update(address for tensor in _tensors_in(variables.values(), _DEPTH, left) for address in _addresses(tensor))
         trace = trace.tb_next
     return found
 
@@ -103,12 +111,14 @@ def _addresses_in_cycles() -> set[int]:
         del gc.garbage[before:]
 
 
-def _tensors_in(values: Iterable, depth: int) -> Iterator[torch.Tensor]:
+def _tensors_in(values: Iterable, depth: int, left: Budget) -> Iterator[torch.Tensor]:
     for value in values:
+        if not left.has():
+            return
         if issubclass(type(value), torch.Tensor):
             yield value
         elif depth and type(value) in (list, tuple, dict) and len(value) <= _ELEMENTS:
-            yield from _tensors_in(value.values() if isinstance(value, dict) else value, depth - 1)
+            yield from _tensors_in(value.values() if type(value) is dict else value, depth - 1, left)
 
 
 def _addresses(tensor: torch.Tensor) -> list[int]:

@@ -1,6 +1,7 @@
 """The operation whose request failed: its expression in the user's source, and the shapes of its tensors."""
 
 import ast
+import itertools
 import math
 from collections.abc import Iterator
 from types import FrameType
@@ -8,10 +9,14 @@ from types import FrameType
 import torch
 
 from .. import records
-from ..process import frames, local_variables, syntax
+from ..process import frames, local_variables, objects, syntax
 
+# Of a subclass, too, the shape that PyTorch knows.
+_read_shape = torch._C.TensorBase.shape.__get__
 _LONGEST = 120
 _MOST_SHAPES = 16
+# The most nodes of an expression, and of the values of its variables.
+_MOST_NODES = 5_000
 
 
 def describe(frame: FrameType | None) -> dict | None:
@@ -38,7 +43,7 @@ def describe(frame: FrameType | None) -> dict | None:
 def _out_features(frame: FrameType) -> int:
     """The number of output features of a linear layer, for its `forward`; else 0."""
     module = local_variables.read(frame, "self")
-    return module.out_features if isinstance(module, torch.nn.Linear) else 0
+    return module.out_features if objects.is_a(module, torch.nn.Linear) else 0
 
 
 def _find_expression(frame: FrameType) -> ast.AST | None:
@@ -80,8 +85,8 @@ def _result(expression: ast.AST, frame: FrameType) -> list[int]:
 
 def _find_operands(expression: ast.AST, frame: FrameType) -> list[list[int]]:
     """The shapes of the two operands with the largest growth by broadcasting."""
-    nodes = [*ast.walk(expression), *(node for value in _list_values(expression, frame) for node in ast.walk(value))]
-    pairs = (_operands(node, frame) for node in nodes)
+    nodes = itertools.chain(ast.walk(expression), (node for value in _list_values(expression, frame) for node in ast.walk(value)))
+    pairs = (_operands(node, frame) for node in itertools.islice(nodes, _MOST_NODES))
     found = [(math.prod(_broadcast(*pair)) / max(map(math.prod, pair)), pair) for pair in pairs if len(pair) == 2 and _broadcast(*pair)]
     return max(found, key=lambda it: it[0], default=(0, []))[1]
 
@@ -106,10 +111,14 @@ def _list_values(expression: ast.AST, frame: FrameType) -> list[ast.expr]:
 
 def _walk_own(scope: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a function or a module, without those of the functions and classes inside."""
-    for node in ast.iter_child_nodes(scope):
-        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+    waiting = [iter(ast.iter_child_nodes(scope))]
+    while waiting:
+        node = next(waiting[-1], None)
+        if node is None:
+            waiting.pop()
+        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
             yield node
-            yield from _walk_own(node)
+            waiting.append(iter(ast.iter_child_nodes(node)))
 
 
 def _infer(node: ast.expr, frame: FrameType) -> list[int]:
@@ -152,16 +161,17 @@ def _multiply(one: list[int], other: list[int]) -> list[int]:
 
 def _evaluate(node: ast.expr, frame: FrameType) -> object:
     if isinstance(node, ast.Name):
-        return local_variables.read(frame, node.id, frame.f_globals.get(node.id))
+        return local_variables.read(frame, node.id, dict.get(frame.f_globals, node.id))
     owner = _evaluate(node.value, frame) if isinstance(node.value, (ast.Name, ast.Attribute)) else None
-    if isinstance(owner, torch.nn.Module):
-        parts = (vars(owner).get(name, {}) for name in ("_parameters", "_buffers"))
-        return next((part[node.attr] for part in parts if node.attr in part), vars(owner).get(node.attr))
-    return getattr(owner, "__dict__", {}).get(node.attr)
+    own = objects.list_own(owner)
+    if objects.is_a(owner, torch.nn.Module):
+        parts = [part for name in ("_parameters", "_buffers") if type(part := own.get(name)) is dict]
+        return next((part[node.attr] for part in parts if node.attr in part), own.get(node.attr))
+    return own.get(node.attr)
 
 
 def _shape_of(value: object) -> list[int]:
-    return list(map(int, value.shape)) if isinstance(value, torch.Tensor) else []
+    return list(map(int, _read_shape(value))) if objects.is_a(value, torch.Tensor) else []
 
 
 def _index(shape: list[int], index: ast.expr) -> list[int]:

@@ -12,7 +12,8 @@ from types import FrameType
 import torch
 
 from .. import records
-from ..ahead.look import Ahead, look
+from ..ahead.items import Ahead
+from ..ahead.look import look
 from ..process import frames, syntax
 from ..process.failure import guarded
 

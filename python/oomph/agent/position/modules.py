@@ -7,11 +7,12 @@ A root is a module that the program calls, or moves to a device, itself. Names a
 import functools
 import warnings
 import weakref
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import torch
 from torch.nn.modules import module as nn_module
 
+from ..process import objects
 from ..process.failure import guarded, tell
 from .marks import Marks
 
@@ -36,6 +37,8 @@ class _Named:
 
 # A program that makes a module for every sample has no use for more.
 _MOST_ROOTS = 1000
+# The elements of a module's output that are searched for a tensor.
+_MOST_OUTPUTS = 1000
 
 
 class Call:
@@ -87,7 +90,7 @@ class Modules:
             self.calls.append(call)
         if next(own_tensors([module]), None) is not None:
             self._unseen.add(module)
-        for name, child in module.named_modules():
+        for name, child in list_modules(module):
             self._names[id(child)] = _Named(child, name or type(module).__name__, self.marks, call)
 
     # The next two run at every call of every module: they are `guarded` by hand, which saves a microsecond each.
@@ -158,7 +161,7 @@ class Modules:
 
     def _name_below(self, parent: _Named, module: torch.nn.Module) -> str:
         owner = parent.reference()
-        children = owner._modules.items() if owner is not None else ()
+        children = list_children(owner) if owner is not None else ()
         name = next((name for name, child in children if child is module), type(module).__name__)
         return name if owner in self.roots else f"{parent.name}.{name}"
 
@@ -178,26 +181,43 @@ class Modules:
 
 def _first_tensor(output) -> torch.Tensor | None:
     """The tensor that stands for a module's output: itself, or the first in a tuple, list or mapping."""
-    if isinstance(output, torch.Tensor):
+    if objects.is_a(output, torch.Tensor):
         return output
-    if isinstance(output, dict):
-        output = tuple(output.values())
-    if isinstance(output, (tuple, list)):
-        return next((item for item in output if isinstance(item, torch.Tensor)), None)
-    return None
+    return next((item for item in objects.list_items(output, _MOST_OUTPUTS) if objects.is_a(item, torch.Tensor)), None)
 
 
-def own_tensors(roots: Iterable[torch.nn.Module]):
+def list_modules(root: torch.nn.Module) -> Iterator[tuple[str, torch.nn.Module]]:
+    """A module and all below, each once, with the names and in the order of `named_modules`, which the program may have overridden."""
+    seen, waiting = set(), [("", root)]
+    while waiting:
+        name, module = waiting.pop()
+        if id(module) in seen:
+            continue
+        seen.add(id(module))
+        yield name, module
+        waiting += [(f"{name}.{key}" if name else key, child) for key, child in reversed(list_children(module))]
+
+
+def list_children(module: torch.nn.Module) -> list[tuple[str, torch.nn.Module]]:
+    """The modules directly in a module, by name."""
+    return [(name, child) for name, child in _list_of(module, "_modules") if objects.is_a(child, torch.nn.Module)]
+
+
+def own_tensors(roots: Iterable[torch.nn.Module]) -> Iterator[tuple[str, torch.Tensor]]:
     """Every parameter and buffer below the roots, as `(category, tensor)`."""
     for root in roots:
-        for module in root.modules():
-            # `__dict__`, because a parametrised module computes what `getattr` returns.
-            for parameter in module.__dict__.get("_parameters", {}).values():
-                if parameter is not None:
-                    yield "parameter", parameter
-            for buffer in module.__dict__.get("_buffers", {}).values():
-                if buffer is not None:
-                    yield "buffer", buffer
+        for _, module in list_modules(root):
+            for category, kept in (("parameter", "_parameters"), ("buffer", "_buffers")):
+                yield from ((category, tensor) for _, tensor in _list_of(module, kept) if objects.is_a(tensor, torch.Tensor))
+
+
+def _list_of(module: torch.nn.Module, kept: str) -> list[tuple[str, object]]:
+    """The items of a dict of a module's own: a parametrised module computes what `getattr` returns."""
+    found = objects.list_own(module).get(kept)
+    if objects.is_a(found, dict):
+        return list(dict.items(found))
+    # Compiled modules keep theirs in C++ (torch/jit/_script.py).
+    return list(found.items()) if objects.module_of_class(type(found)) == "torch.jit._script" else []
 
 
 def _note_moves(note: Callable[[torch.nn.Module], None]) -> None:

@@ -32,6 +32,9 @@ def read_all(frame: FrameType, names: list[str]) -> dict[str, object]:
     if not names:
         return {}
     variables = frame.f_locals
+    if not is_function and type(variables) is not dict:
+        # A class with a `__prepare__`, or `exec` with a mapping of the program's: reading would run its code.
+        return {}
     found = {name: variables[name] for name in names if name in variables}
     if is_function and not _IS_PROXY and _READERS.isdisjoint(code.co_names):
         variables.clear()

@@ -32,7 +32,7 @@ import signal
 import sys
 
 from .. import wire
-from . import files, frames
+from . import files, frames, syntax
 
 # Modules that PyTorch itself imports late, at an optimizer's first step: half of a small program's time.
 _LATE = ("torch._dynamo", "torch.utils.checkpoint")
@@ -238,11 +238,8 @@ def _named(script: str | None) -> dict[str, tuple[str, ...]]:
     """Modules of installed packages that the script imports anywhere, with the imported names of each."""
     if script is None or not script.endswith(".py"):
         return {}
-    try:
-        with open(script, "rb") as file:
-            tree = ast.parse(file.read())
-    except (OSError, SyntaxError, ValueError):
-        # Python will say it better when the program is run.
+    tree = syntax.parse_script(script)
+    if tree is None:
         return {}
     found: dict[str, tuple[str, ...]] = {}
     folder = os.path.dirname(os.path.abspath(script))

@@ -1,23 +1,64 @@
-"""The parsed source of running code, and the statements around a line."""
+"""The parsed source of running code, and the statements around a line.
+
+A source is read up to a bound. The name of a code object's file is the program's choice: only a regular file is read.
+"""
 
 import ast
 import itertools
 import linecache
+import os
+import stat
 from collections.abc import Iterator
 from types import FrameType
 
+# In bytes of source. A tree takes some hundred times as much memory; 50,000 lines have about 2 MiB.
+_LONGEST = 4 << 20
 _trees: dict[str, ast.Module | None] = {}
 
 
-def parse(file: str, namespace: dict) -> ast.Module | None:
-    """The parsed source of a file; `None` without a source."""
+def parse(file: str, namespace: dict | None = None) -> ast.Module | None:
+    """The parsed source of a file; `None` without a source, or with one that is too long."""
     if file not in _trees:
-        source = "".join(linecache.getlines(file, namespace))
-        try:
-            _trees[file] = ast.parse(source) if source else None
-        except (SyntaxError, ValueError, RecursionError):
-            _trees[file] = None
+        _trees[file] = parse_text("".join(read_lines(file, namespace)))
     return _trees[file]
+
+
+def parse_text(source: str | bytes) -> ast.Module | None:
+    """The tree of a source; `None` for an empty one, for one that Python does not parse, and for one that is too long."""
+    try:
+        return ast.parse(source) if source and len(source) <= _LONGEST else None
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        # The parser raises a MemoryError if expressions are nested too deeply.
+        return None
+
+
+def parse_script(path: str) -> ast.Module | None:
+    """The tree of a script that was not run yet; `None` if it cannot be read or parsed: Python will say so better."""
+    try:
+        with open(path, "rb") as file:
+            return parse_text(file.read(_LONGEST + 1))
+    except OSError:
+        return None
+
+
+def read_lines(file: str, namespace: dict | None = None) -> list[str]:
+    """The lines of a file as the interpreter shows them in tracebacks; empty for a device, a pipe or a file that is too long."""
+    try:
+        status = os.stat(file)
+    except OSError:
+        # A cell of a notebook, or a module in an archive.
+        return linecache.getlines(file, namespace)
+    except ValueError:
+        # No file has a zero byte in its name.
+        return []
+    is_read = stat.S_ISREG(status.st_mode) and status.st_size <= _LONGEST
+    return linecache.getlines(file, namespace) if is_read else []
+
+
+def read_line(file: str, line: int) -> str:
+    """A line of a file, counted from 1; empty if the file has none."""
+    lines = read_lines(file)
+    return lines[line - 1] if 0 < line <= len(lines) else ""
 
 
 def find_path(tree: ast.AST, line: int) -> list[ast.AST]:

@@ -15,12 +15,12 @@ import ast
 import dis
 import functools
 import itertools
-import linecache
 import re
 from collections.abc import Iterator
 from types import FrameType
 from typing import NamedTuple
 
+from ..process import syntax
 from ..process.failure import guarded
 
 # First line and column, last line and column; a column is in bytes.
@@ -94,10 +94,14 @@ def _deciding(scope: ast.AST, kinds: tuple[type, ...]) -> Iterator[ast.expr]:
 
 def _walk_scope(node: ast.AST) -> Iterator[ast.AST]:
     """All nodes below, without those of functions within."""
-    for child in ast.iter_child_nodes(node):
-        if not isinstance(child, _SCOPES):
+    waiting = [iter(ast.iter_child_nodes(node))]
+    while waiting:
+        child = next(waiting[-1], None)
+        if child is None:
+            waiting.pop()
+        elif not isinstance(child, _SCOPES):
             yield child
-            yield from _walk_scope(child)
+            waiting.append(iter(ast.iter_child_nodes(child)))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -125,10 +129,7 @@ def _operands(file: str) -> tuple[_Operand, ...]:
 @functools.lru_cache(maxsize=4)
 def _parse(file: str) -> ast.Module:
     """The tree of a file; empty if its text is not that of the running code: a template, a cell of a notebook."""
-    try:
-        return ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):
-        return ast.Module(body=[], type_ignores=[])
+    return syntax.parse(file) or ast.Module(body=[], type_ignores=[])
 
 
 def _operands_of(node: ast.AST) -> Iterator[_Operand]:

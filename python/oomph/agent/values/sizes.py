@@ -8,7 +8,8 @@ receive a returned number. A size is possible if the number becomes a subscript,
 other than the functions that print, log or collect; a floating-point number only after a conversion to an integer. A comparison ends the
 way: a branch is decided, and no size.
 
-The answer errs on the side of a size: without a source, each whole number may decide a size.
+The answer errs on the side of a size: without a source, each whole number may decide a size. So it does once `_NODES` nodes of sources were
+visited: in a script of 50,000 lines each of 10,000 lines may read a number.
 """
 
 import ast
@@ -17,6 +18,7 @@ from types import FrameType
 
 from ..process import frames, syntax
 from ..process.failure import guarded
+from ..process.objects import Budget, Spent
 
 _READS = {"item", "tolist", "cpu", "numpy", "int", "float", "bool", "to"}
 _WHOLE = {"int", "round", "floor", "ceil", "trunc", "rint", "long"}
@@ -32,9 +34,11 @@ _SINKS = {
 _WRITERS = {"torch.serialization", "torch.storage", "safetensors.torch"}
 _MOST_FRAMES = 12
 _MOST_NAMES = 64
+_NODES = 10_000_000
 
 
 _decided: dict[tuple, bool] = {}
+_budget = Budget(_NODES)
 
 
 @guarded
@@ -46,7 +50,10 @@ def may_decide(frame: FrameType | None, is_whole: bool) -> bool:
         return False
     key = (frame.f_code, frame.f_lineno, frames.users_line(frame), is_whole)
     if key not in _decided:
-        _decided[key] = _decide(frame, is_whole)
+        try:
+            _decided[key] = _decide(frame, is_whole)
+        except Spent:
+            _decided[key] = is_whole
     return _decided[key]
 
 
@@ -76,6 +83,7 @@ class _Flow:
         self._tree = tree
         self._scope = functions[-1] if functions else tree
         self._parents: dict[ast.AST, ast.AST] = {}
+        self._noted: set[ast.AST] = set()
         self._names: list[tuple[str, bool, bool]] = []
         self._is_returned = False
         self._line = line
@@ -111,7 +119,7 @@ class _Flow:
             done.add((name, is_whole))
             scope = self._tree if is_attribute else self._scope
             self._note_parents(scope)
-            if any(self._becomes_size(use, is_whole) for use in ast.walk(scope) if _is_use(use, name)):
+            if any(self._becomes_size(use, is_whole) for use in _walk(scope) if _is_use(use, name)):
                 return True
         return False
 
@@ -153,11 +161,19 @@ class _Flow:
                 self._names.append((node.attr, True, is_whole))
 
     def _note_parents(self, scope: ast.AST) -> None:
-        if scope in self._parents.values():
+        if scope in self._noted:
             return
-        for node in ast.walk(scope):
+        for node in _walk(scope):
+            self._noted.add(node)
             for child in ast.iter_child_nodes(node):
                 self._parents[child] = node
+
+
+def _walk(scope: ast.AST) -> Iterator[ast.AST]:
+    """The nodes of a scope. Raises `Spent`."""
+    for node in ast.walk(scope):
+        _budget.spend()
+        yield node
 
 
 def _name(function: ast.expr) -> str:

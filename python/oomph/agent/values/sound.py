@@ -19,7 +19,6 @@ of sound values are alive: weights on the host decide nothing. Rows of tensors a
 """
 
 import functools
-import linecache
 import re
 from collections import Counter
 from types import FrameType
@@ -27,7 +26,7 @@ from types import FrameType
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from ..process import frames
+from ..process import frames, syntax
 from . import checks
 
 TEXT = (
@@ -96,7 +95,7 @@ class SoundValues:
 
 def asks_for_overflow(asking: FrameType) -> bool:
     """True if the line reads a flag of an overflow, by its words."""
-    return _OVERFLOW.search(linecache.getline(asking.f_code.co_filename, asking.f_lineno)) is not None
+    return _OVERFLOW.search(syntax.read_line(asking.f_code.co_filename, asking.f_lineno)) is not None
 
 
 def _fill_evenly(into: torch.Tensor) -> None:

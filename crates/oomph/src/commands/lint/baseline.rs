@@ -5,9 +5,14 @@ use std::path::{Path, PathBuf};
 
 use lint::{Baseline, BaselineDisk, to_baseline};
 use report::lint::LintFinding;
+use trace::Bytes;
 
 use crate::effects::publish;
+use crate::effects::whole_file::{self, Expected};
 use crate::error::{Error, LintError};
+
+/// A finding takes some hundred bytes.
+const BASELINE: Expected = Expected { words: "a baseline of `oomph lint`", most: Bytes::from_mib(256) };
 
 /// This machine's disk.
 pub(super) struct RealDisk;
@@ -24,7 +29,7 @@ impl BaselineDisk for RealDisk {
 
 /// Reads a baseline.
 pub(super) fn read(path: PathBuf) -> Result<Baseline<'static>, Error> {
-    let text = fs::read_to_string(&path).map_err(|source| Error::Unreadable { path: path.clone(), source })?;
+    let text = whole_file::read_text(&path, BASELINE)?;
     let folder = folder_of(&path);
     let read = Baseline::parse(&text, (path.clone(), folder), &RealDisk);
     read.map_err(|problem| Error::from(LintError::Baseline { path, problem }))

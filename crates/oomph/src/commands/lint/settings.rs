@@ -1,15 +1,18 @@
 //! The settings of `lint`: `[lint]` in `oomph.toml`, `[tool.oomph.lint]` in `pyproject.toml`. The nearest file counts, from the current
 //! folder upwards; in one folder, `oomph.toml` does. The command line comes before both.
 
-use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use lint::{LintTable, Options, Selection, parse_settings};
+use trace::Bytes;
 
 use crate::args::{ALL, FixMode, Lint, parse_rule};
+use crate::effects::whole_file::{self, Expected};
 use crate::error::{Error, LintError};
 
+/// A table of settings takes some lines.
+const SETTINGS: Expected = Expected { words: "settings of oomph", most: Bytes::from_mib(16) };
 const OWN_FILE: &str = "oomph.toml";
 const PROJECT_FILE: &str = "pyproject.toml";
 
@@ -75,10 +78,10 @@ fn selection(names: &[String]) -> Selection {
 
 /// Reads the settings of a file; `None` if the file does not exist, or a project's file has no table for oomph.
 fn read(path: &Path) -> Result<Option<LintSettings>, Error> {
-    let text = match fs::read_to_string(path) {
+    let text = match whole_file::read_text(path, SETTINGS) {
         Ok(text) => text,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
-        Err(source) => return Err(Error::Unreadable { path: path.to_owned(), source }),
+        Err(Error::Unreadable { source, .. }) if source.kind() == ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(error),
     };
     let is_project = path.file_name().is_some_and(|name| name == PROJECT_FILE);
     let table = parse_settings(&text, is_project)

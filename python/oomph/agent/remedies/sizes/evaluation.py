@@ -6,13 +6,12 @@ shuffling, is for evaluation if another loader shuffles.
 """
 
 import ast
-import linecache
 import re
 from collections.abc import Iterable
 from functools import cache
 from types import FrameType
 
-from ...process import frames, local_variables
+from ...process import frames, local_variables, syntax
 from . import names
 
 # At the start of a word: `valloader` and `testset` are written so, `value` and `device` are not meant.
@@ -138,8 +137,5 @@ def _statement(file: str, line: int) -> ast.stmt | None:
 
 @cache
 def _statements(file: str) -> list[ast.stmt]:
-    try:
-        tree = ast.parse("".join(linecache.getlines(file)))
-    except (SyntaxError, ValueError):
-        return []
-    return [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+    tree = syntax.parse(file)
+    return [] if tree is None else [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
