@@ -20,6 +20,7 @@ use std::mem::{MaybeUninit, transmute};
 use crate::files::with_last;
 use crate::host::Behind;
 use crate::ranges::is_device;
+use crate::undo::noted;
 
 /// The unit of the search for zeros, and the shortest hole.
 const PIECE_BYTES: usize = 64 << 10;
@@ -45,22 +46,22 @@ type CopyFileRange = unsafe extern "C" fn(c_int, *mut i64, c_int, *mut i64, usiz
 /// `write`.
 #[unsafe(no_mangle)]
 pub extern "C" fn write(file: c_int, bytes: *const c_void, length: usize) -> isize {
-    if takes_holes(file, length) && is_readable(bytes) {
-        // SAFETY: the caller of `write` answers for so many readable bytes.
-        return put(file, None, unsafe { std::slice::from_raw_parts(bytes.cast(), length.min(MOST_BYTES)) });
-    }
-    write_plainly(file, None, bytes, length)
+    noted(file, length, || write_at(file, None, bytes, length))
 }
 
 /// `pwrite`.
 #[unsafe(no_mangle)]
 pub extern "C" fn pwrite(file: c_int, bytes: *const c_void, length: usize, offset: c_long) -> isize {
-    if offset >= 0 && takes_holes(file, length) && is_readable(bytes) {
-        // SAFETY: as above.
-        let bytes = unsafe { std::slice::from_raw_parts(bytes.cast(), length.min(MOST_BYTES)) };
-        return put(file, Some(offset), bytes);
+    noted(file, length, || write_at(file, Some(offset), bytes, length))
+}
+
+/// Writes at an offset, or at the position.
+fn write_at(file: c_int, offset: Option<i64>, bytes: *const c_void, length: usize) -> isize {
+    if offset.is_none_or(|offset| offset >= 0) && takes_holes(file, length) && is_readable(bytes) {
+        // SAFETY: the caller of `write` or `pwrite` answers for so many readable bytes.
+        return put(file, offset, unsafe { std::slice::from_raw_parts(bytes.cast(), length.min(MOST_BYTES)) });
     }
-    write_plainly(file, Some(offset), bytes, length)
+    write_plainly(file, offset, bytes, length)
 }
 
 /// `pwrite64`.
@@ -79,13 +80,19 @@ pub extern "C" fn writev(file: c_int, parts: *const libc::iovec, count: c_int) -
     if total <= MOST_BYTES && takes_holes(file, total) {
         return write_parts(file, listed);
     }
-    // SAFETY: the address is that of the C library's function, called with the caller's own arguments.
-    unsafe { transmute::<*mut c_void, VectorWrite>(WRITEV.address())(file, parts, count) }
+    noted(file, total, || {
+        // SAFETY: the address is that of the C library's function, called with the caller's own arguments.
+        unsafe { transmute::<*mut c_void, VectorWrite>(WRITEV.address())(file, parts, count) }
+    })
 }
 
 /// `sendfile`: Python's `shutil` copies files with it.
 #[unsafe(no_mangle)]
 pub extern "C" fn sendfile(to: c_int, from: c_int, offset: *mut i64, length: usize) -> isize {
+    noted(to, length, || send(to, from, offset, length))
+}
+
+fn send(to: c_int, from: c_int, offset: *mut i64, length: usize) -> isize {
     // SAFETY: the caller answers for the offset, which may be null.
     let mut source = CopySource { file: from, offset: unsafe { offset.as_mut() } };
     match source.find(to, length) {
@@ -117,6 +124,10 @@ pub extern "C" fn copy_file_range(
     length: usize,
     flags: c_uint,
 ) -> isize {
+    noted(to, length, || copy(from, from_offset, to, to_offset, length, flags))
+}
+
+fn copy(from: c_int, from_offset: *mut i64, to: c_int, to_offset: *mut i64, length: usize, flags: c_uint) -> isize {
     // SAFETY: the caller answers for the offsets, which may be null.
     let (mut source, place) = unsafe { (CopySource { file: from, offset: from_offset.as_mut() }, to_offset.as_mut()) };
     match source.find(to, length) {

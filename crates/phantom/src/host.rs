@@ -178,6 +178,11 @@ static POSIX_MEMALIGN: Behind = Behind::new(c"posix_memalign");
 static REALLOC: Behind = Behind::new(c"realloc");
 static USABLE_SIZE: Behind = Behind::new(c"malloc_usable_size");
 
+/// Looks the next `free` up.
+pub(crate) fn prepare_free() {
+    FREE.address();
+}
+
 /// `posix_memalign`: large requests are answered here. See Note [Host memory].
 #[unsafe(no_mangle)]
 pub extern "C" fn posix_memalign(out: Out<usize>, alignment: usize, bytes: usize) -> c_int {

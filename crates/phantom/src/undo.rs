@@ -11,6 +11,7 @@
 //! | `journal` | the records (`record.rs`), each one `write(2)` in append mode |
 //! | `stash` | originals: moved there, or copied |
 //! | `table` | hashes shared by the processes of the run (`table.rs`) |
+//! | `account` | the written ranges and times of files, shared likewise (Note `[Account]` in `crates/wire/src/account.rs`) |
 //! | `exempt` | prefixes of unguarded paths, each ended by a NUL |
 //! | `only` | optional: prefixes of the guarded paths |
 //!
@@ -30,7 +31,9 @@
 //! Signal handlers, threads and children after `fork` and `vfork` may change files at the same time: nothing here locks
 //! or allocates, and `errno` is preserved.
 
+mod account;
 mod calls;
+mod descriptors;
 mod extended;
 pub(crate) mod helpers;
 mod kernel;
@@ -42,6 +45,7 @@ mod stash;
 pub(crate) mod steps;
 pub(crate) mod system_calls;
 mod table;
+mod writes;
 
 use std::ffi::{c_char, c_int, c_long, c_void};
 
@@ -49,6 +53,7 @@ use kernel::{Answer, Stat};
 use place::Place;
 use setup::Setup;
 use table::{Fact, hash};
+pub(crate) use writes::noted;
 
 /// The rest of a call, after the journal entry.
 pub(crate) enum Entry {
@@ -56,8 +61,12 @@ pub(crate) enum Entry {
     Call,
     /// The call goes on, and makes this path.
     Make(Place),
-    /// The call goes on, and opens this path: with the state and the flags, to be compared with the opened file.
-    Open(Place, Option<Stat>, c_int),
+    /// The call goes on, and gives this path to a file that is older than its name.
+    Name(Place),
+    /// The call goes on, and opens this path: with the state before, to be compared with the opened file.
+    Open(Place, Option<Stat>, Opening),
+    /// The call goes on, and changes a file of the account.
+    Change(Changed),
     /// The call's work has been done.
     Done,
 }
@@ -71,6 +80,28 @@ impl Entry {
             step => step,
         }
     }
+}
+
+/// The way in which a file is opened.
+#[derive(Clone, Copy)]
+pub(crate) struct Opening {
+    pub(crate) flags: c_int,
+    /// True for a stream of the C library, whose writes are unseen.
+    pub(crate) is_stream: bool,
+}
+
+/// A file with another content or another time after a call.
+pub(crate) enum Changed {
+    /// The content.
+    Content(Target),
+    /// The time of change.
+    Time(Target),
+}
+
+/// A file, by its path or by its number.
+pub(crate) enum Target {
+    Path(Place),
+    Open(c_int),
 }
 
 /// The result of a C function.
@@ -143,10 +174,22 @@ fn guarded<T: CallResult>(
     match step {
         Ok(Entry::Call) => call(),
         Ok(Entry::Done) => T::DONE,
-        Ok(Entry::Make(place)) => after(call(), |_| remember(setup, &place, start)),
-        Ok(Entry::Open(place, before, flags)) => after(call(), |outcome| {
-            steps::compare(setup, (&place, before.as_ref()), flags, outcome.file_number(), start);
-        }),
+        Ok(Entry::Make(place)) => setup.account.making(|| after(call(), |_| remember(setup, &place, start))),
+        Ok(Entry::Name(place)) => setup.account.making(|| after(call(), |_| remember(setup, &place, i64::MIN))),
+        Ok(Entry::Open(place, before, opening)) => {
+            let turn = writes::before_open(setup, before.as_ref(), opening);
+            let open = || {
+                after(call(), |outcome| {
+                    let file = outcome.file_number();
+                    steps::compare(setup, (&place, before.as_ref()), opening.flags, file, start);
+                    writes::after_open(setup, opening, file);
+                })
+            };
+            let outcome = if before.is_none() { setup.account.making(open) } else { open() };
+            drop(turn);
+            outcome
+        }
+        Ok(Entry::Change(changed)) => writes::change(setup, &changed, call),
         Err(number) => {
             kernel::set_errno(number);
             T::FAILED

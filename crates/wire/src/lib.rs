@@ -6,6 +6,7 @@
 //!
 //! The crate has no dependencies, reads no file and no variable.
 
+pub mod account;
 pub mod digest;
 pub mod exit;
 pub mod file;

@@ -9,12 +9,18 @@
 //! - The state of the paths shows if the change of a record did not happen.
 //! - No link is followed: a folder is opened name by name, and the last name is never followed.
 //! - Only a recorded path is removed, and never an original named by the journal.
+//! - Others may have changed the same files. Only the run's own changes are taken back (Note [Account] in
+//!   `crates/wire/src/account.rs`): of a grown file, the own bytes are cut off. A file that others changed, or put in the place of
+//!   an original, stays; the original comes beside it under a name with `.before-`, and the report says so.
 //! - A file is recognised by the inode, unchanged by any revert: a record of a moved file is reverted at the new place.
 //! - After a failure the stash stays, with the files not put back. The file `failed` then names the
 //!   failures, and no later call changes anything.
 
 mod abandoned;
+mod account;
+mod contents;
 mod course;
+mod growth;
 mod journal;
 mod revert;
 mod spot;
@@ -25,8 +31,10 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 pub use abandoned::{claim, find_abandoned};
+use account::Account;
 use course::Course;
 use journal::{JournalKind, Record};
+use revert::Reverting;
 
 /// The result of [`undo`].
 #[derive(Debug, Default)]
@@ -35,6 +43,8 @@ pub struct Undone {
     pub changes: Vec<JournaledChange>,
     /// Paths that could not be put back.
     pub failures: Vec<(PathBuf, io::Error)>,
+    /// Paths that others changed during the run: as others left them, with the reasons.
+    pub left: Vec<(PathBuf, String)>,
     /// Changes refused by the guard, and helpers with changes unseen by the guard.
     pub uncovered: Vec<Uncovered>,
 }
@@ -82,9 +92,9 @@ pub enum Uncovered {
     Helper(PathBuf),
 }
 
-/// Reverts all changes of an ended run, except made paths below `kept`. Then the journal and the stash are removed,
+/// Reverts all changes of an ended run, except made paths that `keeps` accepts. Then the journal and the stash are removed,
 /// unless a revert failed.
-pub fn undo(folder: &Path, kept: &[PathBuf]) -> Undone {
+pub fn undo(folder: &Path, keeps: &dyn Fn(&Path) -> bool) -> Undone {
     let bytes = match fs::read(folder.join("journal")) {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
@@ -99,28 +109,40 @@ pub fn undo(folder: &Path, kept: &[PathBuf]) -> Undone {
     if !before.is_empty() {
         return Undone { failures: before, uncovered, ..Undone::default() };
     }
-    let course = Course::of(&records, kept);
+    let course = Course::of(&records, keeps);
+    let account = Account::read(folder);
+    let mut reverting = Reverting::new(&course, &account, folder);
     let changes = course.changes(&records);
     let mut failures = Vec::new();
     match Progress::open(folder) {
-        Ok(mut progress) => revert_all(&records, &course, &mut progress, &mut failures),
+        Ok(mut progress) => revert_all(&records, &mut reverting, &mut progress, &mut failures),
         Err(error) => failures.push((folder.to_owned(), error)),
     }
+    let left = std::mem::take(&mut reverting.left);
     if failures.is_empty() {
         clear(folder);
     } else {
         note_failures(folder, &failures);
     }
-    Undone { changes, failures, uncovered }
+    Undone { changes, failures, left, uncovered }
 }
 
-fn revert_all(records: &[Record], course: &Course, progress: &mut Progress, failures: &mut Vec<(PathBuf, io::Error)>) {
+fn revert_all(
+    records: &[Record],
+    reverting: &mut Reverting,
+    progress: &mut Progress,
+    failures: &mut Vec<(PathBuf, io::Error)>,
+) {
+    let done = records.iter().skip(progress.left.unwrap_or(records.len()));
+    done.filter(|record| record.kind == JournalKind::Copied).for_each(|record| reverting.note_restored(record));
     for (index, record) in records.iter().enumerate().take(progress.left.unwrap_or(records.len())).rev() {
         // After a failure, something may be left to be taken from the stash of a mount.
-        if course.is_kept(index) || (record.kind == JournalKind::Stash && !failures.is_empty()) {
+        if reverting.course.is_kept(index) || (record.kind == JournalKind::Stash && !failures.is_empty()) {
             continue;
         }
-        if let Err(error) = revert::revert(index, record, course) {
+        let is_repeated = progress.started == Some(index);
+        let reverted = progress.start(index).and_then(|()| revert::revert(index, record, reverting, is_repeated));
+        if let Err(error) = reverted {
             failures.push((record.path.clone(), revert::with_stash(record, error)));
         }
         if let Err(error) = progress.mark(index) {
@@ -130,25 +152,35 @@ fn revert_all(records: &[Record], course: &Course, progress: &mut Progress, fail
     }
 }
 
-/// The numbers of reverted records.
+/// The numbers of reverted records, and those of started ones after `STARTED`.
 struct Progress {
     file: fs::File,
     /// The earlier records are not reverted yet; `None`: all records.
     left: Option<usize>,
+    /// The record at which an earlier call was killed.
+    started: Option<usize>,
 }
+
+/// Stands before the number of a started record.
+const STARTED: char = 's';
 
 impl Progress {
     fn open(folder: &Path) -> io::Result<Progress> {
         let path = folder.join("undone");
         let text = fs::read_to_string(&path).unwrap_or_default();
         // A number without an end of line was cut off.
-        let lines = text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')?.parse().ok());
-        let left = lines.min();
+        let lines = || text.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
+        let left = lines().filter_map(|line| line.parse().ok()).min();
+        let started = lines().filter_map(|line| line.strip_prefix(STARTED)?.parse().ok()).min();
         let mut file = OpenOptions::new().append(true).create(true).open(path)?;
         if !text.is_empty() && !text.ends_with('\n') {
             file.write_all(b"x\n")?;
         }
-        Ok(Progress { file, left })
+        Ok(Progress { file, left, started })
+    }
+
+    fn start(&mut self, index: usize) -> io::Result<()> {
+        self.file.write_all(format!("{STARTED}{index}\n").as_bytes())
     }
 
     fn mark(&mut self, index: usize) -> io::Result<()> {
@@ -190,6 +222,7 @@ fn clear(folder: &Path) {
     // A remaining file takes disk space, with no further harm.
     let _ = fs::remove_dir_all(folder.join("stash"));
     let _ = fs::remove_file(folder.join("table"));
+    let _ = fs::remove_file(folder.join("account"));
     let _ = fs::remove_file(folder.join("journal"));
     let _ = fs::remove_file(folder.join("undone"));
 }

@@ -76,10 +76,10 @@ noted! {
     after |setup| steps::open(setup, folder, path, flags);
     /// `fopen`.
     fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void { note(libc::AT_FDCWD, path, use_of_mode(mode)) }
-    after |setup| steps::open(setup, libc::AT_FDCWD, path, steps::mode_flags(mode));
+    after |setup| steps::open_stream(setup, path, mode);
     /// `fopen64`.
     fn fopen64(path: *const c_char, mode: *const c_char) -> *mut c_void { note(libc::AT_FDCWD, path, use_of_mode(mode)) }
-    after |setup| steps::open(setup, libc::AT_FDCWD, path, steps::mode_flags(mode));
+    after |setup| steps::open_stream(setup, path, mode);
     /// `faccessat`.
     fn faccessat(folder: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int { note(folder, path, Use::State) }
     /// `execv` keeps the environment.

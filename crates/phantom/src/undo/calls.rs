@@ -4,7 +4,7 @@
 use std::ffi::{CStr, c_char, c_int, c_long, c_uint, c_void};
 use std::mem::transmute;
 
-use super::steps::{self, Removal, mode_flags};
+use super::steps::{self, Removal};
 use super::{Entry, guard, helpers, made_afterwards};
 use crate::host::Behind;
 use crate::system_call;
@@ -49,20 +49,33 @@ journaled! {
     fn creat(path: *const c_char, mode: c_uint) -> c_int { |setup| steps::open(setup, HERE, path, CREATED) }
     fn creat64(path: *const c_char, mode: c_uint) -> c_int { |setup| steps::open(setup, HERE, path, CREATED) }
     fn freopen(path: *const c_char, mode: *const c_char, file: *mut c_void) -> *mut c_void {
-        |setup| steps::open(setup, HERE, path, mode_flags(mode))
+        |setup| steps::open_stream(setup, path, mode)
     }
     fn freopen64(path: *const c_char, mode: *const c_char, file: *mut c_void) -> *mut c_void {
-        |setup| steps::open(setup, HERE, path, mode_flags(mode))
+        |setup| steps::open_stream(setup, path, mode)
     }
     fn posix_spawn_file_actions_addopen(
         actions: *mut c_void, file: c_int, path: *const c_char, flags: c_int, mode: c_uint
     ) -> c_int {
-        |setup| steps::open(setup, HERE, path, flags).map(|_| Entry::Call)
+        |setup| steps::open_later(setup, path, flags)
     }
     fn truncate(path: *const c_char, bytes: c_long) -> c_int { |setup| steps::truncate(setup, path) }
     fn truncate64(path: *const c_char, bytes: c_long) -> c_int { |setup| steps::truncate(setup, path) }
     fn ftruncate(file: c_int, bytes: c_long) -> c_int { |setup| steps::truncate_descriptor(setup, file) }
     fn ftruncate64(file: c_int, bytes: c_long) -> c_int { |setup| steps::truncate_descriptor(setup, file) }
+    fn fallocate(file: c_int, mode: c_int, offset: c_long, bytes: c_long) -> c_int { |_| Ok(steps::content_of(file)) }
+    fn fallocate64(file: c_int, mode: c_int, offset: c_long, bytes: c_long) -> c_int { |_| Ok(steps::content_of(file)) }
+    fn posix_fallocate(file: c_int, offset: c_long, bytes: c_long) -> c_int { |_| Ok(steps::content_of(file)) }
+    fn posix_fallocate64(file: c_int, offset: c_long, bytes: c_long) -> c_int { |_| Ok(steps::content_of(file)) }
+    fn pwritev(file: c_int, parts: *const c_void, count: c_int, offset: c_long) -> c_long {
+        |_| Ok(steps::content_of(file))
+    }
+    fn pwritev64(file: c_int, parts: *const c_void, count: c_int, offset: c_long) -> c_long {
+        |_| Ok(steps::content_of(file))
+    }
+    fn pwritev2(file: c_int, parts: *const c_void, count: c_int, offset: c_long, flags: c_int) -> c_long {
+        |_| Ok(steps::content_of(file))
+    }
     fn unlink(path: *const c_char) -> c_int { |setup| steps::remove(setup, HERE, path, Removal::File) }
     fn unlinkat(folder: c_int, path: *const c_char, flags: c_int) -> c_int {
         |setup| steps::remove(setup, folder, path, Removal::of_flags(flags))
@@ -110,18 +123,18 @@ journaled! {
     fn fchownat(folder: c_int, path: *const c_char, owner: c_uint, group: c_uint, flags: c_int) -> c_int {
         |setup| steps::attributes(setup, folder, path, flags & libc::AT_SYMLINK_NOFOLLOW == 0)
     }
-    fn utime(path: *const c_char, times: *const c_void) -> c_int { |setup| steps::attributes(setup, HERE, path, true) }
-    fn utimes(path: *const c_char, times: *const c_void) -> c_int { |setup| steps::attributes(setup, HERE, path, true) }
+    fn utime(path: *const c_char, times: *const c_void) -> c_int { |setup| steps::times(setup, HERE, path, true) }
+    fn utimes(path: *const c_char, times: *const c_void) -> c_int { |setup| steps::times(setup, HERE, path, true) }
     fn lutimes(path: *const c_char, times: *const c_void) -> c_int {
-        |setup| steps::attributes(setup, HERE, path, false)
+        |setup| steps::times(setup, HERE, path, false)
     }
-    fn futimes(file: c_int, times: *const c_void) -> c_int { |setup| steps::descriptor_attributes(setup, file) }
-    fn futimens(file: c_int, times: *const c_void) -> c_int { |setup| steps::descriptor_attributes(setup, file) }
+    fn futimes(file: c_int, times: *const c_void) -> c_int { |setup| steps::descriptor_times(setup, file) }
+    fn futimens(file: c_int, times: *const c_void) -> c_int { |setup| steps::descriptor_times(setup, file) }
     fn futimesat(folder: c_int, path: *const c_char, times: *const c_void) -> c_int {
-        |setup| steps::attributes(setup, folder, path, true)
+        |setup| steps::times(setup, folder, path, true)
     }
     fn utimensat(folder: c_int, path: *const c_char, times: *const c_void, flags: c_int) -> c_int {
-        |setup| steps::attributes(setup, folder, path, flags & libc::AT_SYMLINK_NOFOLLOW == 0)
+        |setup| steps::times(setup, folder, path, flags & libc::AT_SYMLINK_NOFOLLOW == 0)
     }
     fn setxattr(path: *const c_char, name: *const c_char, value: *const c_void, bytes: usize, flags: c_int) -> c_int {
         |setup| steps::extended(setup, path, name, true)

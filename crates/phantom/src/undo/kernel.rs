@@ -3,6 +3,9 @@
 use std::ffi::{CStr, c_int, c_long, c_void};
 use std::mem::MaybeUninit;
 
+use wire::account::Identity;
+
+use super::place::Place;
 use crate::system_call;
 
 /// A value, or the error number.
@@ -35,6 +38,15 @@ impl Stat {
 
     pub(super) fn is_same(&self, other: &Stat) -> bool {
         (self.device, self.inode) == (other.device, other.inode)
+    }
+
+    pub(super) fn identity(&self) -> Identity {
+        Identity { device: self.device, inode: self.inode, born: self.born as u64 }
+    }
+
+    /// The time of change in nanoseconds.
+    pub(super) fn modified_ns(&self) -> u64 {
+        (self.modified.0.wrapping_mul(1_000_000_000) as u64).wrapping_add(u64::from(self.modified.1))
     }
 }
 
@@ -260,6 +272,50 @@ pub(super) fn map(file: Option<&Descriptor>, bytes: usize) -> Answer<*mut c_void
     // SAFETY: the kernel chooses the address, so no memory of the program's is touched.
     unsafe { call(libc::SYS_mmap, [0, bytes as c_long, access, c_long::from(kind), number, 0]) }
         .map(|address| address as *mut c_void)
+}
+
+/// Maps a file of so many bytes, made if absent. Its blocks are reserved: a page without a block on a full disk would end the
+/// program at its first use.
+pub(super) fn map_reserved(path: &Place, bytes: usize) -> Answer<*mut c_void> {
+    let file = open(libc::AT_FDCWD, path.text(), libc::O_RDWR | libc::O_CREAT, 0o600)?;
+    match reserve(&file, bytes) {
+        Err(libc::EOPNOTSUPP | libc::ENOSYS) => set_length(&file, bytes as u64)?,
+        answer => answer?,
+    }
+    map(Some(&file), bytes)
+}
+
+/// The number of this thread.
+pub(super) fn thread() -> u64 {
+    // SAFETY: there are no addresses.
+    unsafe { call(libc::SYS_gettid, [0; 6]) }.map_or(u64::MAX, |thread| thread as u64)
+}
+
+/// The number of this process.
+pub(super) fn process() -> u64 {
+    // SAFETY: there are no addresses.
+    unsafe { call(libc::SYS_getpid, [0; 6]) }.map_or(u64::MAX, |process| process as u64)
+}
+
+/// True for a living thread.
+pub(super) fn is_thread(number: u64) -> bool {
+    // SAFETY: there are no addresses, and signal 0 is never sent.
+    let answer = unsafe { call(libc::SYS_tkill, [number as c_long, 0, 0, 0, 0, 0]) };
+    answer != Err(libc::ESRCH)
+}
+
+/// Sleeps for a tenth of a millisecond.
+pub(super) fn pause() {
+    let time = libc::timespec { tv_sec: 0, tv_nsec: 100_000 };
+    // SAFETY: the structure is readable, and no rest is asked for.
+    let _ = unsafe { call(libc::SYS_nanosleep, [(&raw const time) as c_long, 0, 0, 0, 0, 0]) };
+}
+
+/// The position of an open file.
+pub(super) fn position(file: c_int) -> Answer<u64> {
+    let words = [c_long::from(file), 0, c_long::from(libc::SEEK_CUR), 0, 0, 0];
+    // SAFETY: there are no addresses.
+    unsafe { call(libc::SYS_lseek, words) }.map(|offset| offset as u64)
 }
 
 /// Unmaps memory of [`map`].

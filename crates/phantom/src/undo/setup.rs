@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
+use super::account::Account;
 use super::kernel::{self, Answer};
 use super::place::{Place, is_below};
 use super::table::Table;
@@ -15,7 +16,7 @@ pub(super) const STASH_NAME: &[u8] = b".oomph-undo-";
 const KERNEL: [&[u8]; 3] = [b"/proc", b"/sys", b"/dev"];
 const SHARED_MEMORY: &[u8] = b"/dev/shm";
 /// Names in the folder that are the guard's.
-const OURS: [&[u8]; 7] = [b"/journal", b"/stash", b"/table", b"/exempt", b"/only", b"/owner", b"/undone"];
+const OURS: [&[u8]; 8] = [b"/journal", b"/stash", b"/table", b"/account", b"/exempt", b"/only", b"/owner", b"/undone"];
 
 /// The setup, mapped and never unmapped; [`NOBODY`] without a guard, null before the first query.
 static SETUP: AtomicPtr<Setup> = AtomicPtr::new(std::ptr::null_mut());
@@ -31,6 +32,7 @@ pub(crate) struct Setup {
     pub(super) stash: Place,
     pub(super) stash_mount: Option<(u64, u64)>,
     pub(super) table: &'static Table,
+    pub(super) account: &'static Account,
     /// Prefixes, each with a NUL after it.
     exempt: &'static [u8],
     only: Option<&'static [u8]>,
@@ -115,6 +117,7 @@ impl Setup {
             journal: inside(b"/journal")?,
             stash_mount: stash.stat()?.map(|stat| (stat.device, stat.mount)),
             table: Table::map(&inside(b"/table")?)?,
+            account: Account::map(&inside(b"/account")?)?,
             exempt: load(&inside(b"/exempt")?)?.unwrap_or_default(),
             only: load(&inside(b"/only")?)?,
             stash,

@@ -8,7 +8,7 @@ use super::preserve::{self, stamped};
 use super::record::{JournalKind, append};
 use super::setup::{Region, Setup};
 use super::stash::is_guarded;
-use super::{Entry, Fact, hash};
+use super::{Changed, Entry, Fact, Opening, Target, hash, writes};
 
 const HERE: c_int = libc::AT_FDCWD;
 /// Times that a file is preserved anew because another came to its place.
@@ -28,6 +28,28 @@ fn present(setup: &Setup, folder: c_int, path: *const c_char, follows: bool) -> 
 
 /// A file is opened.
 pub(crate) fn open(setup: &Setup, folder: c_int, path: *const c_char, flags: c_int) -> Answer<Entry> {
+    open_as(setup, folder, path, Opening { flags, is_stream: false })
+}
+
+/// A stream of the C library is opened, with a mode of `fopen`.
+pub(crate) fn open_stream(setup: &Setup, path: *const c_char, mode: *const c_char) -> Answer<Entry> {
+    open_as(setup, HERE, path, Opening { flags: mode_flags(mode), is_stream: true })
+}
+
+/// A helper is going to open a file.
+pub(crate) fn open_later(setup: &Setup, path: *const c_char, flags: c_int) -> Answer<Entry> {
+    match open(setup, HERE, path, flags)? {
+        Entry::Open(_, Some(before), _) => writes::will_open(setup, &before),
+        Entry::Open(place, None, _) => {
+            setup.table.add(hash(Fact::MadeLater, &Stat::default(), place.bytes()));
+        }
+        _ => {}
+    }
+    Ok(Entry::Call)
+}
+
+fn open_as(setup: &Setup, folder: c_int, path: *const c_char, opening: Opening) -> Answer<Entry> {
+    let flags = opening.flags;
     let has = |flag: c_int| flags & flag == flag;
     let writes = flags & libc::O_ACCMODE != libc::O_RDONLY || has(libc::O_TRUNC);
     let is_new = has(libc::O_CREAT | libc::O_EXCL);
@@ -40,7 +62,7 @@ pub(crate) fn open(setup: &Setup, folder: c_int, path: *const c_char, flags: c_i
         let stat = match place.stat()? {
             None if has(libc::O_CREAT) => {
                 announce(setup, &place, JournalKind::Made)?;
-                return Ok(Entry::Open(place, None, flags));
+                return Ok(Entry::Open(place, None, opening));
             }
             Some(stat) if writes && !is_new && stat.is(libc::S_IFREG) => stat,
             _ => return Ok(Entry::Call),
@@ -49,7 +71,7 @@ pub(crate) fn open(setup: &Setup, folder: c_int, path: *const c_char, flags: c_i
             // Another process of the run was faster, and another file is there now.
             Err(libc::ESTALE | libc::ENOENT) => {}
             Err(number) => return Err(number),
-            Ok(()) => return Ok(Entry::Open(place, Some(stat), flags)),
+            Ok(()) => return Ok(Entry::Open(place, Some(stat), opening)),
         }
     }
     Err(libc::EBUSY)
@@ -107,10 +129,14 @@ pub(crate) fn mode_flags(mode: *const c_char) -> c_int {
 
 /// A file gets another length, by its path.
 pub(crate) fn truncate(setup: &Setup, path: *const c_char) -> Answer<Entry> {
-    if let Some((place, stat)) = present(setup, HERE, path, true)? {
-        preserve::content(setup, &place, &stat)?;
-    }
-    Ok(Entry::Call)
+    let Some((place, stat)) = present(setup, HERE, path, true)? else { return Ok(Entry::Call) };
+    preserve::content(setup, &place, &stat)?;
+    Ok(Entry::Change(Changed::Content(Target::Path(place))))
+}
+
+/// An open file is changed by a function without a journal entry: its opening has one.
+pub(crate) fn content_of(file: c_int) -> Entry {
+    Entry::Change(Changed::Content(Target::Open(file)))
 }
 
 /// `ftruncate`: only a file that was opened to grow is not preserved yet.
@@ -120,7 +146,7 @@ pub(crate) fn truncate_descriptor(setup: &Setup, file: c_int) -> Answer<Entry> {
     {
         preserve::content(setup, &place, &stat)?;
     }
-    Ok(Entry::Call)
+    Ok(content_of(file))
 }
 
 fn make(setup: &Setup, place: Place, kind: JournalKind) -> Answer<Entry> {
@@ -182,9 +208,14 @@ pub(crate) fn link(
     preserve::parent_times(setup, &place)?;
     match stat {
         Some(stat) if stat.links > 0 => append(setup, JournalKind::Link, &stat, &[place.bytes()])?,
-        _ => {
+        Some(stat) => {
             append(setup, JournalKind::Made, &stamped(), &[place.bytes()])?;
-            return Ok(Entry::Make(place));
+            // The file is older than its name.
+            setup.table.add(hash(Fact::Made, &stat, place.bytes()));
+        }
+        None => {
+            append(setup, JournalKind::Made, &stamped(), &[place.bytes()])?;
+            return Ok(Entry::Name(place));
         }
     }
     Ok(Entry::Call)
@@ -307,6 +338,19 @@ pub(crate) fn attributes(setup: &Setup, folder: c_int, path: *const c_char, foll
         preserve::attributes(setup, &place, &stat)?;
     }
     Ok(Entry::Call)
+}
+
+/// The times of a path are changed.
+pub(crate) fn times(setup: &Setup, folder: c_int, path: *const c_char, follows: bool) -> Answer<Entry> {
+    let Some((place, stat)) = present(setup, folder, path, follows)? else { return Ok(Entry::Call) };
+    preserve::attributes(setup, &place, &stat)?;
+    Ok(Entry::Change(Changed::Time(Target::Path(place))))
+}
+
+/// The times of an open file are changed.
+pub(crate) fn descriptor_times(setup: &Setup, file: c_int) -> Answer<Entry> {
+    descriptor_attributes(setup, file)?;
+    Ok(Entry::Change(Changed::Time(Target::Open(file))))
 }
 
 /// Mode, owner or times of an open file are changed.

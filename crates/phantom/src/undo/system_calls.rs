@@ -102,14 +102,15 @@ fn attribute_step(setup: &Setup, number: c_long, [first, second, third, fourth, 
     let follows = |flags: c_long| flags as c_int & libc::AT_SYMLINK_NOFOLLOW == 0;
     let folder = first as c_int;
     match number {
-        libc::SYS_chmod | libc::SYS_chown | libc::SYS_utime | libc::SYS_utimes => {
-            steps::attributes(setup, HERE, text(first), true)
-        }
+        libc::SYS_chmod | libc::SYS_chown => steps::attributes(setup, HERE, text(first), true),
+        libc::SYS_utime | libc::SYS_utimes => steps::times(setup, HERE, text(first), true),
         libc::SYS_lchown => steps::attributes(setup, HERE, text(first), false),
         libc::SYS_fchmod | libc::SYS_fchown => steps::descriptor_attributes(setup, folder),
-        libc::SYS_utimensat | libc::SYS_futimesat if second == 0 => steps::descriptor_attributes(setup, folder),
-        libc::SYS_fchmodat | libc::SYS_futimesat => steps::attributes(setup, folder, text(second), true),
-        libc::SYS_utimensat | FCHMODAT2 => steps::attributes(setup, folder, text(second), follows(fourth)),
+        libc::SYS_utimensat | libc::SYS_futimesat if second == 0 => steps::descriptor_times(setup, folder),
+        libc::SYS_futimesat => steps::times(setup, folder, text(second), true),
+        libc::SYS_utimensat => steps::times(setup, folder, text(second), follows(fourth)),
+        libc::SYS_fchmodat => steps::attributes(setup, folder, text(second), true),
+        FCHMODAT2 => steps::attributes(setup, folder, text(second), follows(fourth)),
         libc::SYS_fchownat => steps::attributes(setup, folder, text(second), follows(fifth)),
         libc::SYS_setxattr | libc::SYS_removexattr => steps::extended(setup, text(first), text(second), true),
         libc::SYS_lsetxattr | libc::SYS_lremovexattr => steps::extended(setup, text(first), text(second), false),

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use wire::digest::{FNV_EMPTY, extend_fnv};
+use wire::account::{MADE, MADE_LATER, hash_fact};
 
 use super::kernel::{self, Answer, Stat};
 use super::place::Place;
@@ -16,7 +16,7 @@ const PROBES: usize = 64;
 #[derive(Clone, Copy)]
 pub(super) enum Fact {
     /// The run made the file.
-    Made = 1,
+    Made = MADE as isize,
     /// The content is in the stash.
     Content = 2,
     /// The length is in the journal.
@@ -25,6 +25,8 @@ pub(super) enum Fact {
     Attributes = 4,
     /// The times of a folder are in the journal.
     Times = 5,
+    /// A helper is going to make a file of this path.
+    MadeLater = MADE_LATER as isize,
 }
 
 #[repr(C)]
@@ -37,13 +39,7 @@ pub(super) struct Table {
 impl Table {
     /// Maps the table of a folder; makes the file first if this process is the first.
     pub(super) fn map(path: &Place) -> Answer<&'static Table> {
-        let file = kernel::open(libc::AT_FDCWD, path.text(), libc::O_RDWR | libc::O_CREAT, 0o600)?;
-        // A page without a block on a full disk would end the program at its first use.
-        match kernel::reserve(&file, size_of::<Table>()) {
-            Err(libc::EOPNOTSUPP | libc::ENOSYS) => kernel::set_length(&file, size_of::<Table>() as u64)?,
-            answer => answer?,
-        }
-        let address = kernel::map(Some(&file), size_of::<Table>())?;
+        let address = kernel::map_reserved(path, size_of::<Table>())?;
         // SAFETY: the mapping has the size of a table, is never unmapped, and all fields are atomic.
         Ok(unsafe { &*address.cast::<Table>() })
     }
@@ -77,15 +73,7 @@ impl Table {
     }
 }
 
-/// The hash of a fact about a file. The time of birth tells the file from a later one with its number; without that
-/// time, the path does.
+/// The hash of a fact about a file.
 pub(super) fn hash(fact: Fact, stat: &Stat, path: &[u8]) -> u64 {
-    let mut hash = extend_fnv(FNV_EMPTY, &[fact as u8]);
-    for number in [stat.device, stat.inode, stat.born as u64] {
-        hash = extend_fnv(hash, &number.to_ne_bytes());
-    }
-    if stat.born == 0 {
-        hash = extend_fnv(hash, path);
-    }
-    hash.max(1)
+    hash_fact(fact as u8, stat.identity(), path)
 }

@@ -45,12 +45,12 @@ struct Rename {
 }
 
 impl Course {
-    pub(super) fn of(records: &[Record], kept: &[PathBuf]) -> Course {
+    pub(super) fn of(records: &[Record], keeps: &dyn Fn(&Path) -> bool) -> Course {
         let mut course = Course::default();
         for (index, record) in records.iter().enumerate() {
             course.follow(index, record);
         }
-        course.keep(records, kept);
+        course.keep(records, keeps);
         course
     }
 
@@ -109,13 +109,13 @@ impl Course {
         self.renames.insert(index, Rename { from: record.path.clone(), to: to.clone(), maker });
     }
 
-    /// Marks the records of kept files: made files below `prefixes`, except in the place of an original.
-    fn keep(&mut self, records: &[Record], prefixes: &[PathBuf]) {
+    /// Marks the records of kept files, except in the place of an original, and of the made folders above.
+    fn keep(&mut self, records: &[Record], keeps: &dyn Fn(&Path) -> bool) {
         let is_original =
             |record: &&Record| record.kind == JournalKind::Stashed && self.is_original(record.state.identity());
         let taken: BTreeSet<_> = records.iter().filter(is_original).map(|record| &record.path).collect();
         for (path, maker) in &self.made {
-            if prefixes.iter().any(|prefix| path.starts_with(prefix)) && !taken.contains(path) {
+            if !taken.contains(path) && keeps(path) {
                 self.kept.insert(*maker);
                 self.kept_paths.insert(path.clone());
             }

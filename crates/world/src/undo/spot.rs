@@ -6,8 +6,10 @@ use std::io;
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::path::{Component, Path, PathBuf};
 
-use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags, Stat, Timespec, Timestamps};
+use rustix::fs::{self, AtFlags, Mode, OFlags, RenameFlags, Stat, StatxFlags, Timespec, Timestamps};
 use rustix::io::Errno;
+
+use wire::account::Identity;
 
 use super::journal::FileState;
 
@@ -43,6 +45,18 @@ impl Spot {
             Err(Errno::NOENT) => Ok(None),
             answer => Ok(Some(answer?)),
         }
+    }
+
+    /// The identity, with the birth; `None` for an absent file.
+    pub(super) fn identify(&self) -> io::Result<Option<Identity>> {
+        let wanted = StatxFlags::INO | StatxFlags::BTIME;
+        let found = match fs::statx(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW, wanted) {
+            Err(Errno::NOENT) => return Ok(None),
+            answer => answer?,
+        };
+        let device = u64::from(found.stx_dev_major) << 32 | u64::from(found.stx_dev_minor);
+        let born = nanoseconds(found.stx_btime.tv_sec, i64::from(found.stx_btime.tv_nsec));
+        Ok(Some(Identity { device, inode: found.stx_ino, born }))
     }
 
     pub(super) fn open(&self, flags: OFlags) -> io::Result<File> {
@@ -88,6 +102,13 @@ impl Spot {
 
     /// Mode, owner and times; only what differs, since a file of another user has only times to set.
     pub(super) fn set_attributes(&self, state: &FileState) -> io::Result<()> {
+        self.set_owner_and_mode(state)?;
+        let Some(stat) = self.stat()? else { return Ok(()) };
+        if times(&stat) == (state.accessed, state.modified) { Ok(()) } else { self.set_times(state) }
+    }
+
+    /// Mode and owner.
+    pub(super) fn set_owner_and_mode(&self, state: &FileState) -> io::Result<()> {
         let Some(stat) = self.stat()? else { return Ok(()) };
         if (stat.st_uid, stat.st_gid) != (state.owner, state.group) {
             let (owner, group) = (fs::Uid::from_raw(state.owner), fs::Gid::from_raw(state.group));
@@ -98,7 +119,7 @@ impl Spot {
         if mode != state.mode && !is_link(mode) {
             self.set_mode(state.mode)?;
         }
-        if times(&stat) == (state.accessed, state.modified) { Ok(()) } else { self.set_times(state) }
+        Ok(())
     }
 
     /// Sets the mode; fails for a link.
@@ -147,4 +168,15 @@ pub(super) fn identity(stat: &Stat) -> (u64, u64) {
 #[expect(clippy::cast_possible_wrap, reason = "nanoseconds are fewer than a billion")]
 pub(super) fn times(stat: &Stat) -> ((i64, i64), (i64, i64)) {
     ((stat.st_atime, stat.st_atime_nsec as i64), (stat.st_mtime, stat.st_mtime_nsec as i64))
+}
+
+/// The time of change in nanoseconds, as the account counts it.
+#[expect(clippy::cast_possible_wrap, reason = "nanoseconds are fewer than a billion")]
+pub(super) fn modified_ns(stat: &Stat) -> u64 {
+    nanoseconds(stat.st_mtime, stat.st_mtime_nsec as i64)
+}
+
+#[expect(clippy::cast_sign_loss, reason = "a time is compared as a word")]
+fn nanoseconds(seconds: i64, rest: i64) -> u64 {
+    seconds.wrapping_mul(1_000_000_000).wrapping_add(rest) as u64
 }
