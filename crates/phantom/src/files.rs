@@ -36,8 +36,9 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use wire::digest::{FNV_EMPTY, extend_fnv, hash_names};
 
-use line::Line;
-use path::Path;
+pub(crate) use line::Line;
+pub(crate) use network::note_in_run;
+pub(crate) use path::Path;
 
 /// `OOMPH_FILES=`, as an environment holds it.
 const ASSIGNMENT: [u8; wire::variable::FILES.len() + 1] = with_last(wire::variable::FILES, b'=');

@@ -33,7 +33,7 @@
 mod calls;
 mod extended;
 pub(crate) mod helpers;
-mod kernel;
+pub(crate) mod kernel;
 mod place;
 mod preserve;
 mod record;

@@ -14,6 +14,7 @@ use nix::unistd::{AccessFlags, access};
 use crate::mounts::{Mount, Mounts};
 use crate::record::{Layer, Record, Uncovered};
 use crate::scratch;
+use crate::settings;
 use crate::spec::Spec;
 
 /// No data, or no source, for `mount`.
@@ -73,6 +74,8 @@ impl<'a> Layers<'a> {
         for socket in list_sockets(&fs::read("/proc/net/unix").unwrap_or_default()) {
             self.show(&socket);
         }
+        let is_superuser = self.own.is_none();
+        self.record.uncovered.extend(settings::protect(&self.root, &self.mounts, is_superuser));
     }
 
     /// Lays an overlay over a folder of the user below folders of other users (Note [Owners] in `owners`).

@@ -68,6 +68,11 @@ impl Mounts {
         self.0.iter().filter(|mount| path.starts_with(&mount.place)).max_by_key(|mount| mount.place.as_os_str().len())
     }
 
+    /// Lists all visible mounts, a folder before the folders below.
+    pub(crate) fn list(&self) -> &[Mount] {
+        &self.0
+    }
+
     /// Lists the topmost mounts strictly below a folder.
     pub(crate) fn list_below(&self, folder: &Path) -> Vec<&Mount> {
         let mut found: Vec<&Mount> = Vec::new();

@@ -153,7 +153,7 @@ fn is_offline() -> bool {
 
 /// True if a process of the run listens on a port of the loop-back.
 fn is_own(port: u16) -> bool {
-    let Some(path) = hosts() else { return false };
+    let Some(path) = find_in_run(wire::file::HOSTS) else { return false };
     let mut bytes = [0_u8; MOST_NOTES];
     // SAFETY: the path is a C string, and the kernel writes at most so many bytes into the buffer.
     let read = unsafe {
@@ -168,9 +168,14 @@ fn is_own(port: u16) -> bool {
     notes.split(|byte| *byte == 0).any(|note| note == wanted.bytes())
 }
 
-/// Appends a note, if the run is recorded. The program's `errno` is preserved.
+/// Appends a note on a connection.
 fn append(text: std::fmt::Arguments) {
-    let Some(path) = hosts() else { return };
+    note_in_run(wire::file::HOSTS, text);
+}
+
+/// Appends a note to a file of the run directory, if the run is recorded. The program's `errno` is preserved.
+pub(crate) fn note_in_run(file: &str, text: std::fmt::Arguments) {
+    let Some(path) = find_in_run(file) else { return };
     // SAFETY: `errno` is the thread's own.
     let errno = unsafe { *libc::__errno_location() };
     let mut line = Line::default();
@@ -181,16 +186,16 @@ fn append(text: std::fmt::Arguments) {
     unsafe { *libc::__errno_location() = errno };
 }
 
-/// The path of the notes, with a NUL; `None` in a process whose run is not recorded.
-fn hosts() -> Option<Line> {
+/// The path of a file of the run directory, with a NUL; `None` in a process whose run is not recorded.
+pub(crate) fn find_in_run(file: &str) -> Option<Line> {
     let folder = variable(RUN_DIR)?.to_bytes();
     let mut path = Line::default();
-    if folder.len() + wire::file::HOSTS.len() + 2 > PATH_BYTES {
+    if folder.len() + file.len() + 2 > PATH_BYTES {
         return None;
     }
     path.push(folder);
     path.push(b"/");
-    path.push(wire::file::HOSTS.as_bytes());
+    path.push(file.as_bytes());
     path.push(b"\0");
     Some(path)
 }

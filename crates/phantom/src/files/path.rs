@@ -10,14 +10,14 @@ use super::line::Line;
 use crate::system_call;
 
 /// An absolute path, without an allocation.
-pub(super) struct Path {
+pub(crate) struct Path {
     bytes: [u8; 2 * PATH_BYTES],
     length: usize,
 }
 
 impl Path {
     /// Resolves the arguments of a C function; `None` if they name no path.
-    pub(super) fn of(folder: c_int, path: *const c_char) -> Option<Path> {
+    pub(crate) fn of(folder: c_int, path: *const c_char) -> Option<Path> {
         if path.is_null() {
             return None;
         }
@@ -59,7 +59,7 @@ impl Path {
         self.length = end;
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 

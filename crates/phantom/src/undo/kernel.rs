@@ -6,7 +6,7 @@ use std::mem::MaybeUninit;
 use crate::system_call;
 
 /// A value, or the error number.
-pub(super) type Answer<T> = Result<T, c_int>;
+pub(crate) type Answer<T> = Result<T, c_int>;
 
 /// The state of a file, from `statx`.
 #[derive(Clone, Copy, Default)]
@@ -49,12 +49,12 @@ unsafe fn call(number: c_long, words: [c_long; 6]) -> Answer<usize> {
     usize::try_from(answer).map_err(|_| errno())
 }
 
-pub(super) fn errno() -> c_int {
+pub(crate) fn errno() -> c_int {
     // SAFETY: `errno` is the thread's own.
     unsafe { *libc::__errno_location() }
 }
 
-pub(super) fn set_errno(number: c_int) {
+pub(crate) fn set_errno(number: c_int) {
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = number };
 }
@@ -66,7 +66,7 @@ fn word(text: &CStr) -> c_long {
 const HERE: c_long = libc::AT_FDCWD as c_long;
 
 /// A file number of ours, closed at the end.
-pub(super) struct Descriptor(pub(super) c_int);
+pub(crate) struct Descriptor(pub(super) c_int);
 
 impl Drop for Descriptor {
     fn drop(&mut self) {
@@ -75,14 +75,14 @@ impl Drop for Descriptor {
     }
 }
 
-pub(super) fn open(folder: c_int, path: &CStr, flags: c_int, mode: u32) -> Answer<Descriptor> {
+pub(crate) fn open(folder: c_int, path: &CStr, flags: c_int, mode: u32) -> Answer<Descriptor> {
     let words = [c_long::from(folder), word(path), c_long::from(flags | libc::O_CLOEXEC), c_long::from(mode), 0, 0];
     // SAFETY: the path is a C string.
     Ok(Descriptor(unsafe { call(libc::SYS_openat, words) }? as c_int))
 }
 
 /// Reads a link's target into `buffer`; returns the length.
-pub(super) fn read_link(path: &CStr, buffer: &mut [u8]) -> Answer<usize> {
+pub(crate) fn read_link(path: &CStr, buffer: &mut [u8]) -> Answer<usize> {
     let words = [HERE, word(path), buffer.as_mut_ptr() as c_long, buffer.len() as c_long, 0, 0];
     // SAFETY: the path is a C string, and the kernel writes at most so many bytes into the buffer.
     unsafe { call(libc::SYS_readlinkat, words) }
@@ -161,10 +161,39 @@ pub(super) fn is_writable(path: &CStr) -> bool {
     unsafe { call(libc::SYS_faccessat, [HERE, word(path), mode, 0, 0, 0]) }.is_ok()
 }
 
-pub(super) fn read(file: &Descriptor, buffer: &mut [u8]) -> Answer<usize> {
+pub(crate) fn read(file: &Descriptor, buffer: &mut [u8]) -> Answer<usize> {
     let words = [c_long::from(file.0), buffer.as_mut_ptr() as c_long, buffer.len() as c_long, 0, 0, 0];
     // SAFETY: the kernel writes at most so many bytes into the buffer.
     unsafe { call(libc::SYS_read, words) }
+}
+
+/// Reads entries of a folder (getdents64(2)).
+pub(crate) fn read_entries(folder: &Descriptor, buffer: &mut [u8]) -> Answer<usize> {
+    let words = [c_long::from(folder.0), buffer.as_mut_ptr() as c_long, buffer.len() as c_long, 0, 0, 0];
+    // SAFETY: the kernel writes at most so many bytes into the buffer.
+    unsafe { call(libc::SYS_getdents64, words) }
+}
+
+/// A number among the options of a socket.
+pub(crate) fn socket_option(socket: c_int, name: c_int) -> Answer<c_int> {
+    let (mut value, mut length) = (0 as c_int, size_of::<c_int>() as libc::socklen_t);
+    let (value_at, length_at) = ((&raw mut value) as c_long, (&raw mut length) as c_long);
+    let words = [c_long::from(socket), c_long::from(libc::SOL_SOCKET), c_long::from(name), value_at, length_at, 0];
+    // SAFETY: the kernel writes one number, and its length.
+    unsafe { call(libc::SYS_getsockopt, words) }?;
+    Ok(value)
+}
+
+/// True if this process has a capability (capget(2)).
+pub(crate) fn has_capability(number: u32) -> bool {
+    // `_LINUX_CAPABILITY_VERSION_3`, and this process; then effective, permitted and inheritable sets, the lower halves first.
+    let mut header = [0x2008_0522_u32, 0];
+    let mut sets = [0_u32; 6];
+    let words = [(&raw mut header) as c_long, (&raw mut sets) as c_long, 0, 0, 0, 0];
+    // SAFETY: the kernel reads the header, and writes six numbers.
+    let is_read = unsafe { call(libc::SYS_capget, words) }.is_ok();
+    let half = if number < u32::BITS { sets[0] } else { sets[3] };
+    is_read && half >> (number % u32::BITS) & 1 == 1
 }
 
 pub(super) fn write(file: &Descriptor, bytes: &[u8]) -> Answer<usize> {

@@ -30,6 +30,59 @@ pub struct Effects {
     pub hosts: Vec<Host>,
     /// True if the run had no network but a private loop-back.
     pub is_offline: bool,
+    /// True if the kernel refuses signals to processes outside the run; false if only the functions of the C library do.
+    #[serde(default)]
+    pub is_apart: bool,
+    /// The attempts to reach other processes or the machine, without effect.
+    #[serde(default)]
+    pub refused: Vec<Refusal>,
+    /// The numbers of the inherited descriptors that were closed for the program.
+    #[serde(default)]
+    pub closed_descriptors: Vec<u32>,
+}
+
+/// An attempt to reach another process or the machine, refused by a guard.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Refusal {
+    /// The kind of the attempt.
+    pub act: RefusedAct,
+    /// The process id of the other process, or the name of the system call.
+    pub target: String,
+}
+
+/// The kinds of attempts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RefusedAct {
+    /// A signal.
+    Signal,
+    /// A query if the process is there: the answer was no.
+    Query,
+    /// A change of priority, processors, limits, or of a file below `/proc/PID`.
+    Settings,
+    /// An access to memory or open files of a process.
+    Memory,
+    /// A change of the machine: its name, clock, network, kernel.
+    Machine,
+}
+
+impl RefusedAct {
+    /// All kinds.
+    pub const ALL: [RefusedAct; 5] =
+        [RefusedAct::Signal, RefusedAct::Query, RefusedAct::Settings, RefusedAct::Memory, RefusedAct::Machine];
+
+    /// The word of the notes.
+    pub const fn word(self) -> &'static str {
+        match self {
+            RefusedAct::Signal => "signal",
+            RefusedAct::Query => "query",
+            RefusedAct::Settings => "settings",
+            RefusedAct::Memory => "memory",
+            RefusedAct::Machine => "machine",
+        }
+    }
 }
 
 /// A guard of the user's files.
