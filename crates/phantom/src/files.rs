@@ -37,7 +37,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use wire::digest::{FNV_EMPTY, extend_fnv, hash_names};
 
 pub(crate) use line::Line;
-pub(crate) use network::note_in_run;
+pub(crate) use network::{find_in_run, note_in_run};
 pub(crate) use path::Path;
 
 /// `OOMPH_FILES=`, as an environment holds it.

@@ -9,10 +9,11 @@
 //!
 //! The kernel refuses the same where it can (Note `[Confinement]` in `crates/world/src/confine.rs`), but not changes of priority, processors
 //! and limits, and with an error that few programs expect. System V objects and message queues are those of a namespace where there is
-//! one; else each key and name stands for an object of the run (`queues.rs`).
+//! one; else each key and name stands for an object of the run (`objects.rs`). Descriptors that other processes send are replaced
+//! (`received.rs`).
 //!
 //! `others` in the run directory has notes that end with a NUL, `ACT TARGET`: an act is a word of `trace::run::RefusedAct`, a target is a
-//! process id or a function. Of objects to be removed after the run the note is `shm KEY ID`, `sem KEY ID`, `msg KEY ID` or `mq NAME`.
+//! process id or a function. `objects` has the objects to remove after the run: `shm KEY ID`, `sem KEY ID`, `msg KEY ID` or `mq NAME`.
 //!
 //! Nothing here locks or allocates, and `errno` is preserved: signal handlers and children after `vfork` send signals.
 
@@ -22,6 +23,9 @@ mod folders;
 mod lineage;
 mod machine;
 mod messages;
+mod objects;
+mod queues;
+mod received;
 pub(crate) mod system_calls;
 
 use std::ffi::{CStr, c_int};

@@ -27,14 +27,16 @@ pub fn describe_closed(effects: &Effects) -> Option<String> {
 /// Describes the attempts to reach other processes. Queries have no effect, and are not told.
 fn describe_refusals(effects: &Effects) -> Option<String> {
     let targets = |act| effects.refused.iter().filter(move |it| it.act == act).map(|it| it.target.clone());
-    let processes = [
-        (RefusedAct::Signal, "signalled"),
-        (RefusedAct::Settings, "changed settings of"),
-        (RefusedAct::Memory, "opened the memory of"),
+    let processes = ("other process", "other processes");
+    let kinds = [
+        (RefusedAct::Signal, "signalled", processes),
+        (RefusedAct::Settings, "changed settings of", processes),
+        (RefusedAct::Memory, "reached into", processes),
+        (RefusedAct::Queue, "used", ("shared object of others", "shared objects of others")),
     ];
-    let reached = processes.iter().filter_map(|(act, verb)| {
+    let reached = kinds.iter().filter_map(|(act, verb, (one, many))| {
         let number = targets(*act).count() as u64;
-        (number > 0).then(|| format!("{verb} {}", count(number, "other process", "other processes")))
+        (number > 0).then(|| format!("{verb} {}", count(number, one, many)))
     });
     let calls: Vec<String> = targets(RefusedAct::Machine).collect();
     let machine = (!calls.is_empty()).then(|| format!("changed the machine by {}", join(&calls)));

@@ -130,6 +130,7 @@ impl World {
             closed_descriptors: descriptors::list_closed(),
             ..Effects::default()
         };
+        others::remove_objects(&self.folder);
         let ended = match self.files {
             FilePlan::Kept => (effects, Fetched::default()),
             _ if record.is_entered => end_layers(&record, effects, window),

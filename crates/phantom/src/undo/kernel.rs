@@ -29,7 +29,7 @@ pub(crate) struct Stat {
 }
 
 impl Stat {
-    pub(super) fn is(&self, kind: u32) -> bool {
+    pub(crate) fn is(&self, kind: u32) -> bool {
         self.mode & libc::S_IFMT == kind
     }
 
@@ -93,7 +93,7 @@ pub(super) fn stat(path: &CStr) -> Answer<Stat> {
     stat_at(libc::AT_FDCWD, path, libc::AT_SYMLINK_NOFOLLOW)
 }
 
-pub(super) fn stat_descriptor(file: c_int) -> Answer<Stat> {
+pub(crate) fn stat_descriptor(file: c_int) -> Answer<Stat> {
     stat_at(file, c"", libc::AT_EMPTY_PATH)
 }
 
@@ -184,6 +184,30 @@ pub(crate) fn socket_option(socket: c_int, name: c_int) -> Answer<c_int> {
     Ok(value)
 }
 
+/// The process at the other end of a local socket (`SO_PEERCRED`, unix(7)).
+pub(crate) fn peer_process(socket: c_int) -> Answer<c_int> {
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    let (peer_at, length_at) = ((&raw mut peer) as c_long, (&raw mut length) as c_long);
+    let (level, name) = (c_long::from(libc::SOL_SOCKET), c_long::from(libc::SO_PEERCRED));
+    // SAFETY: the kernel writes one structure, and its length.
+    unsafe { call(libc::SYS_getsockopt, [c_long::from(socket), level, name, peer_at, length_at, 0]) }?;
+    Ok(peer.pid)
+}
+
+/// Closes a descriptor of the program, and gives its number to a copy of `file`.
+pub(crate) fn replace(number: c_int, file: &Descriptor) {
+    let words = [c_long::from(file.0), c_long::from(number), 0, 0, 0, 0];
+    // SAFETY: there are no addresses.
+    let _ = unsafe { call(libc::SYS_dup3, words) };
+}
+
+/// True if the kernel answers a query of a System V object's state.
+pub(crate) fn query_object(number: c_long, [first, second, third, fourth]: [c_long; 4]) -> bool {
+    // SAFETY: the kernel writes a state, for which the caller has room.
+    unsafe { call(number, [first, second, third, fourth, 0, 0]) }.is_ok()
+}
+
 /// True if this process has a capability (capget(2)).
 pub(crate) fn has_capability(number: u32) -> bool {
     // `_LINUX_CAPABILITY_VERSION_3`, and this process; then effective, permitted and inheritable sets, the lower halves first.
@@ -260,7 +284,7 @@ pub(super) fn attribute(path: &CStr, name: &CStr, buffer: &mut [u8]) -> Answer<u
 }
 
 /// The flags of an open file.
-pub(super) fn flags(file: c_int) -> Answer<c_int> {
+pub(crate) fn flags(file: c_int) -> Answer<c_int> {
     let words = [c_long::from(file), c_long::from(libc::F_GETFL), 0, 0, 0, 0];
     // SAFETY: there are no addresses.
     unsafe { call(libc::SYS_fcntl, words) }.map(|flags| flags as c_int)

@@ -64,14 +64,22 @@ pub enum RefusedAct {
     Settings,
     /// An access to memory or open files of a process.
     Memory,
+    /// A use of a shared memory, a semaphore or a message queue, by its number.
+    Queue,
     /// A change of the machine: its name, clock, network, kernel.
     Machine,
 }
 
 impl RefusedAct {
     /// All kinds.
-    pub const ALL: [RefusedAct; 5] =
-        [RefusedAct::Signal, RefusedAct::Query, RefusedAct::Settings, RefusedAct::Memory, RefusedAct::Machine];
+    pub const ALL: [RefusedAct; 6] = [
+        RefusedAct::Signal,
+        RefusedAct::Query,
+        RefusedAct::Settings,
+        RefusedAct::Memory,
+        RefusedAct::Queue,
+        RefusedAct::Machine,
+    ];
 
     /// The word of the notes.
     pub const fn word(self) -> &'static str {
@@ -80,6 +88,7 @@ impl RefusedAct {
             RefusedAct::Query => "query",
             RefusedAct::Settings => "settings",
             RefusedAct::Memory => "memory",
+            RefusedAct::Queue => "queue",
             RefusedAct::Machine => "machine",
         }
     }
