@@ -34,7 +34,7 @@ use std::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
 use wire::digest::{FNV_EMPTY, extend_fnv};
 
-use crate::files::note_in_run;
+use crate::notes::note_in_run;
 use crate::undo::CallResult;
 use crate::undo::kernel::{errno, set_errno};
 
@@ -46,17 +46,17 @@ const VARIABLE: &CStr = c"OOMPH_PROCESSES";
 const UNKNOWN: c_int = -1;
 /// The state of a process without a guard.
 const NOBODY: c_int = 0;
-/// Slots for the attempts noted by this process.
+/// Slots for the acts noted by this process.
 const NOTES: usize = 256;
 
 static OWNER: AtomicI32 = AtomicI32::new(UNKNOWN);
 static SPARED: AtomicI32 = AtomicI32::new(0);
-/// Hashes of noted attempts; 0 is a free slot.
+/// Hashes of noted acts; 0 is a free slot.
 static NOTED: [AtomicU64; NOTES] = [const { AtomicU64::new(0) }; NOTES];
 
 /// The processes of the run: those below `owner`.
 #[derive(Clone, Copy)]
-struct Run {
+struct Family {
     owner: c_int,
     /// A process below the owner that is not the program's: the watchdog.
     spared: c_int,
@@ -97,13 +97,13 @@ impl Act {
     }
 }
 
-/// The run that this process is guarded for. One atomic load after the first call.
-fn current() -> Option<Run> {
+/// The run of this process, if guarded. One atomic load after the first call.
+fn current() -> Option<Family> {
     let owner = match OWNER.load(Ordering::Acquire) {
         UNKNOWN => read_owner(),
         known => known,
     };
-    (owner != NOBODY).then(|| Run { owner, spared: SPARED.load(Ordering::Relaxed) })
+    (owner != NOBODY).then(|| Family { owner, spared: SPARED.load(Ordering::Relaxed) })
 }
 
 #[cold]
@@ -128,7 +128,7 @@ pub(crate) fn without_guard<T>(work: impl FnOnce() -> T) -> T {
 }
 
 /// Answers a call, or makes it.
-fn answer<T: CallResult>(decide: impl FnOnce(Run) -> Reply, call: impl FnOnce() -> T) -> T {
+fn answer<T: CallResult>(decide: impl FnOnce(Family) -> Reply, call: impl FnOnce() -> T) -> T {
     let Some(run) = current() else { return call() };
     let before = errno();
     let reply = decide(run);
@@ -143,7 +143,7 @@ fn answer<T: CallResult>(decide: impl FnOnce(Run) -> Reply, call: impl FnOnce() 
     }
 }
 
-/// Notes an attempt, once in a process.
+/// Notes a refused act, once in a process.
 fn note(act: Act, target: impl Display + Copy) {
     let mut hash = Hash(extend_fnv(FNV_EMPTY, act.word().as_bytes()));
     // Hashing does not fail.

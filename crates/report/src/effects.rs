@@ -24,7 +24,7 @@ pub fn describe_closed(effects: &Effects) -> Option<String> {
     (!numbers.is_empty()).then(|| format!("closed {closed} of the shell for the program: {}", join(&numbers)))
 }
 
-/// Describes the attempts to reach other processes. Queries have no effect, and are not told.
+/// Describes the refused acts on other processes. Queries have no effect, and are left out.
 fn describe_refusals(effects: &Effects) -> Option<String> {
     let targets = |act| effects.refused.iter().filter(move |it| it.act == act).map(|it| it.target.clone());
     let processes = ("other process", "other processes");

@@ -1,13 +1,13 @@
-//! Confines the process of a program: the kernel refuses what reaches other processes or the machine.
+//! Confines the process of a program: the kernel refuses acts on other processes and on the machine.
 //!
 //! # Note [Confinement]
 //!
 //! A private file system does not stop a signal, a change of a clock, or a write through `/proc/PID/root`. Under every guard the
-//! process gives up, for itself and its children:
+//! process and its children lose:
 //!
 //! - the capabilities beyond a program's own files and processes ([`KEPT`]): the network's interfaces, the clock, modules, mounts;
-//! - signals to other processes, and `ptrace` of other processes with all that the kernel checks alike: `/proc/PID/{root,cwd,fd,mem,ns}`,
-//!   `process_vm_writev`, `pidfd_getfd` (Landlock, from Linux 6.12; `ptrace` from 5.13).
+//! - signals to other processes, and `ptrace` of other processes with the accesses under the same check: `/proc/PID/{root,cwd,fd,mem,ns}`,
+//!   `process_vm_writev`, `pidfd_getfd` (Landlock, from Linux 6.12).
 //!
 //! The processes of the run share one Landlock domain, and oomph stands outside: oomph ends the program as before.
 
@@ -70,7 +70,7 @@ fn scope_signals() -> io::Result<bool> {
     Ok(enter().unwrap_or(false))
 }
 
-/// Gives up all capabilities but `kept`, also those that a program of the superuser would regain at `execve`.
+/// Drops all capabilities but `kept`, also for programs of the superuser after `execve`.
 fn drop_capabilities(kept: CapabilitySet) -> io::Result<()> {
     for capability in CapabilitySet::all().iter().filter(|it| !KEPT.contains(*it)) {
         if remove_capability_from_bounding_set(capability).is_err_and(|errno| errno == Errno::PERM) {

@@ -11,9 +11,9 @@ use nix::unistd::{Gid, Uid, chdir, chroot, getgid, getuid, pivot_root};
 
 use crate::confine;
 use crate::inputs;
-use crate::layer::{Layers, NOTHING};
+use crate::layer::Layers;
 use crate::loopback;
-use crate::mounts::Mounts;
+use crate::mounts::{Mounts, NOTHING};
 use crate::owners;
 use crate::record::Record;
 use crate::spec::Spec;

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
+/// No data, or no source, for `mount`.
+pub(crate) const NOTHING: Option<&str> = None;
 /// File systems of the kernel, of clusters and of daemons, without files of the user.
 const KERNELS: [&str; 24] = [
     "autofs",

@@ -4,8 +4,7 @@ use std::path::Path;
 
 use nix::mount::{MsFlags, mount};
 
-use crate::layer::NOTHING;
-use crate::mounts::{Mount, Mounts};
+use crate::mounts::{Mount, Mounts, NOTHING};
 use crate::record::Uncovered;
 
 /// Folders with settings of the machine, as container engines protect them: the superuser may write there without capabilities.

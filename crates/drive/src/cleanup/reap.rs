@@ -40,7 +40,7 @@ pub(crate) fn spare(child: Pid) {
     SPARED.store(child.as_raw(), Ordering::SeqCst);
 }
 
-/// The child that [`spare`] named; 0 without one.
+/// The child of the last call of [`spare`]; 0 before a call.
 pub(crate) fn spared() -> i32 {
     SPARED.load(Ordering::SeqCst)
 }

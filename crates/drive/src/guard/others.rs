@@ -1,4 +1,5 @@
-//! Reads the refused attempts of a run to reach other processes, and removes the objects that it left in memory (Note [Other processes] in `crates/phantom/src/others.rs`).
+//! Reads the refused acts of a run on other processes, and removes the objects that the run left in memory (Note `[Other processes]` in
+//! `crates/phantom/src/others.rs`).
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -3,8 +3,8 @@
 use std::ffi::{c_char, c_int};
 
 use super::lineage::{Relation, parse_number, relate};
-use super::{Act, Run, current, note};
-use crate::files::Path;
+use super::{Act, Family, current, note};
+use crate::notes::Path;
 use crate::undo::kernel::{errno, set_errno};
 
 /// Settings of the machine, without a slash at the end.
@@ -19,7 +19,7 @@ pub(crate) fn refuse_open(folder: c_int, path: *const c_char, flags: c_int) -> O
     refusal
 }
 
-fn refuse(run: Run, path: &[u8]) -> Option<c_int> {
+fn refuse(run: Family, path: &[u8]) -> Option<c_int> {
     let is_below =
         |folder: &[u8]| path.strip_prefix(folder).is_some_and(|rest| rest.first().is_none_or(|it| *it == b'/'));
     if SETTINGS.iter().any(|folder| is_below(folder)) {

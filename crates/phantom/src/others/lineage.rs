@@ -3,8 +3,8 @@
 use std::ffi::{CStr, c_int};
 use std::fmt::Write as _;
 
-use super::Run;
-use crate::files::Line;
+use super::Family;
+use crate::notes::Line;
 use crate::undo::kernel::{self, Answer};
 
 /// The longest chain of parents that is followed.
@@ -26,7 +26,7 @@ pub(super) enum Relation {
 }
 
 /// Relates a process, or a thread, to the run.
-pub(super) fn relate(run: Run, pid: c_int) -> Relation {
+pub(super) fn relate(run: Family, pid: c_int) -> Relation {
     if pid == this_process() || is_below(run, pid) {
         Relation::Own
     } else if !is_visible(run) {
@@ -40,7 +40,7 @@ pub(super) fn relate(run: Run, pid: c_int) -> Relation {
 }
 
 /// True if this process finds itself below the owner, by the numbers of `/proc`.
-fn is_visible(run: Run) -> bool {
+fn is_visible(run: Family) -> bool {
     let mut buffer = [0; 32];
     let shown = kernel::read_link(c"/proc/self", &mut buffer).ok().and_then(|length| parse_number(&buffer[..length]));
     shown == Some(this_process()) && is_below(run, this_process())
@@ -51,7 +51,7 @@ fn this_process() -> c_int {
     unsafe { libc::getpid() }
 }
 
-fn is_below(run: Run, pid: c_int) -> bool {
+fn is_below(run: Family, pid: c_int) -> bool {
     let mut child = pid;
     for _ in 0..MOST_GENERATIONS {
         match read_state(child) {
@@ -64,23 +64,23 @@ fn is_below(run: Run, pid: c_int) -> bool {
 }
 
 /// The fields of a process's state that are of use here.
-pub(super) struct State {
+pub(super) struct Lineage {
     parent: c_int,
     pub(super) group: c_int,
 }
 
 /// Reads the state of a process or a thread; `None` if there is none.
-pub(super) fn read_state(pid: c_int) -> Option<State> {
+pub(super) fn read_state(pid: c_int) -> Option<Lineage> {
     let mut buffer = [0; HEAD_BYTES];
     let text = read_head(format_args!("/proc/{pid}/stat"), &mut buffer).ok()?;
     parse_state(text)
 }
 
 /// Parses the fields behind the name: state, parent, group. The name in parentheses may hold any character.
-fn parse_state(text: &[u8]) -> Option<State> {
+fn parse_state(text: &[u8]) -> Option<Lineage> {
     let end = text.iter().rposition(|byte| *byte == b')')?;
     let mut fields = text.get(end + 2..)?.split(|byte| *byte == b' ').skip(1);
-    Some(State { parent: parse_number(fields.next()?)?, group: parse_number(fields.next()?)? })
+    Some(Lineage { parent: parse_number(fields.next()?)?, group: parse_number(fields.next()?)? })
 }
 
 /// The process of a descriptor from `pidfd_open`; `None` for another descriptor.
@@ -160,9 +160,9 @@ mod tests {
         let parent = read_state(this).unwrap().parent;
         let mut child = std::process::Command::new("sleep").arg("60").spawn().unwrap();
         let pid = child.id() as c_int;
-        let run = Run { owner: parent, spared: 0 };
+        let run = Family { owner: parent, spared: 0 };
         let found = [this, pid, parent, 1].map(|pid| relate(run, pid));
-        let spared = is_below(Run { owner: this, spared: pid }, pid);
+        let spared = is_below(Family { owner: this, spared: pid }, pid);
         let mut seen = false;
         visit_processes(|other| seen |= other == pid);
         child.kill().unwrap();

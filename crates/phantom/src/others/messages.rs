@@ -8,7 +8,7 @@ use crate::undo::kernel;
 /// The first type of a routing message; types come in fours: new, delete, get, set (linux/rtnetlink.h).
 const FIRST_TYPE: u16 = 16;
 const GET: u16 = 2;
-/// The bytes of a message that are looked at: a `struct nlmsghdr`.
+/// The bytes of a message up to the end of a `struct nlmsghdr`.
 pub(super) const HEAD_BYTES: usize = 16;
 /// The capability for such changes (linux/capability.h).
 const NET_ADMIN: u32 = 12;

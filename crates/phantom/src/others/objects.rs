@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 
 use wire::digest::{FNV_EMPTY, extend_fnv};
 
-use super::{Act, Run, current, note};
-use crate::files::{Line, find_in_run, note_in_run};
+use super::{Act, Family, Reply, current, note};
+use crate::notes::{Line, find_in_run, note_in_run};
 use crate::undo::kernel::{self, Answer, errno, set_errno};
 
 /// The most bytes of notes that are searched.
@@ -47,7 +47,7 @@ impl Kind {
 }
 
 /// The run, if its objects are among those of the machine.
-fn run_among_others() -> Option<Run> {
+fn run_among_others() -> Option<Family> {
     // SAFETY: the name ends with a NUL. A program that changes the environment in another thread races with any reader.
     let guard = unsafe { libc::getenv(c"OOMPH_GUARD".as_ptr()) };
     // SAFETY: the environment holds C strings.
@@ -79,18 +79,28 @@ pub(super) fn get(kind: Kind, key: c_int, flags: c_int, make: impl Fn(c_int) -> 
 
 /// Calls `call` if the object is the run's; fails as for an object that is not there. `fails`: the answer of a failed call.
 pub(super) fn use_object<T>(kind: Kind, id: c_int, fails: T, call: impl FnOnce() -> T) -> T {
-    if run_among_others().is_none() {
-        return call();
-    }
     let before = errno();
-    let is_own = search(|word, _, own| word == kind.word().as_bytes() && own == id);
+    let reply = decide_use(kind, id);
     set_errno(before);
-    if is_own.is_some() {
-        return call();
+    let Reply::Fail(number) = reply else { return call() };
+    set_errno(number);
+    fails
+}
+
+/// The answer to a use of an object.
+pub(super) fn decide_use(kind: Kind, id: c_int) -> Reply {
+    let is_own = || search(|word, _, own| word == kind.word().as_bytes() && own == id).is_some();
+    if run_among_others().is_none() || is_own() {
+        return Reply::Pass;
     }
     note(Act::Queue, id);
-    set_errno(libc::EINVAL);
-    fails
+    Reply::Fail(libc::EINVAL)
+}
+
+/// The answer to a system call with a key or a name: only the functions of the C library have objects of the run.
+pub(super) fn decide_key(key: c_int) -> Reply {
+    let is_free = key == libc::IPC_PRIVATE || run_among_others().is_none();
+    if is_free { Reply::Pass } else { Reply::Fail(libc::ENOSYS) }
 }
 
 fn fail(number: c_int) -> c_int {

@@ -4,7 +4,7 @@ use std::ffi::{c_int, c_uint, c_void};
 use std::mem::transmute;
 
 use super::lineage::{Relation, read_state, relate};
-use super::{Act, Run, current, note};
+use super::{Act, Family, current, note};
 use crate::host::Behind;
 use crate::undo::kernel::{self, errno, set_errno};
 
@@ -61,7 +61,7 @@ fn check(socket: c_int, message: *const libc::msghdr) {
 }
 
 /// The process at the other end of a local socket, if it lives outside the run. A process that has ended may have been the run's.
-fn find_foreign(run: Run, socket: c_int) -> Option<c_int> {
+fn find_foreign(run: Family, socket: c_int) -> Option<c_int> {
     let peer = kernel::peer_process(socket).ok().filter(|pid| *pid > 0)?;
     (read_state(peer).is_some() && relate(run, peer) != Relation::Own).then_some(peer)
 }

@@ -3,7 +3,8 @@
 use std::ffi::{c_char, c_int, c_long};
 
 use super::calls::PRIORITIES;
-use super::{Act, Reply, Run, answer, decide, folders, machine};
+use super::objects::{self, Kind};
+use super::{Act, Family, Reply, answer, decide, folders, machine};
 
 /// `IOPRIO_WHO_PROCESS`, `IOPRIO_WHO_PGRP` and `IOPRIO_WHO_USER` (linux/ioprio.h).
 const CLASSES: [c_int; 3] = [1, 2, 3];
@@ -15,7 +16,7 @@ pub(crate) fn guard(number: c_long, words: [c_long; 4], call: impl FnOnce() -> c
     outcome
 }
 
-fn decide(run: Run, number: c_long, [first, second, third, _]: [c_long; 4]) -> Reply {
+fn decide(run: Family, number: c_long, [first, second, third, _]: [c_long; 4]) -> Reply {
     let (pid, signal) = (first as c_int, second as c_int);
     match number {
         libc::SYS_kill => decide::signal(run, pid, signal),
@@ -36,6 +37,14 @@ fn decide(run: Run, number: c_long, [first, second, third, _]: [c_long; 4]) -> R
         libc::SYS_process_madvise => decide::reach_descriptor(run, Act::Settings, pid),
         libc::SYS_process_vm_writev => decide::reach(run, Act::Memory, pid),
         libc::SYS_ptrace => decide::trace(run, first, signal),
+        libc::SYS_shmget | libc::SYS_semget | libc::SYS_msgget => objects::decide_key(pid),
+        libc::SYS_mq_open | libc::SYS_mq_unlink => objects::decide_key(pid),
+        libc::SYS_shmat => objects::decide_use(Kind::Memory, pid),
+        libc::SYS_shmctl if signal != libc::IPC_STAT => objects::decide_use(Kind::Memory, pid),
+        libc::SYS_semop | libc::SYS_semtimedop => objects::decide_use(Kind::Semaphores, pid),
+        libc::SYS_semctl if third as c_int != libc::IPC_STAT => objects::decide_use(Kind::Semaphores, pid),
+        libc::SYS_msgsnd | libc::SYS_msgrcv => objects::decide_use(Kind::Queue, pid),
+        libc::SYS_msgctl if signal != libc::IPC_STAT => objects::decide_use(Kind::Queue, pid),
         libc::SYS_open => open(libc::AT_FDCWD, first, second),
         libc::SYS_openat => open(pid, second, third),
         _ => Reply::Pass,

@@ -195,7 +195,7 @@ pub(crate) fn peer_process(socket: c_int) -> Answer<c_int> {
     Ok(peer.pid)
 }
 
-/// Closes a descriptor of the program, and gives its number to a copy of `file`.
+/// Closes a descriptor of the program, and makes a copy of `file` with the same number.
 pub(crate) fn replace(number: c_int, file: &Descriptor) {
     let words = [c_long::from(file.0), c_long::from(number), 0, 0, 0, 0];
     // SAFETY: there are no addresses.

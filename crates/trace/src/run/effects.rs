@@ -33,7 +33,7 @@ pub struct Effects {
     /// True if the kernel refuses signals to processes outside the run; false if only the functions of the C library do.
     #[serde(default)]
     pub is_apart: bool,
-    /// The attempts to reach other processes or the machine, without effect.
+    /// The acts on other processes and on the machine, refused by a guard.
     #[serde(default)]
     pub refused: Vec<Refusal>,
     /// The numbers of the inherited descriptors that were closed for the program.
@@ -41,17 +41,17 @@ pub struct Effects {
     pub closed_descriptors: Vec<u32>,
 }
 
-/// An attempt to reach another process or the machine, refused by a guard.
+/// An act on another process or on the machine, refused by a guard.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Refusal {
-    /// The kind of the attempt.
+    /// The kind of the act.
     pub act: RefusedAct,
     /// The process id of the other process, or the name of the system call.
     pub target: String,
 }
 
-/// The kinds of attempts.
+/// The kinds of acts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

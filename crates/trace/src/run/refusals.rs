@@ -1,10 +1,10 @@
-//! The attempts of a program to reach other processes, from the notes of the run directory.
+//! The refused acts of a program on other processes, from the notes of the run directory.
 
 use std::collections::BTreeSet;
 
 use super::effects::{Refusal, RefusedAct};
 
-/// Reads the notes (Note `[Other processes]` in `crates/phantom/src/others.rs`): `ACT TARGET`, each with a NUL at the end. An attempt counts
+/// Reads the notes (Note `[Other processes]` in `crates/phantom/src/others.rs`): `ACT TARGET`, each with a NUL at the end. An act counts
 /// once; a cut note is left out.
 pub fn read_refusals(bytes: &[u8]) -> Vec<Refusal> {
     let whole = bytes.iter().rposition(|byte| *byte == 0).map_or(&[][..], |end| &bytes[..end]);
@@ -23,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_attempt_counts_once() {
+    fn an_act_counts_once() {
         let notes = b"signal 71\0settings 4\0signal 71\0unknown 3\0machine sethostname\0signal 9";
         let refusal = |act, target: &str| Refusal { act, target: target.to_owned() };
         let expected = [

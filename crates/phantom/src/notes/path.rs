@@ -53,7 +53,7 @@ impl Path {
         usize::try_from(length).ok()
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         let end = (self.length + bytes.len()).min(self.bytes.len() - 1);
         self.bytes[self.length..end].copy_from_slice(&bytes[..end - self.length]);
         self.length = end;
@@ -63,12 +63,12 @@ impl Path {
         &self.bytes[..self.length]
     }
 
-    pub(super) fn hash(&self, kind: u8) -> u64 {
+    pub(crate) fn hash(&self, kind: u8) -> u64 {
         extend_fnv(extend_fnv(FNV_EMPTY, &[kind]), self.bytes()).max(1)
     }
 
     /// Queries the state; `None` for an absent file.
-    pub(super) fn state(&self) -> Option<libc::stat> {
+    pub(crate) fn state(&self) -> Option<libc::stat> {
         let mut state = std::mem::MaybeUninit::<libc::stat>::uninit();
         // SAFETY: the path ends with a NUL, since its last byte is never written, and the kernel fills the structure.
         unsafe {

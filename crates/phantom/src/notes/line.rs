@@ -29,7 +29,7 @@ impl Line {
     }
 
     /// Writes the note and a NUL. The file is opened for each note: a program may close any file number.
-    pub(super) fn end(&self, taker: *const c_char) {
+    pub(crate) fn end(&self, taker: *const c_char) {
         let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
         // SAFETY: the taker is a C string that is never freed; the bytes are ours, and the one after the text is a NUL.
         unsafe {
