@@ -20,7 +20,7 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 
 use drive::cleanup::{temporary, watchdog};
-use drive::guard::world;
+use drive::guard::entering;
 
 use crate::exit::ExitStatus;
 
@@ -36,8 +36,8 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         watchdog::watch(owner, places);
         return ExitCode::SUCCESS;
     }
-    if let Some((spec, words)) = world::find_entering(&line) {
-        output::say(&format!("the program could not be started: {}", world::become_program(spec, words)));
+    if let Some((spec, words)) = entering::find_entering(&line) {
+        output::say(&format!("the program could not be started: {}", entering::become_program(spec, words)));
         return ExitStatus::Failed.into();
     }
     drive::events::set_listener(Box::new(effects::run_progress::ShownRuns::default()));

@@ -39,8 +39,9 @@ pub(crate) fn prepare(
 /// Sentences on the effects of the first run.
 pub(crate) fn describe_effects(outside: &Outside) -> impl Iterator<Item = String> {
     let effects = outside.effects();
-    let sentences = effects
-        .iter()
-        .flat_map(|effects| [effects::describe(effects, outside.connects_once()), effects::describe_gaps(effects)]);
+    let sentences = effects.iter().flat_map(|effects| {
+        let described = effects::describe(effects, outside.connects_once());
+        [described, effects::describe_closed(effects), effects::describe_gaps(effects)]
+    });
     sentences.flatten().collect::<Vec<_>>().into_iter()
 }

@@ -24,9 +24,7 @@
 //! the table of noted paths has no lock: forked children, signal handlers and threads may note at the same time.
 
 mod calls;
-mod line;
 mod network;
-mod path;
 mod raw;
 
 use std::ffi::{CStr, CString, c_char, c_int};
@@ -36,8 +34,7 @@ use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use wire::digest::{FNV_EMPTY, extend_fnv, hash_names};
 
-use line::Line;
-use path::Path;
+use crate::notes::{Line, Path};
 
 /// `OOMPH_FILES=`, as an environment holds it.
 const ASSIGNMENT: [u8; wire::variable::FILES.len() + 1] = with_last(wire::variable::FILES, b'=');
@@ -49,8 +46,6 @@ const GUARD: [u8; wire::variable::UNDO.len() + 1] = with_last(wire::variable::UN
 const PLACES: usize = 1 << 16;
 /// Slots tried for a path.
 const PROBES: usize = 64;
-/// Longest path that the kernel accepts.
-const PATH_BYTES: usize = libc::PATH_MAX as usize;
 
 /// Hashes of noted paths; 0 is a free slot.
 static NOTED: [AtomicU64; PLACES] = [const { AtomicU64::new(0) }; PLACES];

@@ -7,12 +7,12 @@
 //! # Design constraints
 //! - Nothing of PyTorch's allocator is known here: PyTorch brings the real allocator.
 //! - Every out-parameter is written, or the call fails loudly and by name. See Note [Out-parameters] in `boundary`.
-//! - `unsafe` lives in `boundary`, `caller`, `enter`, `fatbin`, `files`, `holes`, `host`, `resolve`, `table/mapping`, `undo` and `values`; the files under `api`
+//! - `unsafe` lives in `boundary`, `caller`, `enter`, `fatbin`, `files`, `holes`, `host`, `notes`, `others`, `resolve`, `table/mapping`, `undo` and `values`; the files under `api`
 //!   take typed parameters and need none.
 //! - Inert until CUDA is used: preloaded into a compiler or a shell, the library costs nothing and changes nothing,
 //!   except the addresses of large aligned requests (Note [Host memory] in `host`), notes on connections (Note `[Connections]` in
 //!   `files/network.rs`) and, if a launcher asks, notes on the files read (Note [Files looked at] in `files`), a
-//!   journal of changes (Note [Undo journal] in `undo`) and holes for written zeros (Note `[Holes]` in `holes`).
+//!   journal of changes (Note [Undo journal] in `undo`), a guard of other processes (Note [Other processes] in `others`) and holes for written zeros (Note `[Holes]` in `holes`).
 
 mod api;
 mod boundary;
@@ -29,6 +29,8 @@ mod holes;
 mod host;
 mod journal;
 mod ledger;
+mod notes;
+mod others;
 mod ranges;
 mod resolve;
 mod space;

@@ -36,7 +36,7 @@ mod calls;
 mod descriptors;
 mod extended;
 pub(crate) mod helpers;
-mod kernel;
+pub(crate) mod kernel;
 mod place;
 mod preserve;
 mod record;

@@ -9,6 +9,7 @@ use std::fs;
 use std::io::Write as _;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -316,6 +317,31 @@ fn zeros_written_under_a_guard_are_holes() {
             Some(guard) => program.with("OOMPH_GUARD", guard).run(),
             None => program.run(),
         };
+    }
+}
+
+#[test]
+fn processes_outside_the_run_are_out_of_reach() {
+    let folder = tempfile::tempdir().unwrap();
+    // A child of this process that the variable leaves out of the run; a signal would end it.
+    let mut victim = Command::new("sleep").arg("600").process_group(0).spawn().unwrap();
+    let output = Command::new(compile("others", folder.path()))
+        .env("LD_PRELOAD", library())
+        .env("OOMPH_RUN_DIR", folder.path())
+        .env("OOMPH_PROCESSES", format!("{} {}", std::process::id(), victim.id()))
+        .env("VICTIM", victim.id().to_string())
+        .process_group(0)
+        .output()
+        .unwrap();
+    let is_alive = victim.try_wait().unwrap().is_none();
+    victim.kill().unwrap();
+    victim.wait().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "");
+    assert!(output.status.success() && is_alive, "{output:?}");
+    let notes = fs::read_to_string(folder.path().join("others")).unwrap();
+    let victim = victim.id();
+    for note in [format!("signal {victim}"), format!("settings {victim}"), format!("memory {victim}")] {
+        assert!(notes.split('\0').any(|it| it == note), "{note} in {notes:?}");
     }
 }
 

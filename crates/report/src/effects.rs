@@ -1,7 +1,7 @@
 //! One sentence on the effects of a dry run.
 
 use trace::Bytes;
-use trace::run::{Effects, FileGuard};
+use trace::run::{Effects, FileGuard, RefusedAct};
 
 use crate::words::count;
 
@@ -11,9 +11,37 @@ const HOSTS_SHOWN: usize = 3;
 /// Describes the effects, such as `the program wrote 6 files and removed 1 folder (undone), and connected to api.example.org`; `None` without
 /// any. `connects_once`: true if later runs had no network.
 pub fn describe(effects: &Effects, connects_once: bool) -> Option<String> {
+    let hosts = describe_hosts(effects, connects_once);
     let parts: Vec<String> =
-        describe_files(effects).into_iter().chain(describe_hosts(effects, connects_once)).collect();
+        describe_files(effects).into_iter().chain(hosts).chain(describe_refusals(effects)).collect();
     (!parts.is_empty()).then(|| format!("the program {}", parts.join(", and ")))
+}
+
+/// Describes the inherited descriptors that were closed; `None` without any.
+pub fn describe_closed(effects: &Effects) -> Option<String> {
+    let numbers: Vec<String> = effects.closed_descriptors.iter().map(u32::to_string).collect();
+    let closed = count(numbers.len() as u64, "descriptor", "descriptors");
+    (!numbers.is_empty()).then(|| format!("closed {closed} of the shell for the program: {}", join(&numbers)))
+}
+
+/// Describes the refused acts on other processes. Queries have no effect, and are left out.
+fn describe_refusals(effects: &Effects) -> Option<String> {
+    let targets = |act| effects.refused.iter().filter(move |it| it.act == act).map(|it| it.target.clone());
+    let processes = ("other process", "other processes");
+    let kinds = [
+        (RefusedAct::Signal, "signalled", processes),
+        (RefusedAct::Settings, "changed settings of", processes),
+        (RefusedAct::Memory, "reached into", processes),
+        (RefusedAct::Queue, "used", ("shared object of others", "shared objects of others")),
+    ];
+    let reached = kinds.iter().filter_map(|(act, verb, (one, many))| {
+        let number = targets(*act).count() as u64;
+        (number > 0).then(|| format!("{verb} {}", count(number, one, many)))
+    });
+    let calls: Vec<String> = targets(RefusedAct::Machine).collect();
+    let machine = (!calls.is_empty()).then(|| format!("changed the machine by {}", join(&calls)));
+    let parts: Vec<String> = reached.chain(machine).collect();
+    (!parts.is_empty()).then(|| format!("{} (not done)", join(&parts)))
 }
 
 /// Describes the folders that the guard did not cover, and a weaker guard where files were written.
@@ -72,7 +100,7 @@ fn join(parts: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace::run::{Host, UncoveredFolder};
+    use trace::run::{Host, Refusal, UncoveredFolder};
 
     #[test]
     fn effects_are_one_sentence() {
@@ -96,6 +124,20 @@ mod tests {
         for (effects, expected) in cases {
             assert_eq!(describe(&effects, true).as_deref(), expected);
         }
+        let refusal = |act, target: &str| Refusal { act, target: target.to_owned() };
+        let refused = vec![
+            refusal(RefusedAct::Signal, "71"),
+            refusal(RefusedAct::Query, "1"),
+            refusal(RefusedAct::Settings, "71"),
+            refusal(RefusedAct::Settings, "72"),
+            refusal(RefusedAct::Machine, "sethostname"),
+        ];
+        let reaching = Effects { refused, closed_descriptors: vec![3, 9], ..Effects::default() };
+        let expected = "the program signalled 1 other process, changed settings of 2 other processes and changed the machine by \
+                        sethostname (not done)";
+        assert_eq!(describe(&reaching, true).as_deref(), Some(expected));
+        let expected = "closed 2 descriptors of the shell for the program: 3 and 9";
+        assert_eq!(describe_closed(&reaching).as_deref(), Some(expected));
         let folder = UncoveredFolder { path: "/mnt/nas".to_owned(), reason: "cifs: Invalid argument".to_owned() };
         let gap = Effects { uncovered: vec![folder], ..Effects::default() };
         let expected = "changes in /mnt/nas (cifs: Invalid argument) are not undone";

@@ -27,11 +27,12 @@ mod phantom;
 mod process;
 mod read;
 mod record;
+mod refusals;
 mod tail;
 
 pub use self::action::{ActionField, ActionKind, RemedyAction};
 pub use self::census::{Category, CensusTime, census_of_device};
-pub use self::effects::{ChangedPath, Effects, FileGuard, Host, PathChange, UncoveredFolder};
+pub use self::effects::{ChangedPath, Effects, FileGuard, Host, PathChange, Refusal, RefusedAct, UncoveredFolder};
 pub use self::hosts::read_hosts;
 pub use self::launch::{Ended, HostRecord, Job, Launch};
 pub use self::ledger::Ledger;
@@ -40,6 +41,7 @@ pub use self::phantom::{
 };
 pub use self::read::{LaunchError, read_launch, read_phantom_records, read_records};
 pub use self::record::*;
+pub use self::refusals::read_refusals;
 pub use self::tail::{Problem, ProblemKind, Tail};
 pub use wire::owner;
 

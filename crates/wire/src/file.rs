@@ -12,6 +12,10 @@ pub const WORLD_SPEC: &str = "world-spec";
 pub const WORLD: &str = "world";
 /// The connections of the program (Note `[Connections]` in `crates/phantom/src/files/network.rs`).
 pub const HOSTS: &str = "hosts";
+/// The refused acts on other processes (Note `[Other processes]` in `crates/phantom/src/others.rs`).
+pub const OTHERS: &str = "others";
+/// The System V objects and message queues of a run without a namespace for them (`crates/phantom/src/others/objects.rs`).
+pub const OBJECTS: &str = "objects";
 /// Standard error of a fork server.
 pub const SERVER_LOG: &str = "server.log";
 /// Ending of the agent's records: `rank0.marks.jsonl`.

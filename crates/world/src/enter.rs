@@ -9,9 +9,11 @@ use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::{Gid, Uid, chdir, chroot, getgid, getuid, pivot_root};
 
-use crate::layer::{Layers, NOTHING};
+use crate::confine;
+use crate::inputs;
+use crate::layer::Layers;
 use crate::loopback;
-use crate::mounts::Mounts;
+use crate::mounts::{Mounts, NOTHING};
 use crate::owners;
 use crate::record::Record;
 use crate::spec::Spec;
@@ -34,16 +36,38 @@ impl EnterError {
     }
 }
 
-/// Moves this process into a world, and writes the [`Record`]. The process must have a single thread. Returns true if the process was moved,
-/// and false if the kernel refused the namespaces and nothing changed. After an error the process is between the worlds, and must end.
-pub fn enter(spec: &Spec) -> Result<bool, EnterError> {
+/// The result of [`enter`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Entered {
+    /// The process has a file system of its own, and is confined.
+    Layers,
+    /// The process is confined, as a specification without layers asks.
+    Confined,
+    /// The kernel refused the namespaces, and nothing changed.
+    Refused,
+}
+
+/// Moves this process into a world, and writes the [`Record`]. The process must have a single thread. After an error the process is between
+/// the worlds, and must end.
+pub fn enter(spec: &Spec) -> Result<Entered, EnterError> {
+    let kept = confine::find_kept().map_err(EnterError::at("capabilities"))?;
+    let layers = if spec.has_layers { enter_layers(spec)? } else { Some(Record::default()) };
+    let Some(record) = layers else { return Ok(Entered::Refused) };
+    inputs::open_again(&spec.inputs, spec.has_layers);
+    let is_apart = confine::confine(kept).map_err(EnterError::at("capabilities"))?;
+    write(spec, &Record { is_apart, ..record })?;
+    Ok(if spec.has_layers { Entered::Layers } else { Entered::Confined })
+}
+
+/// Makes the namespaces and the new root; `None` if the kernel refuses.
+fn enter_layers(spec: &Spec) -> Result<Option<Record>, EnterError> {
     let folder = std::env::current_dir().map_err(EnterError::at("current folder"))?;
     let (user, group) = (getuid(), getgid());
     let own = match separate(spec.is_offline, &folder, &spec.folders) {
         Ok(own) => own,
         Err(refusal) => {
             write_refusal(spec, &refusal)?;
-            return Ok(false);
+            return Ok(None);
         }
     };
     if own.is_some() {
@@ -55,7 +79,7 @@ pub fn enter(spec: &Spec) -> Result<bool, EnterError> {
     let record = Record { is_entered: true, ..layers.into_record() };
     write(spec, &record)?;
     change_root(&root(spec), &folder)?;
-    Ok(true)
+    Ok(Some(record))
 }
 
 /// The folder of the new root.
@@ -72,7 +96,7 @@ fn write(spec: &Spec, record: &Record) -> Result<(), EnterError> {
 /// superuser.
 fn separate(is_offline: bool, folder: &Path, known: &[PathBuf]) -> Result<Option<Vec<PathBuf>>, EnterError> {
     let network = if is_offline { CloneFlags::CLONE_NEWNET } else { CloneFlags::empty() };
-    let files = CloneFlags::CLONE_NEWNS | network;
+    let files = CloneFlags::CLONE_NEWNS | CloneFlags::CLONE_NEWIPC | network;
     match unshare(files) {
         Ok(()) => Ok(None),
         Err(Errno::EPERM) if owners::is_shared(folder) => {

@@ -11,13 +11,12 @@ use nix::errno::Errno;
 use nix::mount::{MsFlags, mount};
 use nix::unistd::{AccessFlags, access};
 
-use crate::mounts::{Mount, Mounts};
+use crate::mounts::{Mount, Mounts, NOTHING};
 use crate::record::{Layer, Record, Uncovered};
 use crate::scratch;
+use crate::settings;
 use crate::spec::Spec;
 
-/// No data, or no source, for `mount`.
-pub(crate) const NOTHING: Option<&str> = None;
 /// Options of an overlay for the superuser, the best first (Documentation/filesystems/overlayfs.rst, 6.18). With `redirect_dir` a
 /// folder can be renamed, with `index` hard links stay together, without `xino` a file has the number of the file below, and `volatile`
 /// saves the time of `fsync` (Linux 5.10).
@@ -73,6 +72,8 @@ impl<'a> Layers<'a> {
         for socket in list_sockets(&fs::read("/proc/net/unix").unwrap_or_default()) {
             self.show(&socket);
         }
+        let is_superuser = self.own.is_none();
+        self.record.uncovered.extend(settings::protect(&self.root, &self.mounts, is_superuser));
     }
 
     /// Lays an overlay over a folder of the user below folders of other users (Note [Owners] in `owners`).

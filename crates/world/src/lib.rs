@@ -19,19 +19,22 @@
 
 #![allow(rustdoc::broken_intra_doc_links, reason = "the headings of notes are in brackets, and are no items")]
 
+mod confine;
 mod effects;
 mod enter;
+mod inputs;
 mod layer;
 mod loopback;
 mod mounts;
 mod owners;
 mod record;
 mod scratch;
+mod settings;
 mod spec;
 pub mod undo;
 
 pub use effects::{Effects, FileChange, FileChangeKind, count};
-pub use enter::{EnterError, enter};
+pub use enter::{EnterError, Entered, enter};
 pub use record::{Layer, Record, Uncovered};
 pub use scratch::remove;
-pub use spec::{Addition, Spec, SpecError};
+pub use spec::{Addition, Input, Spec, SpecError};

@@ -4,6 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
+/// No data, or no source, for `mount`.
+pub(crate) const NOTHING: Option<&str> = None;
 /// File systems of the kernel, of clusters and of daemons, without files of the user.
 const KERNELS: [&str; 24] = [
     "autofs",
@@ -66,6 +68,11 @@ impl Mounts {
     /// Returns the mount of a path.
     pub(crate) fn find(&self, path: &Path) -> Option<&Mount> {
         self.0.iter().filter(|mount| path.starts_with(&mount.place)).max_by_key(|mount| mount.place.as_os_str().len())
+    }
+
+    /// Lists all visible mounts, a folder before the folders below.
+    pub(crate) fn list(&self) -> &[Mount] {
+        &self.0
     }
 
     /// Lists the topmost mounts strictly below a folder.

@@ -27,6 +27,8 @@ pub struct Uncovered {
 pub struct Record {
     /// True if the process entered a private world.
     pub is_entered: bool,
+    /// True if the kernel refuses signals to processes outside the run (Note [Confinement] in `confine`).
+    pub is_apart: bool,
     /// The reason for not entering, such as `unshare: EPERM`.
     pub refusal: Option<String>,
     /// The layers.
@@ -57,6 +59,9 @@ impl Record {
         if self.is_entered {
             push("entered", b"", b"");
         }
+        if self.is_apart {
+            push("apart", b"", b"");
+        }
         bytes
     }
 
@@ -86,6 +91,7 @@ impl Record {
                 }
                 Some((b"refused", refusal, _)) => record.refusal = Some(String::from_utf8_lossy(refusal).into_owned()),
                 Some((b"entered", ..)) => record.is_entered = true,
+                Some((b"apart", ..)) => record.is_apart = true,
                 _ => {}
             }
         }
@@ -114,6 +120,7 @@ mod tests {
     fn a_record_is_read_as_written() {
         let record = Record {
             is_entered: true,
+            is_apart: true,
             refusal: Some("unshare: EPERM".to_owned()),
             layers: vec![Layer { folder: "/home/a b".into(), upper: "/tmp/x/u0".into() }],
             uncovered: vec![Uncovered { path: "/mnt/n 1".into(), reason: "nfs: EINVAL".to_owned() }],

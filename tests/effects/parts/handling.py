@@ -1,13 +1,17 @@
 """Cases written by hand: kills, interrupts, options, several runs at once."""
 
+import contextlib
+import fcntl
 import json
 import os
 import signal
+import socket
 import sys
 import time
 from pathlib import Path
 
 import suite
+from parts.others import Others
 from parts.world import HERE, World
 
 SEEN = "SEEN AS REAL"
@@ -169,8 +173,70 @@ def others_may_write(oomph: Path) -> str:
     return f"status {process.returncode}"
 
 
+def other_processes(oomph: Path) -> str:
+    """A process, objects in memory and the machine are as before, and the report names the refusals."""
+    with World(HERE / "parts" / "reaching.py") as world, Others(world) as others:
+        before, files = others.state(), world.snapshot()
+        done = world.run_oomph(oomph, *check_words("reaching.py"))
+        assert SEEN in done.stderr.splitlines(), f"status {done.returncode}\n{done.stderr[-3000:]}"
+        assert done.returncode == 0, f"status {done.returncode}\n{done.stderr[-3000:]}"
+        assert others.state() == before, f"before {before}\nafter {others.state()}"
+        problems = [*world.differences(files), *others.leavings()]
+        assert not problems, "\n".join(problems)
+        effects = json.loads(done.stdout)["effects"]
+        acts = {refusal["act"] for refusal in effects["refused"]}
+        assert {"signal", "query", "settings"} <= acts and effects["is_apart"], effects
+        refused = {refusal["target"] for refusal in effects["refused"] if refusal["act"] == "signal"}
+        assert str(others.victim.pid) in refused, effects
+    return f"{effects['guard']}: {len(effects['refused'])} refusals"
+
+
+def inherited_descriptors(oomph: Path) -> str:
+    """What the shell passed on and can be written is closed, and the rest is read from its place."""
+    with World(HERE / "parts" / "inherits.py") as world, contextlib.ExitStack() as stack:
+        folder = world.folders["out"]
+        for name in ("log", "table", "input", "standard"):
+            (folder / name).write_text("first line\nsecond line\n")
+        before = world.snapshot()
+
+        def keep(number: int) -> int:
+            stack.callback(os.close, number)
+            return number
+
+        opened = {3: keep(os.open(folder / "log", os.O_WRONLY | os.O_APPEND)), 17: keep(os.open(folder / "table", os.O_RDWR))}
+        opened |= {4: keep(os.open(folder, os.O_RDONLY)), 5: keep(os.open(folder / "input", os.O_RDONLY))}
+        standard = keep(os.open(folder / "standard", os.O_RDWR))
+        for number in (opened[5], standard):
+            os.lseek(number, len("first line\n"), os.SEEK_SET)
+        reading, writing = os.pipe()
+        os.write(writing, b"of the pipe\n")
+        os.close(writing)
+        opened[6] = keep(reading)
+        ours, theirs = socket.socketpair()
+        opened[7] = theirs.fileno()
+        stack.enter_context(ours), stack.enter_context(theirs)
+        copies = {number: keep(fcntl.fcntl(source, fcntl.F_DUPFD, 100)) for number, source in opened.items()}
+
+        def inherit() -> None:
+            for number, copy in copies.items():
+                os.dup2(copy, number)
+            os.closerange(18, 4096)
+
+        words = check_words("inherits.py")
+        done = world.run_oomph(oomph, *words, stdin=standard, preexec_fn=inherit, close_fds=False)
+        assert SEEN in done.stderr.splitlines(), f"status {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+        problems = world.differences(before)
+        assert not problems, "\n".join([*problems, done.stderr[-3000:]])
+        effects = json.loads(done.stdout)["effects"]
+        assert {3, 4, 7, 17} <= set(effects["closed_descriptors"]), effects
+        assert not {5, 6} & set(effects["closed_descriptors"]), effects
+    return f"{effects['guard']}: closed {effects['closed_descriptors']}"
+
+
 CASES = [
     kill_in_the_middle,
+    other_processes,
+    inherited_descriptors,
     interrupt_in_the_middle,
     terminate_in_the_middle,
     keep_files,

@@ -153,18 +153,18 @@ class World:
         for path in self._marked():
             shutil.rmtree(path, ignore_errors=True) if path.is_dir() and not path.is_symlink() else path.unlink(missing_ok=True)
 
-    def run_oomph(self, oomph: Path, *words: str) -> subprocess.CompletedProcess:
-        """Runs oomph in the work folder to its end."""
-        return self.run(self.command(oomph, *words))
+    def run_oomph(self, oomph: Path, *words: str, **options) -> subprocess.CompletedProcess:
+        """Runs oomph in the work folder to its end; `options` are those of `subprocess.Popen`."""
+        return self.run(self.command(oomph, *words), **options)
 
     def command(self, oomph: Path, *words: str) -> list[str]:
         """The command line of oomph, with the guard and the user of the environment."""
         hindered = [sys.executable, str(HERE / "without_namespaces.py")] if GUARD == "functions" else []
         return [*as_user(), *hindered, str(oomph), *words]
 
-    def run(self, command: list[str]) -> subprocess.CompletedProcess:
+    def run(self, command: list[str], **options) -> subprocess.CompletedProcess:
         """Runs a command in the work folder to its end."""
-        process = self.start(command)
+        process = self.start(command, **options)
         try:
             output, errors = process.communicate(timeout=PATIENCE)
         except subprocess.TimeoutExpired:
@@ -172,10 +172,10 @@ class World:
             raise AssertionError(f"no end after {PATIENCE} s") from None
         return subprocess.CompletedProcess(command, process.returncode, output.decode(errors="replace"), errors.decode(errors="replace"))
 
-    def start(self, command: list[str]) -> subprocess.Popen:
+    def start(self, command: list[str], **options) -> subprocess.Popen:
         """Starts a command in the work folder, in a new process group. Its output goes to files: a pipe would wait for daemons."""
         output, errors = tempfile.TemporaryFile(), tempfile.TemporaryFile()
-        process = subprocess.Popen(command, cwd=self.folders["work"], env=self.environment, stdout=output, stderr=errors, start_new_session=True)
+        process = subprocess.Popen(command, cwd=self.folders["work"], env=self.environment, stdout=output, stderr=errors, start_new_session=True, **options)
 
         def communicate(timeout: float | None = None) -> tuple[bytes, bytes]:
             process.wait(timeout)

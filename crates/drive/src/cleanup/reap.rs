@@ -40,6 +40,11 @@ pub(crate) fn spare(child: Pid) {
     SPARED.store(child.as_raw(), Ordering::SeqCst);
 }
 
+/// The child of the last call of [`spare`]; 0 before a call.
+pub(crate) fn spared() -> i32 {
+    SPARED.load(Ordering::SeqCst)
+}
+
 /// Lists the living descendants of this process, and collects the dead.
 pub(crate) fn list_orphans() -> Vec<Pid> {
     let (ended, living): (Vec<Pid>, Vec<Pid>) = list_descendants().into_iter().partition(|pid| has_ended(*pid));
@@ -59,7 +64,7 @@ pub(crate) fn signal_orphans(signal: Signal) {
 
 /// Lists the descendants of this process, the dead included.
 pub(crate) fn list_descendants() -> Vec<Pid> {
-    let spared = Pid::from_raw(SPARED.load(Ordering::SeqCst));
+    let spared = Pid::from_raw(spared());
     descendants(Pid::this()).into_iter().filter(|pid| *pid != spared).collect()
 }
 

@@ -62,7 +62,7 @@ fn record_again(
         let sentence = (!is_silent).then(|| rerun::describe(reason, route));
         let mut environment = program.environment(conditions, folder, route);
         program.outside.complete(&outside, &mut environment);
-        start(program, &environment, folder, (stdio, sentence), outside.world.as_ref())
+        start(program, &environment, folder, (stdio, sentence), &outside.world)
     };
     let ended = match &spec.job {
         None => start(Route::Plain)?,
@@ -83,7 +83,7 @@ fn start(
     environment: &Environment,
     folder: &Path,
     (stdio, sentence): (Stdio, Option<String>),
-    world: Option<&World>,
+    world: &World,
 ) -> Result<Ended, Error> {
     let ended = launch::run(&Start {
         command: &program.spec.command,

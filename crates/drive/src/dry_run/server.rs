@@ -34,6 +34,7 @@ impl ForkServer {
         let failed = |source| Error::RunFolder { folder: log.to_owned(), source };
         let mut server = launch::command(&program.spec.command)?;
         launch::set_environment(&mut server, &program.server_environment(notes_files, folder));
+        launch::separate(&mut server);
         server.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(File::create(log).map_err(failed)?);
         let mut child = launch::spawn(&mut server)?;
         let requests = child.stdin.take();

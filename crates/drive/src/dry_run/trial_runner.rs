@@ -196,9 +196,7 @@ impl<'a> TrialRunner<'a> {
         let mut variables = self.program.environment(&self.conditions(variant), &folder, Route::Forked);
         let outside = self.program.outside.next(&folder)?;
         self.program.outside.complete(&outside, &mut variables);
-        if let Some(world) = &outside.world {
-            world.add_forked_guard(&mut variables);
-        }
+        outside.world.add_forked_guard(&mut variables);
         self.outside.insert(id, outside);
         let output = folder.join(file::OUTPUT);
         let request = Request::new(id, &variables, environment::get, &output);

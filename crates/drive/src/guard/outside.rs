@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::events;
 use crate::guard::fetched::{self, Fetched};
 use crate::guard::permission::Permission;
-use crate::guard::world::{self, World, WorldPlan};
+use crate::guard::world::{FilePlan, World, WorldPlan};
 
 /// The rules for all runs of a command, and the effects of the first.
 pub struct Outside {
@@ -71,9 +71,12 @@ impl Outside {
             Network::All => false,
             Network::None => true,
         };
-        let (refusal, additions) = (self.refusal.clone(), self.fetched.borrow().additions());
-        let plan = WorldPlan { is_offline, refusal, additions };
-        let world = if self.keeps_files { None } else { Some(World::make(folder, plan)?) };
+        let files = match &self.refusal {
+            _ if self.keeps_files => FilePlan::Kept,
+            Some(reason) => FilePlan::Journal(reason.clone()),
+            None => FilePlan::Layers,
+        };
+        let world = World::make(folder, WorldPlan { is_offline, files, additions: self.fetched.borrow().additions() })?;
         Ok(RunOutside { world, folder: folder.to_owned(), is_first, is_offline })
     }
 
@@ -89,11 +92,10 @@ impl Outside {
 
     /// Ends a run, with its records: undoes the changes.
     pub(crate) fn end(&self, run: RunOutside, records: &Run) -> Effects {
-        let RunOutside { world, folder, is_first, is_offline } = run;
+        let RunOutside { world, folder, is_first, .. } = run;
         let is_only_online = is_first && self.network == Network::First;
         let window = if is_only_online { fetched::find_window(&folder, records) } else { None };
-        let unguarded = || (world::read_unguarded(&folder, is_offline), Fetched::default());
-        let (effects, fetched) = world.map_or_else(unguarded, |world| world.end(window));
+        let (effects, fetched) = world.end(window);
         if is_first {
             self.first.replace(Some(effects.clone()));
             self.fetched.replace(fetched);
@@ -114,7 +116,7 @@ impl Outside {
 
 /// The rules for one run.
 pub(crate) struct RunOutside {
-    pub(crate) world: Option<World>,
+    pub(crate) world: World,
     /// The run directory.
     folder: PathBuf,
     is_first: bool,

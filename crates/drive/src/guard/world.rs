@@ -1,10 +1,9 @@
 //! Makes a world for each run (Note `[World]` in `crates/world/src/lib.rs`), and reads the effects of the program afterwards.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -20,29 +19,31 @@ use crate::environment;
 use crate::error::Error;
 use crate::guard::downloads;
 use crate::guard::fetched::{Fetched, Window};
-use crate::start_error::can_start;
+use crate::guard::{descriptors, entering, hosts, others};
 
-/// The hidden argument; the file of the specification and a command line follow.
-const ENTER: &str = "--enter-world";
-/// For the dynamic loader: the libraries to load first.
-const LD_PRELOAD: &str = "LD_PRELOAD";
 /// The most paths in a report.
 const MOST_PATHS: usize = 200;
-
-/// The effects of a run whose changes stay.
-pub(crate) fn read_unguarded(folder: &Path, is_offline: bool) -> Effects {
-    Effects { hosts: crate::guard::hosts::read(folder), is_offline, ..Effects::default() }
-}
 
 /// The conditions of a world.
 #[derive(Default)]
 pub(crate) struct WorldPlan {
     /// True for no network but a private loop-back.
     pub(crate) is_offline: bool,
-    /// The reason for a journal in place of layers.
-    pub(crate) refusal: Option<String>,
+    pub(crate) files: FilePlan,
     /// Files shown on top of the real files.
     pub(crate) additions: Vec<Addition>,
+}
+
+/// The fate of the program's changes to files.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) enum FilePlan {
+    /// They land in layers.
+    #[default]
+    Layers,
+    /// They are undone from a journal, for this reason.
+    Journal(String),
+    /// They stay.
+    Kept,
 }
 
 /// A world for a single run, or for each rank of a job in turn.
@@ -52,23 +53,25 @@ pub(crate) struct World {
     folder: PathBuf,
     /// The folder for the journal of the guard without namespaces.
     journal: PathBuf,
-    /// The reason for a journal in place of layers.
-    refusal: Option<String>,
+    files: FilePlan,
     is_offline: bool,
 }
 
 impl World {
     /// Makes the scratch folders, and the specification in the run directory `folder`.
     pub(crate) fn make(folder: &Path, plan: WorldPlan) -> Result<World, Error> {
-        let WorldPlan { is_offline, refusal, additions } = plan;
+        let WorldPlan { is_offline, files, additions } = plan;
         let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
+        let places = if files == FilePlan::Kept { Vec::new() } else { list_places() };
         let scratches: Vec<Temporary> =
-            list_places().iter().filter_map(|place| Temporary::make_in(place, "world-").ok()).collect();
-        let journal = scratches.first().filter(|_| refusal.is_some());
+            places.iter().filter_map(|place| Temporary::make_in(place, "world-").ok()).collect();
+        let journal = scratches.first().filter(|_| matches!(files, FilePlan::Journal(_)));
         let journal = journal.map_or_else(PathBuf::new, |scratch| scratch.path().to_owned());
         prepare_journal(&journal, folder).map_err(failed)?;
         let known = [std::env::current_dir().ok(), environment::get(environment::HOME).map(PathBuf::from)];
         let spec = Spec {
+            has_layers: files == FilePlan::Layers,
+            inputs: descriptors::list_inputs(),
             scratches: scratches.iter().map(|scratch| scratch.path().to_owned()).collect(),
             through: vec![folder.to_owned()],
             folders: known.into_iter().flatten().chain([std::env::temp_dir()]).collect(),
@@ -79,7 +82,7 @@ impl World {
         fs::write(folder.join(file::WORLD_SPEC), spec.to_bytes()).map_err(failed)?;
         // A full disk shows here, not in the process that enters.
         fs::write(folder.join(file::WORLD), [0]).map_err(failed)?;
-        Ok(World { scratches, folder: folder.to_owned(), journal, refusal, is_offline })
+        Ok(World { scratches, folder: folder.to_owned(), journal, files, is_offline })
     }
 
     /// The file of the specification.
@@ -87,35 +90,25 @@ impl World {
         self.folder.join(file::WORLD_SPEC)
     }
 
-    /// True if the changes of the run are undone from a journal.
-    pub(crate) fn is_journaled(&self) -> bool {
-        self.refusal.is_some()
-    }
-
     /// Adds the guard to the variables of a command with the words of [`World::wrap`].
     pub(crate) fn add_guard(&self, command: &mut Command) {
-        match &self.refusal {
-            None => delay_preload(command),
-            Some(_) => add_journal(command, &self.journal),
+        entering::delay_preload(command);
+        if !self.journal.as_os_str().is_empty() {
+            command.env(variable::GUARD, variable::GUARD_FUNCTIONS).env(variable::UNDO, &self.journal);
         }
     }
 
     /// Adds the guard to the variables of a child of the fork server.
     pub(crate) fn add_forked_guard(&self, environment: &mut Environment) {
-        match &self.refusal {
-            None => environment.set_world(&self.spec()),
-            Some(_) => environment.set_journal(&self.journal),
+        environment.set_world(&self.spec());
+        if matches!(self.files, FilePlan::Journal(_)) {
+            environment.set_journal(&self.journal);
         }
     }
 
     /// Returns a command line that enters this world first; the same command line if the program cannot be started.
     pub(crate) fn wrap(&self, words: &[OsString]) -> Vec<OsString> {
-        let Ok(ourselves) = std::env::current_exe() else { return words.to_vec() };
-        if self.refusal.is_some() || !words.first().is_some_and(|program| can_start(program)) {
-            return words.to_vec();
-        }
-        let before = [ourselves.into_os_string(), ENTER.into(), self.spec().into_os_string()];
-        before.into_iter().chain(words.iter().cloned()).collect()
+        entering::wrap(&self.spec(), words)
     }
 
     /// Removes the layers of a world without a program.
@@ -127,16 +120,21 @@ impl World {
     /// New files of `window` are taken for later runs.
     pub(crate) fn end(self, window: Option<Window>) -> (Effects, Fetched) {
         let record = self.read_record();
+        let refusal = if let FilePlan::Journal(reason) = &self.files { Some(reason) } else { record.refusal.as_ref() };
         let effects = Effects {
-            refusal: self.refusal.clone().or_else(|| record.refusal.clone()),
-            hosts: crate::guard::hosts::read(&self.folder),
+            refusal: refusal.cloned(),
+            hosts: hosts::read(&self.folder),
             is_offline: self.is_offline,
+            is_apart: record.is_apart,
+            refused: others::read(&self.folder),
+            closed_descriptors: descriptors::list_closed(),
             ..Effects::default()
         };
-        let ended = if record.is_entered {
-            end_layers(&record, effects, window)
-        } else {
-            (self.end_journal(effects), Fetched::default())
+        others::remove_objects(&self.folder);
+        let ended = match self.files {
+            FilePlan::Kept => (effects, Fetched::default()),
+            _ if record.is_entered => end_layers(&record, effects, window),
+            _ => (self.end_journal(effects), Fetched::default()),
         };
         self.remove_in_background();
         ended
@@ -229,48 +227,4 @@ fn to_path(change: &FileChange) -> ChangedPath {
         FileChangeKind::RemovedFolder => PathChange::FolderRemoved,
     };
     ChangedPath { path: change.path.display().to_string(), change: kind }
-}
-
-/// Adds the variables of a journal.
-fn add_journal(command: &mut Command, journal: &Path) {
-    if !journal.as_os_str().is_empty() {
-        command.env(variable::GUARD, variable::GUARD_FUNCTIONS).env(variable::UNDO, journal);
-    }
-}
-
-/// Keeps the phantom out of the process that enters the world; the program loads the phantom.
-fn delay_preload(command: &mut Command) {
-    let preload =
-        command.get_envs().find(|(name, _)| *name == LD_PRELOAD).and_then(|(_, value)| value).map(OsStr::to_owned);
-    if let Some(preload) = preload {
-        command.env_remove(LD_PRELOAD).env(variable::PRELOAD, preload);
-    }
-}
-
-/// Returns the specification and the command line of a process that enters a world; `None` for any further command line.
-pub fn find_entering(line: &[OsString]) -> Option<(&Path, &[OsString])> {
-    match line {
-        [_, word, spec, words @ ..] if word == ENTER && !words.is_empty() => Some((Path::new(spec), words)),
-        _ => None,
-    }
-}
-
-/// Enters a world and becomes the program; returns the error if the program cannot be started.
-pub fn become_program(spec: &Path, words: &[OsString]) -> io::Error {
-    let spec = match fs::read(spec).and_then(|bytes| Spec::read(&bytes).map_err(io::Error::other)) {
-        Ok(spec) => spec,
-        Err(error) => return error,
-    };
-    match world::enter(&spec) {
-        Ok(true) => {}
-        Ok(false) => return io::Error::other("the kernel refuses a namespace now"),
-        Err(error) => return io::Error::other(error),
-    }
-    let mut command = Command::new(&words[0]);
-    command.args(&words[1..]).env_remove(variable::PRELOAD);
-    if let Some(preload) = std::env::var_os(variable::PRELOAD) {
-        command.env(LD_PRELOAD, preload);
-    }
-    command.env(variable::GUARD, variable::GUARD_NAMESPACE);
-    command.exec()
 }

@@ -22,6 +22,7 @@ use crate::cleanup::watchdog;
 use crate::environment as names;
 use crate::error::{Error, SetupError};
 use crate::events::{RunEvent, tell};
+use crate::guard::descriptors;
 use crate::guard::world::World;
 use crate::process::background::{self, Background};
 use crate::process::live_process::LiveProcess;
@@ -40,8 +41,8 @@ pub(crate) struct Start<'a> {
     pub(crate) stdio: Stdio,
     /// The sentence that the user sees during the run.
     pub(crate) sentence: Option<String>,
-    /// The world that the program enters; `None` leaves it in that of everybody.
-    pub(crate) world: Option<&'a World>,
+    /// The world that the program enters.
+    pub(crate) world: &'a World,
 }
 
 /// The streams of a program.
@@ -169,14 +170,20 @@ fn stop_orphans(request: Signal, grace: Duration) {
 }
 
 fn start(program: &Start) -> Result<Child, Error> {
-    let words = program.world.map_or_else(|| program.command.to_vec(), |world| world.wrap(program.command));
+    let words = program.world.wrap(program.command);
     let mut command = command(&words)?;
     redirect(&mut command, program)?;
     set_environment(&mut command, program.environment);
-    if let Some(world) = program.world.filter(|world| world.is_journaled() || words != program.command) {
-        world.add_guard(&mut command);
+    if words != program.command {
+        program.world.add_guard(&mut command);
     }
+    separate(&mut command);
     spawn(&mut command)
+}
+
+/// Names the processes outside the run for the phantom (Note `[Other processes]` in `crates/phantom/src/others.rs`).
+pub(crate) fn separate(command: &mut Command) {
+    command.env(variable::PROCESSES, format!("{} {}", process::id(), reap::spared()));
 }
 
 /// Makes a command of these words.
@@ -214,9 +221,13 @@ pub fn tie(command: &mut Command) {
     command.env(variable::OWNER, watchdog::owner());
 }
 
-/// No terminal: a program in a separate group would be stopped at its first read from a terminal.
+/// No terminal: a program in a separate group would be stopped at its first read from a terminal. Never open for writing.
 fn input() -> process::Stdio {
-    if io::stdin().is_terminal() { process::Stdio::null() } else { process::Stdio::inherit() }
+    if io::stdin().is_terminal() {
+        process::Stdio::null()
+    } else {
+        descriptors::open_input().map_or_else(process::Stdio::inherit, process::Stdio::from)
+    }
 }
 
 /// Sets the program's streams.

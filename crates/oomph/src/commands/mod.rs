@@ -18,6 +18,7 @@ pub(crate) mod tune;
 use std::process;
 
 use drive::cleanup::interrupt;
+use drive::guard::descriptors;
 
 use crate::args::Command;
 use crate::effects::publish;
@@ -27,6 +28,9 @@ use crate::output;
 
 /// Runs a command. `after_dashes`: its program was written after a `--`.
 pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Error> {
+    if matches!(command, Command::Check(_) | Command::Fit(_) | Command::Tune(_)) {
+        descriptors::close_inherited();
+    }
     // The program replaces this process, or has the terminal, and handles Ctrl-C itself.
     if !matches!(command, Command::Phantom(_) | Command::Run(_)) {
         interrupt::watch(finish)?;

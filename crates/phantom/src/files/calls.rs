@@ -6,15 +6,18 @@ use std::mem::transmute;
 
 use super::{Use, is_guarded, is_unseen, note, note_helper, note_unseen_helper, use_of, use_of_mode};
 use crate::host::Behind;
+use crate::others::refuse_open;
 use crate::system_call;
-use crate::undo::{guard, helpers, steps};
+use crate::undo::kernel::set_errno;
+use crate::undo::{CallResult, guard, helpers, steps};
 
 /// Exports functions of the C library that note their path first, then journal their change, and then call the next
 /// definition.
 macro_rules! noted {
     ($(
         $(#[$meta:meta])*
-        fn $name:ident ( $($arg:ident : $ty:ty),* ) -> $out:ty { $note:expr } $( after $step:expr; )?
+        fn $name:ident ( $($arg:ident : $ty:ty),* ) -> $out:ty { $note:expr }
+        $( unless $refusal:expr; )? $( after $step:expr; )?
     )*) => { $(
         $(#[$meta])*
         #[unsafe(no_mangle)]
@@ -26,6 +29,10 @@ macro_rules! noted {
                 },
             );
             $note;
+            $( if let Some(number) = $refusal {
+                set_errno(number);
+                return <$out as CallResult>::FAILED;
+            } )?
             let call = || {
                 // SAFETY: the address is the next definition's of this name, with equal parameters and contract: a C
                 // program called this function as declared there (Note [Exports] in `boundary`).
@@ -52,33 +59,43 @@ macro_rules! called {
 noted! {
     /// `open`; the mode is only read if the call may create a file.
     fn open(path: *const c_char, flags: c_int, mode: c_uint) -> c_int { note(libc::AT_FDCWD, path, use_of(flags)) }
+    unless refuse_open(libc::AT_FDCWD, path, flags);
     after |setup| steps::open(setup, libc::AT_FDCWD, path, flags);
     /// `open64`.
     fn open64(path: *const c_char, flags: c_int, mode: c_uint) -> c_int { note(libc::AT_FDCWD, path, use_of(flags)) }
+    unless refuse_open(libc::AT_FDCWD, path, flags);
     after |setup| steps::open(setup, libc::AT_FDCWD, path, flags);
     /// `openat`.
     fn openat(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int { note(folder, path, use_of(flags)) }
+    unless refuse_open(folder, path, flags);
     after |setup| steps::open(setup, folder, path, flags);
     /// `openat64`.
     fn openat64(folder: c_int, path: *const c_char, flags: c_int, mode: c_uint) -> c_int { note(folder, path, use_of(flags)) }
+    unless refuse_open(folder, path, flags);
     after |setup| steps::open(setup, folder, path, flags);
     /// `open` of programs built with checks.
     fn __open_2(path: *const c_char, flags: c_int) -> c_int { note(libc::AT_FDCWD, path, use_of(flags)) }
+    unless refuse_open(libc::AT_FDCWD, path, flags);
     after |setup| steps::open(setup, libc::AT_FDCWD, path, flags);
     /// `open64` of programs built with checks.
     fn __open64_2(path: *const c_char, flags: c_int) -> c_int { note(libc::AT_FDCWD, path, use_of(flags)) }
+    unless refuse_open(libc::AT_FDCWD, path, flags);
     after |setup| steps::open(setup, libc::AT_FDCWD, path, flags);
     /// `openat` of programs built with checks.
     fn __openat_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int { note(folder, path, use_of(flags)) }
+    unless refuse_open(folder, path, flags);
     after |setup| steps::open(setup, folder, path, flags);
     /// `openat64` of programs built with checks.
     fn __openat64_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int { note(folder, path, use_of(flags)) }
+    unless refuse_open(folder, path, flags);
     after |setup| steps::open(setup, folder, path, flags);
     /// `fopen`.
     fn fopen(path: *const c_char, mode: *const c_char) -> *mut c_void { note(libc::AT_FDCWD, path, use_of_mode(mode)) }
+    unless refuse_open(libc::AT_FDCWD, path, steps::mode_flags(mode));
     after |setup| steps::open_stream(setup, path, mode);
     /// `fopen64`.
     fn fopen64(path: *const c_char, mode: *const c_char) -> *mut c_void { note(libc::AT_FDCWD, path, use_of_mode(mode)) }
+    unless refuse_open(libc::AT_FDCWD, path, steps::mode_flags(mode));
     after |setup| steps::open_stream(setup, path, mode);
     /// `faccessat`.
     fn faccessat(folder: c_int, path: *const c_char, mode: c_int, flags: c_int) -> c_int { note(folder, path, Use::State) }

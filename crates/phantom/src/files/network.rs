@@ -9,21 +9,19 @@
 //! `hosts` in the run directory has notes that end with a NUL: `c ADDRESS PORT` is a connection, `n NAME ADDRESS` an address that the
 //! program looked up, `b PORT` a port on which the program listens.
 
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{CStr, c_char, c_int};
 use std::fmt::Write as _;
 use std::mem::{transmute, zeroed};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use super::line::Line;
-use super::{PATH_BYTES, note_connection};
+use super::note_connection;
 use crate::host::Behind;
+use crate::notes::{Line, find_in_run, note_in_run, variable};
 
 static CONNECT: Behind = Behind::new(c"connect");
 static LISTEN: Behind = Behind::new(c"listen");
 static GETADDRINFO: Behind = Behind::new(c"getaddrinfo");
 
-/// `OOMPH_RUN_DIR` as a C string.
-const RUN_DIR: &CStr = c"OOMPH_RUN_DIR";
 /// `OOMPH_OFFLINE` as a C string.
 const OFFLINE: &CStr = c"OOMPH_OFFLINE";
 /// The most bytes of `hosts` that are searched for a port.
@@ -153,7 +151,7 @@ fn is_offline() -> bool {
 
 /// True if a process of the run listens on a port of the loop-back.
 fn is_own(port: u16) -> bool {
-    let Some(path) = hosts() else { return false };
+    let Some(path) = find_in_run(wire::file::HOSTS) else { return false };
     let mut bytes = [0_u8; MOST_NOTES];
     // SAFETY: the path is a C string, and the kernel writes at most so many bytes into the buffer.
     let read = unsafe {
@@ -168,40 +166,9 @@ fn is_own(port: u16) -> bool {
     notes.split(|byte| *byte == 0).any(|note| note == wanted.bytes())
 }
 
-/// Appends a note, if the run is recorded. The program's `errno` is preserved.
+/// Appends a note on a connection.
 fn append(text: std::fmt::Arguments) {
-    let Some(path) = hosts() else { return };
-    // SAFETY: `errno` is the thread's own.
-    let errno = unsafe { *libc::__errno_location() };
-    let mut line = Line::default();
-    // A note is far shorter than a line.
-    let _ = line.write_fmt(text);
-    line.end(path.bytes().as_ptr().cast());
-    // SAFETY: as above.
-    unsafe { *libc::__errno_location() = errno };
-}
-
-/// The path of the notes, with a NUL; `None` in a process whose run is not recorded.
-fn hosts() -> Option<Line> {
-    let folder = variable(RUN_DIR)?.to_bytes();
-    let mut path = Line::default();
-    if folder.len() + wire::file::HOSTS.len() + 2 > PATH_BYTES {
-        return None;
-    }
-    path.push(folder);
-    path.push(b"/");
-    path.push(wire::file::HOSTS.as_bytes());
-    path.push(b"\0");
-    Some(path)
-}
-
-/// Looks a variable up. A program that changes the environment in another thread races with any reader.
-fn variable(name: &CStr) -> Option<&'static CStr> {
-    // SAFETY: the name is a C string; the environment holds C strings.
-    unsafe {
-        let value: *const c_char = libc::getenv(name.as_ptr());
-        (!value.cast::<c_void>().is_null()).then(|| CStr::from_ptr(value))
-    }
+    note_in_run(wire::file::HOSTS, text);
 }
 
 #[cfg(test)]
@@ -209,8 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_of_variables_are_those_of_the_contract() {
-        assert_eq!(RUN_DIR.to_str(), Ok(wire::variable::RUN_DIR));
+    fn the_name_of_the_variable_is_that_of_the_contract() {
         assert_eq!(OFFLINE.to_str(), Ok(wire::variable::OFFLINE));
     }
 }

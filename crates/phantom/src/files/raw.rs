@@ -3,6 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_long};
 
 use super::{Use, cannot, note, note_connection, note_helper, taker, use_of};
+use crate::others;
 use crate::system_call;
 use crate::undo::{guard, system_calls};
 
@@ -26,6 +27,7 @@ pub extern "C" fn syscall(
     note_system_call(number, [first, second, third]);
     // SAFETY: the kernel checks the addresses, and the caller answers for them.
     let call = || unsafe { system_call::next()(number, first, second, third, fourth, fifth, sixth) };
+    let call = || others::system_calls::guard(number, [first, second, third, fourth], call);
     if system_calls::may_change(number) {
         guard(|setup| system_calls::step(setup, number, [first, second, third, fourth, fifth]), call)
     } else {

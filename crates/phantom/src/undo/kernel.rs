@@ -9,7 +9,7 @@ use super::place::Place;
 use crate::system_call;
 
 /// A value, or the error number.
-pub(super) type Answer<T> = Result<T, c_int>;
+pub(crate) type Answer<T> = Result<T, c_int>;
 
 /// The state of a file, from `statx`.
 #[derive(Clone, Copy, Default)]
@@ -32,7 +32,7 @@ pub(crate) struct Stat {
 }
 
 impl Stat {
-    pub(super) fn is(&self, kind: u32) -> bool {
+    pub(crate) fn is(&self, kind: u32) -> bool {
         self.mode & libc::S_IFMT == kind
     }
 
@@ -61,12 +61,12 @@ unsafe fn call(number: c_long, words: [c_long; 6]) -> Answer<usize> {
     usize::try_from(answer).map_err(|_| errno())
 }
 
-pub(super) fn errno() -> c_int {
+pub(crate) fn errno() -> c_int {
     // SAFETY: `errno` is the thread's own.
     unsafe { *libc::__errno_location() }
 }
 
-pub(super) fn set_errno(number: c_int) {
+pub(crate) fn set_errno(number: c_int) {
     // SAFETY: as above.
     unsafe { *libc::__errno_location() = number };
 }
@@ -78,7 +78,7 @@ fn word(text: &CStr) -> c_long {
 const HERE: c_long = libc::AT_FDCWD as c_long;
 
 /// A file number of ours, closed at the end.
-pub(super) struct Descriptor(pub(super) c_int);
+pub(crate) struct Descriptor(pub(super) c_int);
 
 impl Drop for Descriptor {
     fn drop(&mut self) {
@@ -87,14 +87,14 @@ impl Drop for Descriptor {
     }
 }
 
-pub(super) fn open(folder: c_int, path: &CStr, flags: c_int, mode: u32) -> Answer<Descriptor> {
+pub(crate) fn open(folder: c_int, path: &CStr, flags: c_int, mode: u32) -> Answer<Descriptor> {
     let words = [c_long::from(folder), word(path), c_long::from(flags | libc::O_CLOEXEC), c_long::from(mode), 0, 0];
     // SAFETY: the path is a C string.
     Ok(Descriptor(unsafe { call(libc::SYS_openat, words) }? as c_int))
 }
 
 /// Reads a link's target into `buffer`; returns the length.
-pub(super) fn read_link(path: &CStr, buffer: &mut [u8]) -> Answer<usize> {
+pub(crate) fn read_link(path: &CStr, buffer: &mut [u8]) -> Answer<usize> {
     let words = [HERE, word(path), buffer.as_mut_ptr() as c_long, buffer.len() as c_long, 0, 0];
     // SAFETY: the path is a C string, and the kernel writes at most so many bytes into the buffer.
     unsafe { call(libc::SYS_readlinkat, words) }
@@ -105,7 +105,7 @@ pub(super) fn stat(path: &CStr) -> Answer<Stat> {
     stat_at(libc::AT_FDCWD, path, libc::AT_SYMLINK_NOFOLLOW)
 }
 
-pub(super) fn stat_descriptor(file: c_int) -> Answer<Stat> {
+pub(crate) fn stat_descriptor(file: c_int) -> Answer<Stat> {
     stat_at(file, c"", libc::AT_EMPTY_PATH)
 }
 
@@ -173,10 +173,63 @@ pub(super) fn is_writable(path: &CStr) -> bool {
     unsafe { call(libc::SYS_faccessat, [HERE, word(path), mode, 0, 0, 0]) }.is_ok()
 }
 
-pub(super) fn read(file: &Descriptor, buffer: &mut [u8]) -> Answer<usize> {
+pub(crate) fn read(file: &Descriptor, buffer: &mut [u8]) -> Answer<usize> {
     let words = [c_long::from(file.0), buffer.as_mut_ptr() as c_long, buffer.len() as c_long, 0, 0, 0];
     // SAFETY: the kernel writes at most so many bytes into the buffer.
     unsafe { call(libc::SYS_read, words) }
+}
+
+/// Reads entries of a folder (getdents64(2)).
+pub(crate) fn read_entries(folder: &Descriptor, buffer: &mut [u8]) -> Answer<usize> {
+    let words = [c_long::from(folder.0), buffer.as_mut_ptr() as c_long, buffer.len() as c_long, 0, 0, 0];
+    // SAFETY: the kernel writes at most so many bytes into the buffer.
+    unsafe { call(libc::SYS_getdents64, words) }
+}
+
+/// A number among the options of a socket.
+pub(crate) fn socket_option(socket: c_int, name: c_int) -> Answer<c_int> {
+    let (mut value, mut length) = (0 as c_int, size_of::<c_int>() as libc::socklen_t);
+    let (value_at, length_at) = ((&raw mut value) as c_long, (&raw mut length) as c_long);
+    let words = [c_long::from(socket), c_long::from(libc::SOL_SOCKET), c_long::from(name), value_at, length_at, 0];
+    // SAFETY: the kernel writes one number, and its length.
+    unsafe { call(libc::SYS_getsockopt, words) }?;
+    Ok(value)
+}
+
+/// The process at the other end of a local socket (`SO_PEERCRED`, unix(7)).
+pub(crate) fn peer_process(socket: c_int) -> Answer<c_int> {
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut length = size_of::<libc::ucred>() as libc::socklen_t;
+    let (peer_at, length_at) = ((&raw mut peer) as c_long, (&raw mut length) as c_long);
+    let (level, name) = (c_long::from(libc::SOL_SOCKET), c_long::from(libc::SO_PEERCRED));
+    // SAFETY: the kernel writes one structure, and its length.
+    unsafe { call(libc::SYS_getsockopt, [c_long::from(socket), level, name, peer_at, length_at, 0]) }?;
+    Ok(peer.pid)
+}
+
+/// Closes a descriptor of the program, and makes a copy of `file` with the same number.
+pub(crate) fn replace(number: c_int, file: &Descriptor) {
+    let words = [c_long::from(file.0), c_long::from(number), 0, 0, 0, 0];
+    // SAFETY: there are no addresses.
+    let _ = unsafe { call(libc::SYS_dup3, words) };
+}
+
+/// True if the kernel answers a query of a System V object's state.
+pub(crate) fn query_object(number: c_long, [first, second, third, fourth]: [c_long; 4]) -> bool {
+    // SAFETY: the kernel writes a state, for which the caller has room.
+    unsafe { call(number, [first, second, third, fourth, 0, 0]) }.is_ok()
+}
+
+/// True if this process has a capability (capget(2)).
+pub(crate) fn has_capability(number: u32) -> bool {
+    // `_LINUX_CAPABILITY_VERSION_3`, and this process; then effective, permitted and inheritable sets, the lower halves first.
+    let mut header = [0x2008_0522_u32, 0];
+    let mut sets = [0_u32; 6];
+    let words = [(&raw mut header) as c_long, (&raw mut sets) as c_long, 0, 0, 0, 0];
+    // SAFETY: the kernel reads the header, and writes six numbers.
+    let is_read = unsafe { call(libc::SYS_capget, words) }.is_ok();
+    let half = if number < u32::BITS { sets[0] } else { sets[3] };
+    is_read && half >> (number % u32::BITS) & 1 == 1
 }
 
 pub(super) fn write(file: &Descriptor, bytes: &[u8]) -> Answer<usize> {
@@ -243,7 +296,7 @@ pub(super) fn attribute(path: &CStr, name: &CStr, buffer: &mut [u8]) -> Answer<u
 }
 
 /// The flags of an open file.
-pub(super) fn flags(file: c_int) -> Answer<c_int> {
+pub(crate) fn flags(file: c_int) -> Answer<c_int> {
     let words = [c_long::from(file), c_long::from(libc::F_GETFL), 0, 0, 0, 0];
     // SAFETY: there are no addresses.
     unsafe { call(libc::SYS_fcntl, words) }.map(|flags| flags as c_int)

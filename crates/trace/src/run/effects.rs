@@ -30,6 +30,68 @@ pub struct Effects {
     pub hosts: Vec<Host>,
     /// True if the run had no network but a private loop-back.
     pub is_offline: bool,
+    /// True if the kernel refuses signals to processes outside the run; false if only the functions of the C library do.
+    #[serde(default)]
+    pub is_apart: bool,
+    /// The acts on other processes and on the machine, refused by a guard.
+    #[serde(default)]
+    pub refused: Vec<Refusal>,
+    /// The numbers of the inherited descriptors that were closed for the program.
+    #[serde(default)]
+    pub closed_descriptors: Vec<u32>,
+}
+
+/// An act on another process or on the machine, refused by a guard.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct Refusal {
+    /// The kind of the act.
+    pub act: RefusedAct,
+    /// The process id of the other process, or the name of the system call.
+    pub target: String,
+}
+
+/// The kinds of acts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RefusedAct {
+    /// A signal.
+    Signal,
+    /// A query if the process is there: the answer was no.
+    Query,
+    /// A change of priority, processors, limits, or of a file below `/proc/PID`.
+    Settings,
+    /// An access to memory or open files of a process.
+    Memory,
+    /// A use of a shared memory, a semaphore or a message queue, by its number.
+    Queue,
+    /// A change of the machine: its name, clock, network, kernel.
+    Machine,
+}
+
+impl RefusedAct {
+    /// All kinds.
+    pub const ALL: [RefusedAct; 6] = [
+        RefusedAct::Signal,
+        RefusedAct::Query,
+        RefusedAct::Settings,
+        RefusedAct::Memory,
+        RefusedAct::Queue,
+        RefusedAct::Machine,
+    ];
+
+    /// The word of the notes.
+    pub const fn word(self) -> &'static str {
+        match self {
+            RefusedAct::Signal => "signal",
+            RefusedAct::Query => "query",
+            RefusedAct::Settings => "settings",
+            RefusedAct::Memory => "memory",
+            RefusedAct::Queue => "queue",
+            RefusedAct::Machine => "machine",
+        }
+    }
 }
 
 /// A guard of the user's files.

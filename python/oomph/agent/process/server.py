@@ -38,6 +38,8 @@ from . import files, frames, syntax
 _LATE = ("torch._dynamo", "torch.utils.checkpoint")
 # PyTorch then asks NVML how many devices there are, which leaves CUDA alone (torch/cuda/__init__.py).
 _NVML_CHECK = "PYTORCH_NVML_BASED_CUDA_CHECK"
+# Answers of the phantom: the child has a file system of its own, or only lost the reach to other processes.
+_LAYERS, _CONFINED = 1, 2
 
 
 def serve() -> None:
@@ -121,19 +123,17 @@ def _become(request: dict) -> None:
 
 
 def _enter_world() -> None:
-    """Moves this child, which has a single thread, into its world (Note [World] in crates/world/src/lib.rs), or journals its changes."""
+    """Moves this child, which has a single thread, into its world (Note [World] in crates/world/src/lib.rs); without layers its changes are journaled."""
     spec, journal = os.environ.pop(wire.WORLD, None), os.environ.get(wire.UNDO)
-    library = ctypes.CDLL(None)
-    if spec is not None:
-        library.oomph_enter_world.argtypes = [ctypes.c_char_p]
-        is_guarded = library.oomph_enter_world(os.fsencode(spec)) == 1
-        os.environ[wire.GUARD] = "namespace"
-    elif journal is not None:
-        library.oomph_guard_changes.argtypes = [ctypes.c_char_p]
-        is_guarded = library.oomph_guard_changes(os.fsencode(journal)) == 0
-    else:
+    if spec is None:
         return
-    if not is_guarded:
+    library = ctypes.CDLL(None)
+    library.oomph_enter_world.argtypes = library.oomph_guard_changes.argtypes = [ctypes.c_char_p]
+    entered = library.oomph_enter_world(os.fsencode(spec))
+    if entered == _LAYERS:
+        os.environ[wire.GUARD] = "namespace"
+    is_journaled = journal is None or library.oomph_guard_changes(os.fsencode(journal)) == 0
+    if entered not in (_LAYERS, _CONFINED) or not is_journaled:
         os._exit(wire.CANNOT)
 
 

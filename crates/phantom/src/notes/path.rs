@@ -10,14 +10,14 @@ use super::line::Line;
 use crate::system_call;
 
 /// An absolute path, without an allocation.
-pub(super) struct Path {
+pub(crate) struct Path {
     bytes: [u8; 2 * PATH_BYTES],
     length: usize,
 }
 
 impl Path {
     /// Resolves the arguments of a C function; `None` if they name no path.
-    pub(super) fn of(folder: c_int, path: *const c_char) -> Option<Path> {
+    pub(crate) fn of(folder: c_int, path: *const c_char) -> Option<Path> {
         if path.is_null() {
             return None;
         }
@@ -53,22 +53,22 @@ impl Path {
         usize::try_from(length).ok()
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         let end = (self.length + bytes.len()).min(self.bytes.len() - 1);
         self.bytes[self.length..end].copy_from_slice(&bytes[..end - self.length]);
         self.length = end;
     }
 
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 
-    pub(super) fn hash(&self, kind: u8) -> u64 {
+    pub(crate) fn hash(&self, kind: u8) -> u64 {
         extend_fnv(extend_fnv(FNV_EMPTY, &[kind]), self.bytes()).max(1)
     }
 
     /// Queries the state; `None` for an absent file.
-    pub(super) fn state(&self) -> Option<libc::stat> {
+    pub(crate) fn state(&self) -> Option<libc::stat> {
         let mut state = std::mem::MaybeUninit::<libc::stat>::uninit();
         // SAFETY: the path ends with a NUL, since its last byte is never written, and the kernel fills the structure.
         unsafe {

@@ -5,7 +5,7 @@ use std::ffi::{c_char, c_int};
 use super::PATH_BYTES;
 
 /// A note as it is put together.
-pub(super) struct Line {
+pub(crate) struct Line {
     bytes: [u8; 2 * PATH_BYTES + 256],
     length: usize,
 }
@@ -18,18 +18,18 @@ impl Default for Line {
 
 impl Line {
     /// The text so far.
-    pub(super) fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         &self.bytes[..self.length]
     }
 
-    pub(super) fn push(&mut self, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, bytes: &[u8]) {
         let end = (self.length + bytes.len()).min(self.bytes.len() - 1);
         self.bytes[self.length..end].copy_from_slice(&bytes[..end - self.length]);
         self.length = end;
     }
 
     /// Writes the note and a NUL. The file is opened for each note: a program may close any file number.
-    pub(super) fn end(&self, taker: *const c_char) {
+    pub(crate) fn end(&self, taker: *const c_char) {
         let flags = libc::O_WRONLY | libc::O_APPEND | libc::O_CREAT | libc::O_CLOEXEC;
         // SAFETY: the taker is a C string that is never freed; the bytes are ours, and the one after the text is a NUL.
         unsafe {
