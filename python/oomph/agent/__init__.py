@@ -27,10 +27,12 @@ The agent decides nothing, keeps no tensor alive, never initialises CUDA, and ne
 failures are one line on standard error.
 """
 
-from . import live, remedies
+import os
+
+from . import live, remedies, wire
 from .host import outside
 from .host.weights import libraries as weights
-from .process import ending, files, importing, script
+from .process import ending, files, importing, script, sight
 from .ranks import absent_ranks
 
 
@@ -54,6 +56,10 @@ def serve() -> None:
 def start() -> None:
     """Assumes the requested rank; starts the agent as soon as the program has imported torch."""
     end = ending.Ending()
+    seen = sight.Sight(os.environ[wire.RUN_DIR])
+    if wire.AGENT_PID not in os.environ:
+        # Imports take their time, too. Helpers of the program that import no PyTorch have no file.
+        seen.show_stack()
     files.watch()
     outside.install()
     weights.wait_early()
@@ -61,10 +67,10 @@ def start() -> None:
     absent_ranks.assume_rank()
     asked = remedies.Remedies()
     asked.prepare()
-    importing.after_import("torch", lambda: _start(asked, end))
+    importing.after_import("torch", lambda: _start(asked, end, seen))
 
 
-def _start(asked: remedies.Remedies, end: ending.Ending) -> None:
+def _start(asked: remedies.Remedies, end: ending.Ending, seen: sight.Sight) -> None:
     from . import session
 
-    session.start(asked, end)
+    session.start(asked, end, seen)
