@@ -3,11 +3,11 @@
 mod data;
 mod hub;
 
+use report::words::name_cause;
 use thiserror::Error;
 
 use trace::run::StopCause;
 
-use crate::judge::halt::name_cause;
 use crate::judge::launchers::ChildFailure;
 
 /// The longest part of an exception's message that is repeated, in characters.

@@ -34,6 +34,8 @@ pub(crate) enum Error {
     #[error("there is no rule `{name}`{}", suggestion(nearest.as_deref()))]
     UnknownRule { name: String, nearest: Option<String> },
     #[error("{0}")]
+    Stopped(String),
+    #[error("{0}")]
     NoBatch(String),
     #[error("the program runs by itself, and fails as a child of the fork server: {0}")]
     OnlyForked(String),
@@ -87,7 +89,7 @@ impl Error {
             Error::Unwritable { .. } | Error::NotAFile(_) => {
                 "name a file in a folder that you may write to (--html, --json-file, --write-baseline)"
             }
-            Error::Unreadable { .. } | Error::Output(_) | Error::Json(_) => return None,
+            Error::Stopped(_) | Error::Unreadable { .. } | Error::Output(_) | Error::Json(_) => return None,
         };
         Some(hint.to_owned())
     }

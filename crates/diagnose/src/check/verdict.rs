@@ -1,6 +1,6 @@
 //! The verdict: the program fits, runs out, or ended too early to decide.
 
-use report::words::count;
+use report::words::{count, words_of_stop};
 use report::{Growth, SizeSearch, Stopped, Verdict};
 use trace::run::owner::NCCL;
 use trace::run::{EndReason, Ended};
@@ -9,7 +9,7 @@ use trace::{Bytes, DeviceIndex, Process, Run};
 use super::case::Case;
 use super::conditions::{list_assumed, list_conditions};
 use crate::judge::ending::{Raised, first_error, raised_after_a_step};
-use crate::judge::halt::{find_stop, name_cause};
+use crate::judge::halt::find_stop;
 use crate::judge::outcome::Outcome;
 
 /// The verdict without its figures.
@@ -105,13 +105,9 @@ fn after_steps(case: &Case, reason: &str) -> String {
 
 /// `the program was stopped by you (Ctrl-C) after 1 of 3 steps and 40 s, at step 2, backward (train.py:41)`.
 fn describe_stop(case: &Case, stopped: &Stopped, steps: Option<&str>) -> String {
-    let Stopped { by, after_seconds, place, location } = stopped;
-    let steps = steps.map_or_else(String::new, |steps| format!("{steps} and "));
-    let words = [place.step.map(|step| format!("step {step}")), place.phase.map(|phase| phase.name().to_owned())];
-    let words = words.into_iter().flatten().collect::<Vec<_>>().join(", ");
-    let at = if words.is_empty() { String::new() } else { format!(", at {words}") };
-    let line = location.as_ref().map_or_else(String::new, |at| format!(" ({}:{})", case.show(&at.file), at.line));
-    format!("the program was stopped by {} after {steps}{after_seconds:.0} s{at}{line}", name_cause(*by))
+    let at = stopped.location.as_ref();
+    let line = at.map_or_else(String::new, |at| format!(" ({}:{})", case.show(&at.file), at.line));
+    format!("the program was stopped by {}{line}", words_of_stop(stopped, steps))
 }
 
 /// Returns the reason why a run shows less than the whole program.

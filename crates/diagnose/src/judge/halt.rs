@@ -1,10 +1,11 @@
 //! The moment at which oomph stopped a program, at the user's request or at its time limit.
 
 use report::{Location, Place, Stopped};
-use trace::run::{Ended, StopCause, StopRecord};
-use trace::{Process, Run};
+use trace::run::{Ended, StopRecord};
+use trace::{Bytes, Process, Run};
 
 use crate::measure::own::is_own;
+use crate::measure::usage::find_peak;
 
 /// Returns the moment of the stop, of the process `subject` if it was alive then, else of the first other process; `None` for a program that
 /// ended by itself.
@@ -16,6 +17,11 @@ pub fn find_stop(run: &Run, ended: Option<&Ended>, subject: Option<&Process>) ->
     Some(Stopped { by, after_seconds, place, location })
 }
 
+/// The peak on the fullest device; `context`: the size of a CUDA context.
+pub fn peak_on_device(run: &Run, context: Bytes) -> Bytes {
+    find_peak(run, context).device_bytes
+}
+
 /// The position of a process at the stop.
 fn locate(process: &Process) -> Option<(Place, Option<Location>)> {
     let StopRecord { step, phase, module, frames, .. } = process.stop.as_ref()?;
@@ -23,14 +29,4 @@ fn locate(process: &Process) -> Option<(Place, Option<Location>)> {
     let own = frames.iter().find(|(_, file, _)| is_own(file, &process.identity.script_dir));
     let location = own.map(|(_, file, line)| Location { file: file.clone(), line: *line, column: None });
     Some((Place { step: Some(*step), phase: phase.0, module }, location))
-}
-
-/// Names the cause of a stop.
-pub fn name_cause(by: StopCause) -> &'static str {
-    match by {
-        StopCause::Interrupt => "you (Ctrl-C)",
-        StopCause::Terminate => "SIGTERM",
-        StopCause::Hangup => "the end of the terminal (SIGHUP)",
-        StopCause::Timeout => "--timeout",
-    }
 }

@@ -8,8 +8,8 @@ use diagnose::ending::{Raised, last_read, raised_after_a_step, raised_error, wro
 use diagnose::failure::{ProgramFailure, is_about_data};
 use diagnose::launchers::{find_child_failure, is_of_a_launcher};
 use trace::Run;
-use trace::source_file::is_user_file;
 use trace::run::{Ended, Launch};
+use trace::source_file::is_user_file;
 
 use crate::error::Error;
 use crate::process::sight;

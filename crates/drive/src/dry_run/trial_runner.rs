@@ -11,8 +11,8 @@ use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use run::fork::{NoAnswer, Request, Schedule, ScheduleEffect, ScheduleEvent};
 use run::{AssumedShare, Conditions, Limit, Route, Streams};
-use trace::run::{Ended, StopCause};
 use trace::Run;
+use trace::run::{Ended, StopCause};
 use wire::file;
 
 use crate::cleanup::interrupt;
@@ -199,7 +199,9 @@ impl<'a> TrialRunner<'a> {
     /// Stops the only child of a search that has no result yet, and reads what it showed.
     fn stop_first(&mut self, variants: &[Variant]) -> Result<(), Error> {
         let is_first = self.counts.dry_runs + self.counts.cached == 0;
-        let Some((id, (index, _))) = self.seen.pop_first().filter(|_| is_first && variants.len() == 1) else { return Ok(()) };
+        let Some((id, (index, _))) = self.seen.pop_first().filter(|_| is_first && variants.len() == 1) else {
+            return Ok(());
+        };
         let folder = self.child_folder(id);
         let cause = interrupt::asked().map_or(StopCause::Interrupt, |request| request.cause());
         let seconds = self.started.elapsed().as_secs_f64();

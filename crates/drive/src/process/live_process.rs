@@ -136,7 +136,9 @@ mod tests {
         write("rank0.marks.jsonl", &(serde_json::to_string(&process).unwrap() + "\n"));
         write("position-71", "oomph step=2 phase=backward census=1 module=\n\n\n");
         let memory = |delta: i64, used: u64| {
-            format!("{{\"kind\":\"memory\",\"device\":0,\"owner\":\"pytorch\",\"delta\":{delta},\"used_bytes\":{used}}}\n")
+            format!(
+                "{{\"kind\":\"memory\",\"device\":0,\"owner\":\"pytorch\",\"delta\":{delta},\"used_bytes\":{used}}}\n"
+            )
         };
         write("phantom-71.jsonl", &(memory(9, 9) + &memory(-4, 5)));
         let seen = live.update();

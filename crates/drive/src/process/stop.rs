@@ -116,7 +116,8 @@ fn complete_records(folder: &Path, alive: &[u32]) -> Result<(), Error> {
             continue;
         }
         let record = Record::Stop(describe(&process, folder));
-        append(path, &record, bytes.ends_with(b"\n")).map_err(|source| Error::RunFolder { folder: path.clone(), source })?;
+        append(path, &record, bytes.ends_with(b"\n"))
+            .map_err(|source| Error::RunFolder { folder: path.clone(), source })?;
     }
     Ok(())
 }

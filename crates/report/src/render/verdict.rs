@@ -206,14 +206,8 @@ fn need(need: &Need) -> String {
 
 fn usage(usage: &Usage) -> String {
     // A killed process leaves no counters of PyTorch's: the device's are known alone.
-    let allocated =
-        (usage.allocated_bytes > Bytes::ZERO).then(|| format!("{} allocated, ", usage.allocated_bytes));
-    format!(
-        "{} on the device ({}{} reserved)",
-        usage.device_bytes,
-        allocated.unwrap_or_default(),
-        usage.reserved_bytes
-    )
+    let allocated = (usage.allocated_bytes > Bytes::ZERO).then(|| format!("{} allocated, ", usage.allocated_bytes));
+    format!("{} on the device ({}{} reserved)", usage.device_bytes, allocated.unwrap_or_default(), usage.reserved_bytes)
 }
 
 fn peak(report: &CheckReport) -> String {

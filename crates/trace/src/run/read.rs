@@ -99,7 +99,8 @@ mod tests {
     }
 
     fn launch() -> Launch {
-        let ended = Ended { exit_code: Some(1), seconds: 2.5, stopped_by: Some(StopCause::Timeout), ..Ended::default() };
+        let ended =
+            Ended { exit_code: Some(1), seconds: 2.5, stopped_by: Some(StopCause::Timeout), ..Ended::default() };
         Launch {
             format: Launch::FORMAT,
             oomph: "0.1.0".to_owned(),
