@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use trace::run::{FileRecord, Ledger, Tail};
 use trace::source_file::is_user_file;
 use trace::{Mark, Process};
-use wire::file;
+use wire::{file, signal};
 
 use crate::events::Sight;
 use crate::process::sight;
@@ -54,12 +54,20 @@ impl LiveProcess {
             journal.read().into_iter().for_each(|record| self.ledger.take(record));
         }
         if Instant::now() >= self.next_question {
-            let asked = sight::ask_for_stacks(&self.folder);
-            let own_pids: Vec<u32> = asked.iter().map(|process| process.own_pid).collect();
-            self.asked = pid.filter(|pid| own_pids.contains(pid)).or(own_pids.first().copied());
+            self.ask(pid);
             self.next_question = Instant::now() + BETWEEN_QUESTIONS;
         }
         self.describe(pid)
+    }
+
+    /// Asks the process `pid` for its stack; before it uses a GPU, the first one that can answer.
+    fn ask(&mut self, pid: Option<u32>) {
+        let askable = sight::list_askable(&self.folder);
+        let process = askable.iter().find(|process| Some(process.own_pid) == pid).or(askable.first());
+        if let Some(process) = process {
+            sight::request(process.process, signal::STACK);
+            self.asked = Some(process.own_pid);
+        }
     }
 
     fn describe(&self, pid: Option<u32>) -> Sight {

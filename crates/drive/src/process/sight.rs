@@ -8,7 +8,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use trace::Mark;
 use trace::run::read_last_stack;
-use wire::{file, signal};
+use wire::file;
 
 use crate::cleanup::reap;
 use crate::run_dir;
@@ -38,13 +38,15 @@ fn number_of(name: &str, prefix: &str) -> Option<u32> {
     name.strip_prefix(prefix)?.parse().ok()
 }
 
-/// Asks every descendant that can write its Python stack for it; returns those that were asked.
-pub(crate) fn ask_for_stacks(folder: &Path) -> Vec<Visible> {
-    let asked = reap::list_orphans().into_iter().filter_map(|process| {
-        let own_pid = find_stack_file(process, folder)?;
-        request(process, signal::STACK).then_some(Visible { process, own_pid })
-    });
-    asked.collect()
+/// Lists the living descendants that write their Python stack when they are asked.
+pub(crate) fn list_askable(folder: &Path) -> Vec<Visible> {
+    let askable = |process: Pid| Some(Visible { process, own_pid: find_stack_file(process, folder)? });
+    reap::list_orphans().into_iter().filter_map(askable).collect()
+}
+
+/// The length of all stacks that a process has written.
+pub(crate) fn measure_stacks(folder: &Path, own_pid: u32) -> u64 {
+    fs::metadata(folder.join(file::stack(own_pid))).map_or(0, |found| found.len())
 }
 
 /// The own process id of a process that has its file for stacks open.

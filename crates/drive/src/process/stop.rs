@@ -15,13 +15,17 @@ use wire::{file, signal};
 use crate::cleanup::reap;
 use crate::error::Error;
 use crate::process::background;
-use crate::process::sight;
+use crate::process::sight::{self, Visible};
 use crate::run_dir;
 
 /// The time between two looks at the processes.
 const TICK: Duration = Duration::from_millis(20);
 /// The time for the agent's first answer: an interpreter in a C function runs no handler.
 const TIME_TO_ANSWER: Duration = Duration::from_secs(5);
+/// The time after which a request is repeated. See Note [Stop].
+const BETWEEN_REQUESTS: Duration = Duration::from_millis(500);
+/// The time for the stacks of all processes that do not answer.
+const TIME_FOR_STACKS: Duration = Duration::from_millis(500);
 /// The time for all records of a program that answers, while somebody waits.
 const GRACE_AT_SIGNAL: Duration = Duration::from_secs(10);
 /// The same after a timeout: a loop of millions of allocations makes a large snapshot.
@@ -37,12 +41,11 @@ const TAIL_BYTES: u64 = 1 << 20;
 /// the last position and the last stack are added to the records.
 pub(crate) fn stop(folder: &Path, cause: StopCause) -> Result<(), Error> {
     let alive = sight::list_positioned();
-    // A process that answers records its own stack.
-    sight::ask_for_stacks(folder);
     let asked = ask(&reap::list_descendants());
     // A stopped process takes the signals when it goes on.
     reap::signal_orphans(Signal::SIGCONT);
     await_ends(folder, &asked, cause);
+    await_stacks(folder);
     reap::signal_orphans(Signal::SIGKILL);
     let own_pids: Vec<u32> = alive.iter().map(|process| process.own_pid).collect();
     complete_records(folder, &own_pids)
@@ -71,6 +74,7 @@ fn await_ends(folder: &Path, asked: &[Pid], cause: StopCause) {
     let is_on_gpu = background::has_journal(folder);
     let has_agent = asked.iter().any(|process| reap::handles(*process, signal::STOP));
     let grace = if cause == StopCause::Timeout { GRACE_AT_TIMEOUT } else { GRACE_AT_SIGNAL };
+    let mut again = started + BETWEEN_REQUESTS;
     let mut longest = match (is_on_gpu, has_agent) {
         (true, true) => TIME_TO_ANSWER,
         (true, false) => GRACE_WITHOUT_AGENT,
@@ -78,8 +82,28 @@ fn await_ends(folder: &Path, asked: &[Pid], cause: StopCause) {
     };
     while started.elapsed() < longest && asked.iter().any(|process| !reap::has_ended(*process)) {
         thread::sleep(TICK);
-        if longest == TIME_TO_ANSWER && has_answer(folder) {
+        if longest != TIME_TO_ANSWER {
+            continue;
+        }
+        if has_answer(folder) {
             longest = grace;
+        } else if Instant::now() > again {
+            asked.iter().filter(|process| reap::handles(**process, signal::STOP)).for_each(|process| {
+                sight::request(*process, signal::STOP);
+            });
+            again += BETWEEN_REQUESTS;
+        }
+    }
+}
+
+/// Asks the processes that are left for their stacks, and waits until each is written.
+fn await_stacks(folder: &Path) {
+    let deadline = Instant::now() + TIME_FOR_STACKS;
+    for Visible { process, own_pid } in sight::list_askable(folder) {
+        let before = sight::measure_stacks(folder, own_pid);
+        sight::request(process, signal::STACK);
+        while Instant::now() < deadline && sight::measure_stacks(folder, own_pid) == before {
+            thread::sleep(TICK);
         }
     }
 }
