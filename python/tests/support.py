@@ -33,6 +33,8 @@ class Ran:
     files: dict[str, list[dict]] = field(default_factory=dict)
     # The first rank's snapshot.
     snapshot: dict | None = None
+    # The Python stacks that each process wrote on request.
+    stacks: list[str] = field(default_factory=list)
     leftovers: list[str] = field(default_factory=list)
 
     def records(self, kind: str, file: str = "rank0.marks.jsonl") -> list[dict]:
@@ -85,7 +87,9 @@ def _collect(ran: Ran, run_dir: Path) -> Ran:
             ran.files[path.name] = [_check_keys(json.loads(line)) for line in path.read_text().splitlines()]
         elif path.name == "rank0.snapshot.pickle":
             ran.snapshot = pickle.loads(path.read_bytes())
-        elif not path.name.startswith("phantom-"):
+        elif path.name.startswith("stack-"):
+            ran.stacks.append(path.read_text())
+        elif not path.name.startswith(("phantom-", "position-")):
             ran.leftovers.append(path.name)
     return ran
 

@@ -125,6 +125,37 @@ class Ends(unittest.TestCase):
     def test_by_a_signal(self):
         self.check("import torch, os, signal\nos.kill(os.getpid(), signal.SIGTERM)\nwhile True: pass", -15, "terminated", 0)
 
+    def test_by_the_launcher_whatever_the_program_catches(self):
+        source = """
+            import atexit, os, signal, torch
+            atexit.register(print, "saved")
+            def stop():
+                os.kill(os.getpid(), 16)
+            try:
+                while True:
+                    stop()
+            except BaseException:
+                print("caught")
+            """
+        ran = self.check(source, -9, "terminated", 0)
+        self.assertEqual(ran.stdout, "")
+
+    def test_a_stack_is_written_on_request_alone(self):
+        source = """
+            import os, signal, torch
+            def ask():
+                os.kill(os.getpid(), 23)
+            ask()
+            if os.fork() == 0:
+                # The file is the parent's.
+                ask()
+                os._exit(0)
+            os.wait()
+            """
+        ran = self.check(source, 0, "exit", 0)
+        self.assertEqual([text.count("most recent call first") for text in ran.stacks], [1])
+        self.assertRegex(ran.stacks[0], 'program.py", line 4 in ask')
+
     def test_children_end_at_sigterm_as_without_the_agent(self):
         source = """
             import multiprocessing, signal

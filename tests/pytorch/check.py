@@ -114,7 +114,7 @@ def run_pytest(oomph: Path, tests: Path, name: str, devices: int, written: Path,
     )
     if not written.exists() and not done.read_text(encoding="utf-8"):
         raise SystemExit(f"{name}: no test began\n{done_run.stdout}{done_run.stderr}")
-    said = re.search(r"signal (\d+) ended|exit status (\d+)|its time was up", done_run.stdout + done_run.stderr)
+    said = re.search(r"signal (\d+) ended|exit status (\d+)|stopped by --timeout", done_run.stdout + done_run.stderr)
     return said[0] if said else "the process ended"
 
 

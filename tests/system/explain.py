@@ -311,7 +311,7 @@ def pipe_without_a_writer(box: Box) -> None:
         assert "waiting for a program to write to the pipe" in line and str(pipe) in line, line
         process.send_signal(signal.SIGINT)
         result = collect(process)
-        expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
+        expect(result, (result.status, result.stdout), (130, ""), "status and standard output")
 
 
 def interrupted(box: Box) -> None:
@@ -323,7 +323,7 @@ def interrupted(box: Box) -> None:
     with pipe.open("wb"):
         process.send_signal(signal.SIGINT)
         result = collect(process)
-    expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
+    expect(result, (result.status, result.stdout), (130, ""), "status and standard output")
     contains(result, result.stderr, "error: interrupted")
 
 

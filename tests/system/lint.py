@@ -411,7 +411,7 @@ def watch(box: Box) -> None:
     shown = read_until(terminal, "watching 2 files;")
     process.send_signal(signal.SIGINT)
     result = collect(process)
-    expect(result, result.status, 2, "status")
+    expect(result, result.status, 130, "status")
     contains(result, shown, f"new.py:{LINE}:{COLUMN}: error[{RULE}]")
     read_until(terminal, "interrupted")
     os.close(terminal)

@@ -45,13 +45,14 @@ def background(box: Box, what: str) -> None:
 def interrupted(box: Box) -> None:
     """Ctrl-C ends a program in the background, too."""
     script = box.write("train.py", DAEMON + TRAIN + "open('ready', 'w').close()\nimport time\ntime.sleep(600)\n")
-    process = box.start(box.oomph, "check", "--keep-files", "--python", box.python, "--steps", "0", "--gpu", "rtx-4090", script)
+    process = box.start(box.oomph, "check", "--json", "--keep-files", "--python", box.python, "--steps", "0", "--gpu", "rtx-4090", script)
     deadline = time.monotonic() + 60
     while not (box.work / "ready").exists() and time.monotonic() < deadline:
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     result = collect(process)
-    expect(result, (result.status, result.stderr.strip()), (2, "error: interrupted"), "status and message")
+    expect(result, (result.status, result.report["stopped"]["by"]), (130, "interrupt"), "status and cause")
+    expect(result, result.report["peak"]["allocated_bytes"] // GIB, 3, "GiB allocated")
     expect(result, box.processes(), [], "processes that are left")
 
 
@@ -60,7 +61,7 @@ def timed_out(box: Box) -> None:
     script = box.write("train.py", DAEMON + TRAIN + "import time\ntime.sleep(600)\n")
     result = box.check("--json", "--gpu", "rtx-4090", "--steps", "0", "--timeout", "15", script)
     expect(result, (result.status, result.report["verdict"]), (2, "incomplete"), "status and verdict")
-    contains(result, result.report["reason"], "its time was up")
+    contains(result, result.report["reason"], "stopped by --timeout")
     expect(result, box.processes(), [], "processes that are left")
 
 

@@ -32,6 +32,7 @@ import ranks
 import shared
 import signals
 import so_far
+import stopped
 import streams
 import suite
 import surroundings
@@ -39,7 +40,7 @@ import tune
 import verdicts
 from harness import Case, Workshop
 
-THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs, "later": later, "leftovers": leftovers, "streams": streams, "known": known, "processes": processes, "shared": shared, "so_far": so_far, "others": others, "signals": signals, "surroundings": surroundings}
+THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs, "later": later, "leftovers": leftovers, "streams": streams, "known": known, "processes": processes, "shared": shared, "so_far": so_far, "stopped": stopped, "others": others, "signals": signals, "surroundings": surroundings}
 
 
 def main() -> int:

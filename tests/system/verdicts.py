@@ -130,7 +130,7 @@ def spinning_is_stopped(box: Box) -> None:
     saved = box.work / "run"
     result = box.check("--json", "--timeout", "15", "--save", saved, PROGRAMS / "spins.py")
     expect(result, (result.status, result.report["verdict"]), (2, "incomplete"), "status and verdict")
-    contains(result, result.report["reason"], "when its time was up")
+    contains(result, result.report["reason"], "stopped by --timeout")
     half = [path.name for path in saved.iterdir() if path.suffix == ".tmp"]
     assert not half, f"half-written files are kept: {half}"
     contains(result, result.stdout, "spins.py")

@@ -3,7 +3,10 @@
 mod data;
 mod hub;
 
+use report::words::name_cause;
 use thiserror::Error;
+
+use trace::run::StopCause;
 
 use crate::judge::launchers::ChildFailure;
 
@@ -40,8 +43,10 @@ pub enum ProgramFailure {
     Exited { code: i32, output: String },
     #[error("was killed by signal {signal} before anything could be recorded")]
     Killed { signal: i32, output: String },
-    #[error("did not use CUDA within {seconds:.0} s")]
-    TimedOut { seconds: f64, output: String },
+    #[error("did not use CUDA within {seconds:.0} s{}", line_of(at.as_ref()))]
+    TimedOut { seconds: f64, at: Option<(String, u32)>, output: String },
+    #[error("was stopped by {} after {seconds:.0} s, before it used CUDA{}", name_cause(*by), line_of(at.as_ref()))]
+    Stopped { by: StopCause, seconds: f64, at: Option<(String, u32)>, output: String },
 }
 
 /// Returns the message of an exception, after its type; empty for a bare `assert`. Long messages, such as a printed
@@ -78,6 +83,7 @@ impl ProgramFailure {
             | ProgramFailure::Exited { output, .. }
             | ProgramFailure::Killed { output, .. }
             | ProgramFailure::Child { child: ChildFailure { output, .. } }
+            | ProgramFailure::Stopped { output, .. }
             | ProgramFailure::TimedOut { output, .. } => output,
         }
     }
@@ -143,6 +149,7 @@ impl ProgramFailure {
             }
             ProgramFailure::Killed { signal: 9, .. } => "signal 9 often means that the machine ran out of host memory",
             ProgramFailure::Killed { .. } => "--verbose shows what the program prints",
+            ProgramFailure::Stopped { .. } => "nothing was seen yet: imports alone may take a minute on a slow disk",
             ProgramFailure::TimedOut { .. } => "give it more time with --timeout SECONDS, or less data to prepare",
         };
         hint.to_owned()

@@ -38,7 +38,7 @@ mod variant;
 mod verified;
 
 pub use allowed::Allowed;
-pub use answer::{FitCase, FitRuns, fit};
+pub use answer::{FitCase, FitRuns, fit, fit_stopped};
 pub use batch::{BatchRun, BatchSearch};
 pub use bench::{Bench, Runner};
 pub use found::FoundPlans;

@@ -5,6 +5,7 @@
 
 pub(crate) mod caught;
 pub mod ending;
+pub mod halt;
 pub mod launchers;
 pub(crate) mod made_up;
 pub(crate) mod missing_files;

@@ -85,7 +85,7 @@ pub enum Error {
     },
     /// The system refuses a handler of signals.
     #[error("cannot watch for Ctrl-C: {0}")]
-    Signals(#[from] ctrlc::Error),
+    Signals(io::Error),
     /// Ctrl-C ended the run.
     #[error("interrupted")]
     Interrupted,

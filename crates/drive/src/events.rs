@@ -2,19 +2,35 @@
 
 use std::sync::OnceLock;
 
-use trace::Process;
+use diagnose::Variant;
+use trace::{Bytes, Phase};
 
 /// An event.
 #[derive(Clone, Copy, Debug)]
 pub enum RunEvent<'a> {
     /// A sentence for the user, such as a warning.
     Remark(&'a str),
-    /// The start of a program with hidden output: a sentence on the run.
-    Started(&'a str),
-    /// The running program, with the records of the first process so far.
-    GoesOn(&'a Process),
+    /// The start of a program, with a sentence if it is the only one, and its output is hidden.
+    Started(Option<&'a str>),
+    /// The variant of a search that is shown now; `None` while the program's packages are imported.
+    Trial(Option<&'a Variant>),
+    /// The running program.
+    GoesOn(&'a Sight),
+    /// The user asks for the end, and the command answers with what was seen.
+    Asked,
     /// The end of the program.
     Ended,
+}
+
+/// A running program as it is seen from outside.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sight {
+    /// The step, counted from 1, and the phase; `None` before the program has used a GPU.
+    pub position: Option<(u32, Phase)>,
+    /// The innermost line of the user's own code, as of some seconds ago.
+    pub line: Option<(String, u32)>,
+    /// The bytes in use on the fullest device, and their peak; `None` before the program has used a GPU.
+    pub memory: Option<(Bytes, Bytes)>,
 }
 
 /// Takes events, of any thread.

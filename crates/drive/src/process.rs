@@ -5,4 +5,6 @@ pub(crate) mod background;
 pub mod host;
 pub mod launch;
 pub(crate) mod live_process;
+pub(crate) mod sight;
+pub(crate) mod stop;
 pub mod table;

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nix::errno::Errno;
 use trace::recording::Reserve;
-use trace::run::{GapRecord, Launch, Ledger, StepRecord};
+use trace::run::{GapRecord, Launch, Ledger, ProcessRecord, StepRecord};
 use trace::{Process, Recording, Run, Snapshot, run, snapshot};
 use wire::file;
 
@@ -116,6 +116,21 @@ pub fn read(folder: &Path) -> Result<Run, Error> {
         }
     }
     Ok(Run { processes })
+}
+
+/// Adds the processes that used the phantom GPU without an agent: of a program that was stopped, their memory counts.
+pub(crate) fn add_unrecorded(folder: &Path, run: &mut Run) -> Result<(), Error> {
+    for path in list_files(folder)?.iter().filter(|path| is_phantoms(path)) {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let digits = name.trim_start_matches(file::JOURNAL_PREFIX).split('.').next().unwrap_or_default();
+        let Ok(pid) = digits.parse() else { continue };
+        let ledger = read_ledger(path)?;
+        if ledger.fullest().is_some() && run.processes.iter().all(|process| process.identity.pid != pid) {
+            let identity = ProcessRecord { pid, world_size: 1, ..ProcessRecord::default() };
+            run.processes.push(Process { identity, ledger, ..Process::default() });
+        }
+    }
+    Ok(())
 }
 
 fn read_process(folder: &Path, stem: &str) -> Result<Process, Error> {

@@ -1,7 +1,7 @@
 //! The agent's part of the contract, `wire.py`: from the tables of `wire`.
 
 use wire::variable::Component;
-use wire::{exit, file, limit, variable};
+use wire::{exit, file, limit, signal, variable};
 
 use crate::output::Output;
 
@@ -28,13 +28,18 @@ fn write_constants() -> String {
         ("MARKS", file::MARKS),
         ("SNAPSHOT", file::SNAPSHOT),
         ("RECORDING", file::RECORDING),
+        ("POSITION_PREFIX", file::POSITION_PREFIX),
+        ("STACK_PREFIX", file::STACK_PREFIX),
     ];
     let names: String = names.iter().map(|(name, value)| format!("{name} = \"{value}\"\n")).collect();
     format!(
         "\n# Exit status of a forked child that could not start the program.\nCANNOT = {}\n\
          \n# Bytes of the largest copy to the device whose values the phantom keeps.\nKEPT_BYTES = {}\n\
+         \n# Signals from oomph: to end, with the records of that moment; to write the Python stack.\nSTOP = {}\nSTACK = {}\n\
          \n# Names in the run directory: `rank0.marks.jsonl`, `rank0.snapshot.pickle`.\n{names}",
         exit::CANNOT,
         limit::KEPT_BYTES,
+        signal::STOP,
+        signal::STACK,
     )
 }

@@ -35,6 +35,8 @@ pub(crate) enum Error {
     #[error("there is no rule `{name}`{}", suggestion(nearest.as_deref()))]
     UnknownRule { name: String, nearest: Option<String> },
     #[error("{0}")]
+    Stopped(String),
+    #[error("{0}")]
     NoBatch(String),
     #[error("the program runs by itself, and fails as a child of the fork server: {0}")]
     OnlyForked(String),
@@ -95,7 +97,7 @@ impl Error {
             Error::OtherKind { .. } | Error::TooLong { .. } => {
                 "name the file itself; a pipe is read to its end as well"
             }
-            Error::Unreadable { .. } | Error::Output(_) | Error::Json(_) => return None,
+            Error::Stopped(_) | Error::Unreadable { .. } | Error::Output(_) | Error::Json(_) => return None,
         };
         Some(hint.to_owned())
     }

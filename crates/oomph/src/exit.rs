@@ -11,11 +11,16 @@ pub(crate) enum ExitStatus {
     Found,
     /// oomph could not do its work.
     Failed,
-    /// The status of a program that oomph only started.
+    /// The status of a program that oomph only started, or of a signal.
     Programs(u8),
 }
 
 impl ExitStatus {
+    /// The status after a signal to oomph, as a shell states it.
+    pub(crate) fn of_signal(signal: i32) -> ExitStatus {
+        ExitStatus::Programs(u8::try_from(128 + signal).unwrap_or(u8::MAX))
+    }
+
     /// The number.
     pub(crate) fn code(self) -> u8 {
         match self {

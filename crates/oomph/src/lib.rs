@@ -19,7 +19,7 @@ mod spelling;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use drive::cleanup::{temporary, watchdog};
+use drive::cleanup::{interrupt, temporary, watchdog};
 use drive::guard::entering;
 
 use crate::exit::ExitStatus;
@@ -40,18 +40,18 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         output::say(&format!("the program could not be started: {}", entering::become_program(spec, words)));
         return ExitStatus::Failed.into();
     }
-    drive::events::set_listener(Box::new(effects::run_progress::ShownRuns::default()));
+    drive::events::set_listener(Box::new(effects::run_progress::ShownRuns));
     let (command, after_dashes) = match args::parse_line(&line) {
         Ok(parsed) => parsed,
         Err(error) => return output::usage(&error),
     };
     let outcome = commands::run(command, after_dashes);
+    effects::run_progress::clear();
     temporary::finish_removals();
-    match outcome {
-        Ok(status) => status.into(),
-        Err(error) => {
-            output::failure(&error);
-            ExitStatus::Failed.into()
-        }
-    }
+    let status = outcome.unwrap_or_else(|error| {
+        output::failure(&error);
+        ExitStatus::Failed
+    });
+    // A shell must not go on after Ctrl-C, whatever was seen until then.
+    interrupt::asked().map_or(status, |request| ExitStatus::of_signal(request.signal)).into()
 }

@@ -8,7 +8,7 @@ use trace::run::{Effects, RemedyAction};
 
 use crate::breakdown::Part;
 use crate::change::Change;
-use crate::check::{Assumption, Usage};
+use crate::check::{Assumption, Stopped, Usage};
 
 /// The answer to "what is the smallest change that makes this program fit".
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -56,8 +56,11 @@ pub struct FitReport {
     pub runs: u32,
     /// The number of results taken from the run cache.
     pub kept: u32,
-    /// Set if Ctrl-C ended the search early.
+    /// Set if a signal, such as that of Ctrl-C, ended the search early.
     pub interrupted: bool,
+    /// The moment at which the first dry run was stopped; `None` if it came to its end.
+    #[serde(default)]
+    pub stopped: Option<Stopped>,
     /// The duration in seconds.
     pub seconds: f64,
     /// The folder for relative paths on a terminal.
@@ -89,6 +92,8 @@ pub enum FitVerdict {
     /// No allowed change makes the program fit.
     #[default]
     DoesNotFit,
+    /// The search was stopped in its first dry run: `before` is what the unchanged program took until then.
+    Unknown,
 }
 
 /// Changes to make together, with their effect.

@@ -32,7 +32,7 @@ pub use breakdown::{Breakdown, Contents, DoesNotAddUp, Part};
 pub use change::{Change, ChangeError};
 pub use check::{
     Assumption, Caught, CheckReport, Condition, Filling, Gpu, Growth, Keeper, Need, Oom, Peak, Place, Rank, Recovery,
-    Site, SiteFrame, SizeSearch, Then, Usage, ValueShape, Verdict,
+    Site, SiteFrame, SizeSearch, Stopped, Then, Usage, ValueShape, Verdict,
 };
 pub use finding::{Evidence, Finding, Location, Remedy, RuleId, Severity, SourceLink, Standing, Value, Without};
 pub use remark::{Remark, Weight};

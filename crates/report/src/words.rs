@@ -2,10 +2,34 @@
 
 use std::fmt::Display;
 
+use trace::run::StopCause;
+
+use crate::check::Stopped;
+
 /// Counts things: `1 file`, `2 files`.
 pub fn count<N: Copy + Display + PartialEq + From<u8>>(number: N, one: &str, many: &str) -> String {
     let noun = if number == N::from(1) { one } else { many };
     format!("{number} {noun}")
+}
+
+/// Names the cause of a stop.
+pub fn name_cause(by: StopCause) -> &'static str {
+    match by {
+        StopCause::Interrupt => "you (Ctrl-C)",
+        StopCause::Terminate => "SIGTERM",
+        StopCause::Hangup => "the end of the terminal (SIGHUP)",
+        StopCause::Timeout => "--timeout",
+    }
+}
+
+/// `you (Ctrl-C) after 1 of 3 steps and 40 s, at step 2, backward`; `steps` are those that were done.
+pub fn words_of_stop(stopped: &Stopped, steps: Option<&str>) -> String {
+    let Stopped { by, after_seconds, place, .. } = stopped;
+    let steps = steps.map_or_else(String::new, |steps| format!("{steps} and "));
+    let words = [place.step.map(|step| format!("step {step}")), place.phase.map(|phase| phase.name().to_owned())];
+    let words = words.into_iter().flatten().collect::<Vec<_>>().join(", ");
+    let at = if words.is_empty() { String::new() } else { format!(", at {words}") };
+    format!("{} after {steps}{after_seconds:.0} s{at}", name_cause(*by))
 }
 
 /// Returns `file` relative to `folder` if `folder` contains the file.

@@ -9,11 +9,12 @@ use report::explain::{DeviceMemory, ExplainReport, Extent, Holder, MemoryPart};
 use report::fit::FitReport;
 use report::{
     Assumption, Breakdown, Caught, CheckReport, Condition, Contents, Evidence, Finding, Gpu, Growth, Location, Need,
-    Oom, Part, Peak, Place, Recovery, Remark, Remedy, Severity, Site, SiteFrame, SizeSearch, Standing, Then, Usage,
-    Value, ValueShape, Verdict,
+    Oom, Part, Peak, Place, Recovery, Remark, Remedy, Severity, Site, SiteFrame, SizeSearch, Standing, Stopped, Then,
+    Usage, Value, ValueShape, Verdict,
 };
 use serde::de::DeserializeOwned;
 use serde_json::json;
+use trace::run::StopCause;
 use trace::{Bytes, Phase};
 
 /// The values that a strategy draws for a report.
@@ -113,6 +114,16 @@ impl Draw {
         }
     }
 
+    fn stopped(&self) -> Stopped {
+        let causes = [StopCause::Interrupt, StopCause::Terminate, StopCause::Hangup, StopCause::Timeout];
+        Stopped {
+            by: causes[usize::from(self.kind) % causes.len()],
+            after_seconds: f64::from(self.number),
+            place: self.place(),
+            location: self.maybe(self.location()),
+        }
+    }
+
     fn oom(&self) -> Oom {
         let then = match self.kind % 3 {
             0 => Then::WentOn { steps: self.number },
@@ -197,6 +208,7 @@ impl Draw {
             breakdown: self.breakdown(),
             sites: vec![self.site()],
             growth: self.maybe(growth),
+            stopped: self.maybe(self.stopped()),
             findings: vec![self.finding()],
             assumptions: vec![Assumption { id: self.text(), text: self.text(), bytes: Bytes(self.bytes) }],
             value_shapes: vec![ValueShape {

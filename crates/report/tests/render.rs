@@ -10,8 +10,9 @@ use report::render::{Format, Report, html, render};
 use report::{
     Assumption, Breakdown, CheckReport, Condition, Contents, DevicePicture, Evidence, Filling, Finding, Gpu, Growth,
     Location, Need, Oom, Part, Peak, Place, Rank, Recovery, Remark, Remedy, RunPicture, Severity, Site, SiteFrame,
-    SizeSearch, Standing, Usage, Value, ValueShape, Verdict, Without,
+    SizeSearch, Standing, Stopped, Usage, Value, ValueShape, Verdict, Without,
 };
+use trace::run::StopCause;
 use trace::{Bytes, Phase};
 
 fn written(report: &dyn Report, format: Format) -> String {
@@ -87,6 +88,7 @@ fn fits() -> CheckReport {
         ]),
         sites: vec![site(1024, 12, 41)],
         growth: None,
+        stopped: None,
         findings: Vec::new(),
         assumptions: Vec::new(),
         value_shapes: Vec::new(),
@@ -126,6 +128,7 @@ fn full() -> CheckReport {
             full_at: Some(48_660_481),
             location: Some(at(60)),
         }),
+        stopped: None,
         findings: vec![Finding {
             without: None,
             rule: CauseId::GrowingCollection,
@@ -377,6 +380,30 @@ fn each_condition_has_words_in_the_headline() {
     for (conditions, expected) in cases {
         assert_eq!(written(&so_far(None, conditions), Format::Concise), format!("{start}{expected}\n"));
     }
+}
+
+#[test]
+fn a_stopped_program_without_a_step_is_incomplete_with_its_memory() {
+    let stopped = Stopped {
+        by: StopCause::Timeout,
+        after_seconds: 60.0,
+        place: Place { step: Some(1), phase: Some(Phase::Forward), module: None },
+        location: Some(at(33)),
+    };
+    let usage = Usage { device_bytes: Bytes::from_gib(8), reserved_bytes: Bytes::from_gib(7), ..Usage::default() };
+    let report = CheckReport {
+        verdict: Verdict::Incomplete { reason: "the program was stopped".to_owned(), spare_bytes: 1 },
+        peak: Peak { usage, place: Place::default() },
+        stopped: Some(stopped),
+        unapplied: Vec::new(),
+        ..full()
+    };
+    let look = Look { detail: Detail::Full, ..Look::default() };
+    let text = render(&report, Format::Terminal, look).unwrap();
+    let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(text.starts_with("incomplete: the program was stopped; 8.00 GiB of 23.64 GiB so far"), "{text}");
+    // A killed process left no counters of PyTorch's.
+    assert!(text.contains("peak 8.00 GiB on the device (7.00 GiB reserved)"), "{text}");
 }
 
 #[test]

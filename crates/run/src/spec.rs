@@ -202,13 +202,8 @@ mod tests {
 
     #[test]
     fn the_first_bad_end_is_the_jobs() {
-        let ended = |exit_code, timed_out| Ended {
-            exit_code: Some(exit_code),
-            signal: None,
-            seconds: 2.0,
-            timed_out,
-            in_background: false,
-        };
+        let ended =
+            |exit_code, timed_out| Ended { exit_code: Some(exit_code), seconds: 2.0, timed_out, ..Ended::default() };
         let cases = [
             (vec![ended(0, false), ended(0, false)], ended(0, false)),
             (vec![ended(0, false), ended(3, false), ended(4, false)], ended(3, false)),

@@ -7,6 +7,8 @@
 // rank0.marks.jsonl        the agent, one record a line, appended as things happen: a cut file is a valid prefix
 // rank0.snapshot.pickle    torch's own snapshot (opens in memory_viz); written beside, then renamed: whole or absent
 // phantom-<pid>.jsonl      the phantom, appended as device memory changes; also a valid prefix
+// position-<pid>           the agent: step and phase, kept up to date (Note [Sight] in `python/oomph/agent/process/sight.py`)
+// stack-<pid>              the Python stack, each time that the launcher asks for it; the last one counts
 // files                    the phantom: which files were looked at, where `fit` asks (Note [Files looked at] in `phantom/src/files.rs`)
 // rank0.recording          the recorder of a real run (Note [Recording] in `wire/src/recording.rs`)
 // snapshots/1              a copy of a running real run: run.json, records and recordings as of that moment
@@ -28,13 +30,14 @@ mod process;
 mod read;
 mod record;
 mod refusals;
+mod stack_dump;
 mod tail;
 
 pub use self::action::{ActionField, ActionKind, RemedyAction};
 pub use self::census::{Category, CensusTime, census_of_device};
 pub use self::effects::{ChangedPath, Effects, FileGuard, Host, PathChange, Refusal, RefusedAct, UncoveredFolder};
 pub use self::hosts::read_hosts;
-pub use self::launch::{Ended, HostRecord, Job, Launch};
+pub use self::launch::{Ended, HostRecord, Job, Launch, StopCause};
 pub use self::ledger::Ledger;
 pub use self::phantom::{
     MemoryChange, MissingSymbol, ModelledFigure, PhantomRecord, PhantomStart, RefusedRequest, Workspace,
@@ -42,7 +45,8 @@ pub use self::phantom::{
 pub use self::read::{LaunchError, read_launch, read_phantom_records, read_records};
 pub use self::record::*;
 pub use self::refusals::read_refusals;
-pub use self::tail::{Problem, ProblemKind, Tail};
+pub use self::stack_dump::read_last_stack;
+pub use self::tail::{FileRecord, Problem, ProblemKind, Tail};
 pub use wire::owner;
 
 /// The records of one program.

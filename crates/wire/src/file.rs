@@ -31,9 +31,24 @@ pub const JOURNAL_PREFIX: &str = "phantom-";
 /// Start of the names of the agent's files.
 pub const RANK_PREFIX: &str = "rank";
 
+/// Start of the names of the files with the position of a process (Note [Sight] in `python/oomph/agent/process/sight.py`).
+pub const POSITION_PREFIX: &str = "position-";
+/// Start of the names of the files with the Python stack of a process, on request.
+pub const STACK_PREFIX: &str = "stack-";
+
 /// Returns the name of the journal that the phantom writes in process `pid`.
 pub fn journal(pid: u32) -> String {
     format!("{JOURNAL_PREFIX}{pid}.jsonl")
+}
+
+/// Returns the name of the file with the position of process `pid`.
+pub fn position(pid: u32) -> String {
+    format!("{POSITION_PREFIX}{pid}")
+}
+
+/// Returns the name of the file with the Python stack of process `pid`.
+pub fn stack(pid: u32) -> String {
+    format!("{STACK_PREFIX}{pid}")
 }
 
 /// Returns the stem of the files that the agent writes in the first process of `rank`.

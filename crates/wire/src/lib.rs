@@ -15,5 +15,6 @@ pub mod owner;
 pub mod profile;
 pub mod record;
 pub mod recording;
+pub mod signal;
 pub mod table;
 pub mod variable;

@@ -52,13 +52,19 @@ def serve() -> None:
 
 def start() -> None:
     """Assumes the requested rank; starts the agent as soon as the program has imported torch."""
-    from . import remedies
+    import os
+
+    from . import remedies, wire
     from .host import outside
     from .host.weights import libraries as weights
-    from .process import ending, files, importing, script
+    from .process import ending, files, importing, script, sight
     from .ranks import absent_ranks
 
     end = ending.Ending()
+    seen = sight.Sight(os.environ[wire.RUN_DIR])
+    if wire.AGENT_PID not in os.environ:
+        # Imports take their time, too. Helpers of the program that import no PyTorch have no file.
+        seen.show_stack()
     files.watch()
     outside.install()
     weights.wait_early()
@@ -70,6 +76,6 @@ def start() -> None:
     def begin() -> None:
         from . import session
 
-        session.start(asked, end)
+        session.start(asked, end, seen)
 
     importing.after_import("torch", begin)

@@ -200,6 +200,11 @@ def error(*, type: str, message: str, oom: bool, file: str | None, line: int | N
     return {"kind": "error", "type": type, "message": message, "oom": oom, "file": file, "line": line, "traceback": traceback, "monotonic_ns": monotonic_ns}
 
 
+def stop(*, step: int, phase: str, module: str, devices: list[dict], frames: list[tuple[str, str, int]]) -> dict:
+    """oomph asked the process to end (Note `[Stop]` in `crates/wire/src/signal.rs`): the state at that moment."""
+    return {"kind": "stop", "step": step, "phase": phase, "module": module, "devices": devices, "frames": frames}
+
+
 def end(*, reason: str, steps: int, devices: list[dict], snapshot: str | None, monotonic_ns: int) -> dict:
     """The end of the process; the last line."""
     return {"kind": "end", "reason": reason, "steps": steps, "devices": devices, "snapshot": snapshot, "monotonic_ns": monotonic_ns}

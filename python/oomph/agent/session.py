@@ -3,6 +3,7 @@
 import os
 import sys
 import time
+from types import FrameType
 
 import torch
 
@@ -17,6 +18,7 @@ from .process.ending import Ending
 from .process.failure import guarded
 from .process.finish import Finish, describe
 from .process.part import Process
+from .process.sight import Sight
 from .ranks.part import Ranks
 from .record_file import RecordFile
 from .remedies import Remedies
@@ -26,22 +28,24 @@ from .values.part import Answers
 class Session:
     """The state of the agent."""
 
-    def __init__(self, env: environment.Environment, remedies: Remedies, ending: Ending) -> None:
+    def __init__(self, env: environment.Environment, remedies: Remedies, ending: Ending, sight: Sight) -> None:
         self.env = env
         self.is_first = env.is_first
         self.is_forked = False
         self.ending = ending
+        self.sight = sight
         self.record_file = RecordFile(env.run_dir, env.rank)
         self.process = Process(env)
         self.position = Position(
             env,
+            show=sight.move,
             first_forward=lambda _root: self.memory.take_census("forward"),
             before_step=lambda: self.memory.begin_step(),
             after_step=self._after_step,
             stop=self._stop,
         )
         self.memory = Memory(env, self.position, self.record_file)
-        self.finish = Finish(self._finish)
+        self.finish = Finish(self._finish, self._note_stop)
         self.operators = Operators(env)
         assumptions, overrides, found = Assumptions(), Overrides(), guarded(phantom.find)()
         host = Host(env, found, overrides)
@@ -55,6 +59,7 @@ class Session:
 
     def install(self) -> None:
         """Connects all parts. CUDA stays untouched: parts that need CUDA wait until the program initialises CUDA."""
+        self.sight.show_stack()
         for part in self._installed:
             guarded(part.install)(self._write_early)
         os.register_at_fork(after_in_child=self._forked)
@@ -76,6 +81,8 @@ class Session:
     def _cuda_started(self) -> None:
         if not self.record_file.is_open:
             self._write_process()
+        self.sight.show_stack()
+        self.sight.show_position()
         for part in self._installed:
             guarded(part.attach)()
 
@@ -85,6 +92,7 @@ class Session:
         self.is_first = False
         self.is_forked = True
         self.record_file.abandon()
+        self.sight.reset()
         self.position.reset()
         self.memory.reset()
         self.finish.reset()
@@ -103,6 +111,14 @@ class Session:
     def _stop(self) -> None:
         self.finish.now("steps")
         self.ending.is_short = True
+
+    @guarded
+    def _note_stop(self, frame: FrameType | None) -> None:
+        """The figures of this moment, before the snapshot: a long history takes its time, and the launcher may not wait for it."""
+        if self.record_file.is_open:
+            marks, devices = self.position.marks, self.memory.stats.of_all()
+            stop = records.stop(step=marks.step, phase=marks.phase, module=marks.thread.module, devices=devices, frames=frames.stack(frame))
+            self.record_file.write(stop)
 
     def _finish(self, reason: str, error: BaseException | None) -> None:
         """Writes the last records. Each part is guarded: a failure loses the records of one part."""
@@ -136,8 +152,8 @@ def _line_of_step() -> tuple[str, int] | None:
     return (file, line) if frames.is_users(file) else None
 
 
-def start(remedies: Remedies, ending: Ending) -> Session:
+def start(remedies: Remedies, ending: Ending, sight: Sight) -> Session:
     """Starts the agent in this process; torch has just been imported."""
-    session = Session(environment.read(), remedies, ending)
+    session = Session(environment.read(), remedies, ending, sight)
     session.install()
     return session

@@ -51,8 +51,14 @@ CANNOT = 117
 # Bytes of the largest copy to the device whose values the phantom keeps.
 KEPT_BYTES = 1048576
 
+# Signals from oomph: to end, with the records of that moment; to write the Python stack.
+STOP = 16
+STACK = 23
+
 # Names in the run directory: `rank0.marks.jsonl`, `rank0.snapshot.pickle`.
 RANK_PREFIX = "rank"
 MARKS = ".marks.jsonl"
 SNAPSHOT = ".snapshot.pickle"
 RECORDING = ".recording"
+POSITION_PREFIX = "position-"
+STACK_PREFIX = "stack-"

@@ -43,7 +43,9 @@ pub(super) fn notes(case: &Case) -> Vec<String> {
 /// Returns the notes that are necessary to read the verdict: the short report shows them.
 pub(super) fn caveats(case: &Case, decision: &Decision) -> Vec<String> {
     let single =
-        [missing_kernels(case), few_steps(case, decision), interpreter(case), background(case)].into_iter().flatten();
+        [missing_kernels(case), unanswered(case), few_steps(case, decision), interpreter(case), background(case)]
+            .into_iter()
+            .flatten();
     let all_untrained = case.longest().processes.iter().flat_map(|process| &process.untrained);
     let large = all_untrained.filter(|record| matters(case, record));
     single.chain(distinct(large.map(|record| untrained(case, record)).collect())).collect()
@@ -162,6 +164,20 @@ fn interpreter(case: &Case) -> Option<String> {
 fn background(case: &Case) -> Option<String> {
     let is_in_background = case.launch.ended.as_ref().is_some_and(|ended| ended.in_background);
     is_in_background.then(|| "the program went on in the background: the report is of what ran there".to_owned())
+}
+
+/// Returns the note on processes that had to be killed when oomph stopped the program.
+fn unanswered(case: &Case) -> Option<String> {
+    let is_killed = |process: &&Process| process.end.is_none() && process.ledger.fullest().is_some();
+    let killed = case.limited.processes.iter().filter(is_killed).count();
+    let is_stopped = case.launch.ended.as_ref().is_some_and(|ended| ended.stop_cause().is_some());
+    (is_stopped && killed > 0).then(|| {
+        let processes = if case.limited.processes.len() > 1 { count(killed, "process", "processes") } else { "it".to_owned() };
+        format!(
+            "{processes} did not write the last records in time, and was killed: the peak on the device is exact, the rest is \
+             as of an earlier moment"
+        )
+    })
 }
 
 /// Returns the note that the program made fewer steps than requested, because it ended or was stopped.

@@ -8,6 +8,8 @@ use super::Diagnosis;
 use super::case::{Case, CheckCase};
 use super::conditions::{is_only_first_step, untrained_bytes};
 use super::remarks::list_all_assumptions;
+use super::subject::find_subject;
+use crate::judge::halt::find_stop;
 use crate::judge::made_up::list_made_up;
 
 /// Returns the steps of the rank that ran out, else the most of any process.
@@ -33,6 +35,7 @@ pub(super) fn make_report(diagnosis: &Diagnosis, links: Vec<Option<SourceLink>>)
         breakdown: measured.breakdown,
         sites: measured.sites,
         growth: measured.growth,
+        stopped: find_stop(run, case.launch.ended.as_ref(), subject(case)),
         made_up_data: list_made_up(run),
         unapplied: list_unapplied(case),
         mistake: *mistake,
@@ -50,6 +53,11 @@ pub(super) fn make_report(diagnosis: &Diagnosis, links: Vec<Option<SourceLink>>)
         verdict: measured.verdict,
         folder: asked.folder.clone(),
     }
+}
+
+/// The process that the report is about.
+fn subject<'a>(case: &Case<'a>) -> Option<&'a Process> {
+    find_subject(case).map(|(process, ..)| process)
 }
 
 /// Lists the remedies that no process applied.

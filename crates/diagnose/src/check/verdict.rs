@@ -1,6 +1,7 @@
 //! The verdict: the program fits, runs out, or ended too early to decide.
 
-use report::{Growth, SizeSearch, Verdict};
+use report::words::{count, words_of_stop};
+use report::{Growth, SizeSearch, Stopped, Verdict};
 use trace::run::owner::NCCL;
 use trace::run::{EndReason, Ended};
 use trace::{Bytes, DeviceIndex, Process, Run};
@@ -8,6 +9,7 @@ use trace::{Bytes, DeviceIndex, Process, Run};
 use super::case::Case;
 use super::conditions::{list_assumed, list_conditions};
 use crate::judge::ending::{Raised, first_error, raised_after_a_step};
+use crate::judge::halt::find_stop;
 use crate::judge::outcome::Outcome;
 
 /// The verdict without its figures.
@@ -82,26 +84,37 @@ pub(super) fn decide(case: &Case) -> Decision {
     }
 }
 
-/// True if an error or the time limit ended the program. A signal may be the host's lack of memory, a process without a recorded end may have
+/// True if an error ended the program, or oomph did. A signal may be the host's lack of memory, a process without a recorded end may have
 /// run out, and an exit status without an error has a reason of the program's own.
 fn has_known_end(case: &Case, ended: Option<&Ended>) -> bool {
-    let is_killed = ended.is_some_and(|ended| ended.signal.is_some() && !ended.timed_out);
-    !is_killed && (first_error(case.limited).is_some() || ended.is_some_and(|ended| ended.timed_out))
+    let is_stopped = ended.is_some_and(|ended| ended.stop_cause().is_some());
+    let is_killed = ended.is_some_and(|ended| ended.signal.is_some());
+    is_stopped || (!is_killed && first_error(case.limited).is_some())
 }
 
-/// `after 2 of 3 steps the program raised …`.
+/// `after 2 of 3 steps the program raised …`, or `the program was stopped by --timeout after 2 of 3 steps and 60 s …`.
 fn after_steps(case: &Case, reason: &str) -> String {
     let done = case.limited.processes.iter().map(Process::step_count).max().unwrap_or_default();
-    match case.launch.steps {
-        0 => format!("after {done} steps {reason}"),
-        wanted => format!("after {done} of {wanted} steps {reason}"),
-    }
+    let steps = match case.launch.steps {
+        0 => count(done, "step", "steps"),
+        wanted => format!("{done} of {}", count(wanted, "step", "steps")),
+    };
+    let stopped = find_stop(case.limited, case.launch.ended.as_ref(), None);
+    stopped.map_or_else(|| format!("after {steps} {reason}"), |stopped| describe_stop(case, &stopped, Some(&steps)))
+}
+
+/// `the program was stopped by you (Ctrl-C) after 1 of 3 steps and 40 s, at step 2, backward (train.py:41)`.
+fn describe_stop(case: &Case, stopped: &Stopped, steps: Option<&str>) -> String {
+    let at = stopped.location.as_ref();
+    let line = at.map_or_else(String::new, |at| format!(" ({}:{})", case.show(&at.file), at.line));
+    format!("the program was stopped by {}{line}", words_of_stop(stopped, steps))
 }
 
 /// Returns the reason why a run shows less than the whole program.
 pub(super) fn find_reason(case: &Case, run: &Run, ended: Option<&Ended>) -> Option<String> {
-    let name_end = || ended.and_then(name_stop);
-    name_end().or_else(|| name_error(case, run)).or_else(|| name_status(run, ended))
+    let name_end = || ended.and_then(name_signal);
+    let stopped = find_stop(run, ended, None).map(|stopped| describe_stop(case, &stopped, None));
+    stopped.or_else(name_end).or_else(|| name_error(case, run)).or_else(|| name_status(run, ended))
 }
 
 /// Returns the reason for `incomplete` if ranks of a job on one device form a communicator of NCCL, which refuses two ranks on one GPU
@@ -136,10 +149,7 @@ fn name_shared_device(case: &Case) -> Option<String> {
     Some(format!("{processes} processes share device {device}; each fits alone, and together they may take {together}"))
 }
 
-fn name_stop(ended: &Ended) -> Option<String> {
-    if ended.timed_out {
-        return Some(format!("the program was stopped after {:.0} s, when its time was up", ended.seconds));
-    }
+fn name_signal(ended: &Ended) -> Option<String> {
     let signal = ended.signal?;
     Some(format!("signal {signal} ended the program"))
 }

@@ -1,9 +1,10 @@
 //! The state of a finished or interrupted search, as a report.
 
-use report::fit::{Effect, FitGpu, FitReport, MaxBatch, Plan, Tried, VramRow};
+use report::fit::{Effect, FitGpu, FitReport, FitVerdict, MaxBatch, Plan, Tried, VramRow};
 use report::words::relative;
 use report::{Assumption, Part};
-use trace::Bytes;
+use trace::run::Ended;
+use trace::{Bytes, Run};
 
 use super::catalogue::Choosable;
 use super::cost::cost;
@@ -12,7 +13,10 @@ use super::search::{Search, Standing, is_helpful, took_effect};
 use super::trial::{Ending, Trial};
 use super::variant::Variant;
 use super::verified::StepTimes;
+use crate::judge::halt::find_stop;
+use crate::judge::made_up::list_made_up;
 use crate::judge::saves;
+use crate::measure::usage::find_peak;
 
 /// The launcher's facts about a search.
 #[derive(Clone, Debug, Default)]
@@ -50,7 +54,7 @@ pub struct FitRuns {
     pub cached: u32,
     /// The remark of the run cache.
     pub remark: Option<String>,
-    /// True if Ctrl-C ended the search early.
+    /// True if a signal ended the search early.
     pub is_interrupted: bool,
     /// The duration in seconds.
     pub seconds: f64,
@@ -84,8 +88,27 @@ pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) ->
         runs: runs.dry_runs,
         kept: runs.cached,
         interrupted: runs.is_interrupted,
+        stopped: None,
         seconds: runs.seconds,
         folder: case.folder.clone(),
+    }
+}
+
+/// The report of a search whose first dry run, of the unchanged program, was stopped.
+pub fn fit_stopped(case: &FitCase, run: &Run, ended: &Ended, seconds: f64) -> FitReport {
+    FitReport {
+        version: case.version.clone(),
+        torch: run.torch().map(str::to_owned),
+        gpu: case.gpu.clone(),
+        verdict: FitVerdict::Unknown,
+        before: find_peak(run, case.context_bytes),
+        made_up_data: list_made_up(run),
+        assumptions: case.assumptions.clone(),
+        interrupted: true,
+        stopped: find_stop(run, Some(ended), None),
+        seconds,
+        folder: case.folder.clone(),
+        ..FitReport::default()
     }
 }
 

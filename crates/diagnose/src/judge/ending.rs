@@ -24,11 +24,11 @@ pub struct Raised {
     pub at: Option<(String, u32)>,
 }
 
-/// True if an out-of-memory error ended the process, or may have: an error was raised and no end was recorded.
+/// True if an out-of-memory error ended the process, or may have: an error was raised and neither an end nor a stop was recorded.
 /// See Note [Ended by out of memory].
 pub(super) fn ended_by_oom(process: &Process) -> bool {
     let error = process.errors.last().map(|error| error.oom);
-    error.unwrap_or_else(|| process.end.is_none() && !process.ooms.is_empty())
+    error.unwrap_or_else(|| process.end.is_none() && process.stop.is_none() && !process.ooms.is_empty())
 }
 
 /// Returns the error that ended the program; `None` where an out-of-memory error explains it, see Note [Ended by out of memory].

@@ -17,6 +17,9 @@ pub(crate) fn usage(process: &Process, device: DeviceIndex, context: Bytes) -> U
         (Some(allocated), Some(reserved)) => (Bytes(allocated), Bytes(reserved)),
         _ => from_trace(process, device),
     };
+    // The counters of a killed process are those of an earlier moment.
+    let of_pytorch = process.ledger.share_peak(device, PYTORCH).filter(|_| process.end.is_none());
+    let reserved = of_pytorch.map_or(reserved, |peak| reserved.max(peak));
     let ledger = process.ledger.peak(device);
     Usage { allocated_bytes: allocated, reserved_bytes: reserved, device_bytes: ledger.unwrap_or(context + reserved) }
 }

@@ -402,7 +402,7 @@ fn a_run_without_a_limit_that_ends_early_gives_a_lower_bound() {
     assert_eq!(finding(&check(&case), "need-exceeds-device").unwrap().message, message);
     let mut late = ended(Program::new().end(EndReason::Terminated));
     late.launch.ended = Some(Ended { timed_out: true, seconds: 60.0, ..Ended::default() });
-    let stopped = "in the run without a limit the program was stopped after 60 s, when its time was up";
+    let stopped = "in the run without a limit the program was stopped by --timeout after 60 s";
     assert_eq!(least(late).1.as_deref(), Some(stopped));
 }
 

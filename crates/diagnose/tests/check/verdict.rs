@@ -109,7 +109,7 @@ fn verdicts() {
             case(used().raise("ValueError", "bad shape\nmore", false)),
             incomplete("the program raised ValueError at train.py:7: bad shape"),
         ),
-        (late, incomplete("the program was stopped after 60 s, when its time was up")),
+        (late, incomplete("the program was stopped by --timeout after 60 s")),
         (killed, incomplete("signal 9 ended the program")),
         (status(lost(), Some(3)), incomplete("the program ended with exit status 3")),
         (status(lost(), None), incomplete("the end of the program was not recorded")),

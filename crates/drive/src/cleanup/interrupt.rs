@@ -1,68 +1,99 @@
-//! Ctrl-C, for every command. While a program runs, the program is ended; during a search, the search ends with the best so far;
-//! otherwise, and at the second Ctrl-C of a search, the process ends.
+//! Ctrl-C, SIGTERM and SIGHUP, for every command. While a command looks at a program, the first of them ends the look, and the command answers
+//! with what was seen. Otherwise, and the second time, the process ends at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant};
+
+use nix::unistd::Pid;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::iterator::Signals;
+use trace::run::StopCause;
 
 use super::{reap, temporary};
 use crate::error::Error;
+use crate::events::{RunEvent, tell};
 
-/// Signals within this time are a single Ctrl-C: `timeout` and others signal a process and then its group.
+/// Signals within this time are a single request: `timeout` and others signal a process and then its group.
 const SAME: Duration = Duration::from_millis(300);
 
-static SEARCHING: AtomicBool = AtomicBool::new(false);
-/// The first Ctrl-C of a search.
-static CAME: OnceLock<Instant> = OnceLock::new();
+static LOOKING: AtomicBool = AtomicBool::new(false);
+/// The first request.
+static FIRST: OnceLock<Request> = OnceLock::new();
 /// Ends the process.
-static FINISH: OnceLock<fn() -> !> = OnceLock::new();
+static FINISH: OnceLock<fn(i32) -> !> = OnceLock::new();
 static RUNNING: Mutex<Option<EndProgram>> = Mutex::new(None);
 
-/// Ends the running program. Returns false if the program has ended already.
-type EndProgram = Box<dyn Fn() -> bool + Send>;
-
-/// Sets the handler, once in a process. `finish` ends the process, after its programs and folders.
-pub fn watch(finish: fn() -> !) -> Result<(), Error> {
-    let _: Result<(), fn() -> !> = FINISH.set(finish);
-    Ok(ctrlc::set_handler(handle)?)
+/// A request to end.
+#[derive(Clone, Copy, Debug)]
+pub struct Request {
+    /// The signal.
+    pub signal: i32,
+    at: Instant,
 }
 
-fn handle() {
-    let is_searching = SEARCHING.load(Ordering::SeqCst);
-    if is_searching && CAME.get_or_init(Instant::now).elapsed() > SAME {
-        end();
-    }
-    let is_heard = RUNNING.lock().unwrap_or_else(PoisonError::into_inner).as_ref().is_some_and(|end| end());
-    if !is_searching && !is_heard {
-        end();
+impl Request {
+    /// The cause of the end of a program.
+    pub fn cause(&self) -> StopCause {
+        match self.signal {
+            SIGTERM => StopCause::Terminate,
+            SIGHUP => StopCause::Hangup,
+            _ => StopCause::Interrupt,
+        }
     }
 }
 
-/// Calls `end` at Ctrl-C, in place of the function before.
+/// Tells the wait for a program that its end is wanted.
+type EndProgram = Box<dyn Fn() + Send>;
+
+/// Sets the handlers, once in a process. `finish` ends the process after a signal, when its programs and folders are gone.
+pub fn watch(finish: fn(i32) -> !) -> Result<(), Error> {
+    let _: Result<(), fn(i32) -> !> = FINISH.set(finish);
+    // `nohup` ignores SIGHUP. Shells ignore SIGINT for what they start with `&`: a signal that is sent all the same is meant.
+    let is_heard = |signal: &i32| *signal != SIGHUP || !reap::ignores(Pid::this(), nix::sys::signal::SIGHUP);
+    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP].into_iter().filter(is_heard)).map_err(Error::Signals)?;
+    thread::spawn(move || signals.forever().for_each(handle));
+    Ok(())
+}
+
+fn handle(signal: i32) {
+    let is_first = FIRST.get().is_none();
+    let first = FIRST.get_or_init(|| Request { signal, at: Instant::now() });
+    if !LOOKING.load(Ordering::SeqCst) || first.at.elapsed() > SAME {
+        end(signal);
+    }
+    if is_first {
+        tell(RunEvent::Asked);
+        RUNNING.lock().unwrap_or_else(PoisonError::into_inner).iter().for_each(|end| end());
+    }
+}
+
+/// Calls `end` at the first signal, in place of the function before.
 pub(crate) fn listen(end: EndProgram) {
     *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
 }
 
-/// Begins a search, which Ctrl-C ends.
-pub fn begin_search() {
-    SEARCHING.store(true, Ordering::SeqCst);
+/// Begins a look at a program, which lasts until the end of the process: the answer is that of the look.
+pub fn begin_look() {
+    LOOKING.store(true, Ordering::SeqCst);
 }
 
-/// Ends a search.
-pub fn end_search() {
-    SEARCHING.store(false, Ordering::SeqCst);
+/// The first request to end; `None` if none has come.
+pub fn asked() -> Option<Request> {
+    FIRST.get().copied()
 }
 
-/// True if Ctrl-C came during a search.
+/// True if a request has come.
 pub fn has_come() -> bool {
-    CAME.get().is_some()
+    asked().is_some()
 }
 
 /// Ends the process where it is, and leaves nothing behind.
-fn end() {
+fn end(signal: i32) {
     reap::end_orphans();
     temporary::abandon();
     if let Some(finish) = FINISH.get() {
-        finish();
+        finish(signal);
     }
 }

@@ -26,10 +26,24 @@ pub(crate) fn signal_tree(root: Pid, signal: Signal) {
 /// True if a process ignores a signal, by its status (proc_pid_status(5): `SigIgn`, a mask whose lowest bit is signal
 /// 1).
 pub(crate) fn ignores(pid: Pid, signal: Signal) -> bool {
+    is_in_mask(pid, "SigIgn:", signal as i32)
+}
+
+/// True if a process has a handler for a signal.
+pub(crate) fn handles(pid: Pid, signal: i32) -> bool {
+    is_in_mask(pid, "SigCgt:", signal)
+}
+
+fn is_in_mask(pid: Pid, name: &str, signal: i32) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let mask = status.lines().find_map(|line| line.strip_prefix(name));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask >> (signal as u32 - 1) & 1 == 1)
+    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
+}
+
+/// True if a process lives below another one.
+pub(crate) fn is_descendant(pid: Pid, root: Pid) -> bool {
+    descendants(root).contains(&pid)
 }
 
 /// A child that ends by itself: the watchdog.
@@ -68,8 +82,8 @@ pub(crate) fn list_descendants() -> Vec<Pid> {
     descendants(Pid::this()).into_iter().filter(|pid| *pid != spared).collect()
 }
 
-/// True for a zombie (proc_pid_stat(5)). The name in parentheses may hold any character.
-fn has_ended(pid: Pid) -> bool {
+/// True for a zombie (proc_pid_stat(5)), and for a process that is gone. The name in parentheses may hold any character.
+pub(crate) fn has_ended(pid: Pid) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_none_or(|(_, rest)| rest.trim_start().starts_with('Z'))
 }

@@ -9,8 +9,10 @@ use diagnose::failure::{ProgramFailure, is_about_data};
 use diagnose::launchers::{find_child_failure, is_of_a_launcher};
 use trace::Run;
 use trace::run::{Ended, Launch};
+use trace::source_file::is_user_file;
 
 use crate::error::Error;
+use crate::process::sight;
 use crate::run_dir;
 
 /// Fails where the program did something that leaves nothing to check.
@@ -60,13 +62,22 @@ fn used_cuda(run: &Run) -> bool {
 fn silent(launch: &Launch, run: &Run, folder: &Path, output: String) -> Result<ProgramFailure, Error> {
     let ended = launch.ended.clone().unwrap_or_default();
     Ok(match ended {
-        Ended { timed_out: true, seconds, .. } => ProgramFailure::TimedOut { seconds, output },
+        Ended { timed_out: true, seconds, .. } => ProgramFailure::TimedOut { seconds, at: find_line(folder), output },
+        Ended { stopped_by: Some(by), seconds, .. } => {
+            ProgramFailure::Stopped { by, seconds, at: find_line(folder), output }
+        }
         Ended { signal: Some(signal), .. } => ProgramFailure::Killed { signal, output },
         Ended { exit_code: Some(code), .. } if code != 0 => ProgramFailure::Exited { code, output },
         _ if !run.processes.is_empty() => ProgramFailure::NoCuda { output },
         _ if run_dir::phantom_was_used(folder)? => ProgramFailure::NoAgent { output },
         _ => ProgramFailure::NoTorch { output },
     })
+}
+
+/// The user's line of a program that was stopped before it used CUDA.
+fn find_line(folder: &Path) -> Option<(String, u32)> {
+    let frames = sight::read_first_stack(folder);
+    frames.into_iter().find(|(_, file, _)| is_user_file(file, "")).map(|(_, file, line)| (file, line))
 }
 
 /// Describes the end of a program that recorded no error: `None` for a good end. `status` is less than 0 for a signal.

@@ -10,6 +10,7 @@ use run::{Conditions, Environment, Route};
 use trace::Run;
 use trace::run::{Ended, Launch};
 
+use crate::cleanup::interrupt;
 use crate::dry_run::failure;
 use crate::dry_run::program::Program;
 use crate::error::Error;
@@ -33,6 +34,11 @@ impl Recording {
         failure::check_facts(&self.launch, &self.run, &self.folder)
     }
 
+    /// True if the user asked for the end of the run.
+    pub(crate) fn is_stopped_by_user(&self) -> bool {
+        self.launch.ended.as_ref().is_some_and(|ended| ended.user_stop().is_some())
+    }
+
     /// Returns the run; fails where it left nothing to report.
     fn checked(self) -> Result<RecordedRun, Error> {
         self.check_facts()?;
@@ -52,6 +58,9 @@ fn record_again(
     reason: Option<Reason>,
     folder: &Path,
 ) -> Result<Recording, Error> {
+    if interrupt::has_come() {
+        return Err(Error::Interrupted);
+    }
     let spec = &program.spec;
     let mut launch = spec.launch(conditions);
     run_dir::write_launch(folder, &launch)?;
@@ -66,16 +75,30 @@ fn record_again(
     };
     let ended = match &spec.job {
         None => start(Route::Plain)?,
-        Some(job) => {
-            let ranks = job.ranks.iter().map(|rank| start(Route::Rank(*rank)));
-            merge_ends(ranks.collect::<Result<Vec<_>, _>>()?)
-        }
+        Some(job) => run_ranks(&job.ranks, start)?,
     };
+    let mut run = run_dir::read(folder)?;
+    if ended.stop_cause().is_some() {
+        run_dir::add_unrecorded(folder, &mut run)?;
+    }
     launch.ended = Some(ended);
-    let run = run_dir::read(folder)?;
     launch.effects = Some(Box::new(program.outside.end(outside, &run)));
     run_dir::write_launch(folder, &launch)?;
     Ok(Recording { launch, run, folder: folder.to_owned() })
+}
+
+/// Runs ranks one after the other; the user's request to end is about all of them.
+fn run_ranks(ranks: &[u32], start: impl Fn(Route) -> Result<Ended, Error>) -> Result<Ended, Error> {
+    let mut ends = Vec::new();
+    for rank in ranks {
+        let ended = start(Route::Rank(*rank))?;
+        let is_last = ended.user_stop().is_some();
+        ends.push(ended);
+        if is_last {
+            break;
+        }
+    }
+    Ok(merge_ends(ends))
 }
 
 fn start(
@@ -98,7 +121,8 @@ fn start(
     ended
 }
 
-/// Runs the program in `folder`, and again as [`rerun::next`] asks, by the `facts` of the runs so far.
+/// Runs the program in `folder`, and again as [`rerun::next`] asks, by the `facts` of the runs so far. When the user asks for the end, no further
+/// run follows, and of a stopped one only the need without a limit counts: it is at least what was seen.
 pub fn record_to_end(
     program: &Program,
     mut conditions: Conditions,
@@ -106,9 +130,17 @@ pub fn record_to_end(
     facts: impl Fn(&Runs) -> RunFacts,
 ) -> Result<Runs, Error> {
     let mut runs = Runs::of(record(program, &conditions, folder)?.checked()?);
-    while let Some(again) = rerun::next(&conditions, &facts(&runs)) {
+    while !interrupt::has_come()
+        && let Some(again) = rerun::next(&conditions, &facts(&runs))
+    {
         let subfolder = make_folder(folder, again.reason)?;
-        let recording = record_again(program, &again.conditions, Some(again.reason), &subfolder)?;
+        let recording = match record_again(program, &again.conditions, Some(again.reason), &subfolder) {
+            Err(Error::Interrupted) => return Ok(runs),
+            recorded => recorded?,
+        };
+        if recording.is_stopped_by_user() && !(again.reason == Reason::RanOut && recording.check_facts().is_ok()) {
+            return Ok(runs);
+        }
         match again.reason {
             Reason::RanOut => {
                 let unlimited = RecordedRun { launch: recording.launch, run: recording.run };

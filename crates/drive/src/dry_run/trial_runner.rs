@@ -12,6 +12,7 @@ use nix::unistd::Pid;
 use run::fork::{NoAnswer, Request, Schedule, ScheduleEffect, ScheduleEvent};
 use run::{AssumedShare, Conditions, Limit, Route, Streams};
 use trace::Run;
+use trace::run::{Ended, StopCause};
 use wire::file;
 
 use crate::cleanup::interrupt;
@@ -23,7 +24,10 @@ use crate::dry_run::run_cache::{EndedRun, RunCache};
 use crate::dry_run::server::ForkServer;
 use crate::environment;
 use crate::error::Error;
+use crate::events::{RunEvent, tell};
 use crate::guard::outside::RunOutside;
+use crate::process::live_process::LiveProcess;
+use crate::process::stop::stop;
 use crate::run_dir::{self, RunDir};
 
 /// The longest wait for an answer of the server before Ctrl-C and the time are checked.
@@ -43,6 +47,19 @@ pub struct TrialRunner<'a> {
     counts: Counts,
     /// The worlds of the running children, by their requests.
     outside: BTreeMap<u64, RunOutside>,
+    /// The running children as they are seen, by their requests, each with the number of its variant.
+    seen: BTreeMap<u64, (usize, LiveProcess)>,
+    /// The first run, if the user stopped it.
+    stopped: Option<StoppedTrial>,
+}
+
+/// The first run of a search, which the user stopped: what it showed until then.
+#[derive(Clone, Debug)]
+pub struct StoppedTrial {
+    /// The records.
+    pub run: Run,
+    /// The end.
+    pub ended: Ended,
 }
 
 /// The numbers of results by their sources.
@@ -75,12 +92,19 @@ impl<'a> TrialRunner<'a> {
             cache,
             counts,
             outside: BTreeMap::new(),
+            seen: BTreeMap::new(),
+            stopped: None,
         })
     }
 
     /// The numbers of results so far.
     pub fn counts(&self) -> Counts {
         self.counts
+    }
+
+    /// The first run, if the user stopped it.
+    pub fn stopped(&mut self) -> Option<StoppedTrial> {
+        self.stopped.take()
     }
 
     /// The cache; `None` without one.
@@ -152,8 +176,45 @@ impl<'a> TrialRunner<'a> {
                 return Ok(());
             }
             let event = self.wait();
+            self.show(variants);
+            if event == ScheduleEvent::Interrupted {
+                self.stop_first(variants)?;
+            }
             effects.extend(self.step(event));
         }
+    }
+
+    /// Tells of the oldest running child.
+    fn show(&mut self, variants: &[Variant]) {
+        match self.seen.first_entry() {
+            Some(mut oldest) => {
+                let (index, live) = oldest.get_mut();
+                tell(RunEvent::Trial(variants.get(*index)));
+                tell(RunEvent::GoesOn(&live.update()));
+            }
+            None => tell(RunEvent::Trial(None)),
+        }
+    }
+
+    /// Stops the only child of a search that has no result yet, and reads what it showed.
+    fn stop_first(&mut self, variants: &[Variant]) -> Result<(), Error> {
+        let is_first = self.counts.dry_runs + self.counts.cached == 0;
+        let Some((id, (index, _))) = self.seen.pop_first().filter(|_| is_first && variants.len() == 1) else {
+            return Ok(());
+        };
+        let folder = self.child_folder(id);
+        let cause = interrupt::asked().map_or(StopCause::Interrupt, |request| request.cause());
+        let seconds = self.started.elapsed().as_secs_f64();
+        stop(&folder, cause)?;
+        run_dir::remove_unfinished(&folder)?;
+        let mut run = run_dir::read(&folder)?;
+        run_dir::add_unrecorded(&folder, &mut run)?;
+        if let Some(outside) = self.outside.remove(&id) {
+            self.program.outside.end(outside, &run);
+        }
+        let ended = Ended { seconds, stopped_by: Some(cause), ..Ended::default() };
+        self.stopped = variants[index].is_unchanged().then_some(StoppedTrial { run, ended });
+        Ok(())
     }
 
     fn step(&mut self, event: ScheduleEvent) -> Vec<ScheduleEffect> {
@@ -179,8 +240,14 @@ impl<'a> TrialRunner<'a> {
             ScheduleEffect::StartServer => {
                 self.server = Some(ForkServer::start(self.program, self.folder.path(), self.cache.is_some())?);
             }
-            ScheduleEffect::StopServer => self.server = None,
-            ScheduleEffect::Fork { id, trial } => self.fork(id, &variants[trial])?,
+            ScheduleEffect::StopServer => {
+                self.server = None;
+                self.seen.clear();
+            }
+            ScheduleEffect::Fork { id, trial } => {
+                self.fork(id, &variants[trial])?;
+                self.seen.insert(id, (trial, LiveProcess::of(&self.child_folder(id))));
+            }
             ScheduleEffect::Kill { pid } => reap::signal_tree(Pid::from_raw(pid), Signal::SIGKILL),
             ScheduleEffect::Read { id, trial, status, timed_out } => {
                 done(trial, self.read(id, &variants[trial], status, timed_out)?);
@@ -212,6 +279,7 @@ impl<'a> TrialRunner<'a> {
     }
 
     fn read(&mut self, id: u64, variant: &Variant, status: i32, timed_out: bool) -> Result<Trial, Error> {
+        self.seen.remove(&id);
         let folder = self.child_folder(id);
         let records = run_dir::read(&folder)?;
         if let Some(outside) = self.outside.remove(&id) {
@@ -232,6 +300,7 @@ impl<'a> TrialRunner<'a> {
         if interrupt::has_come() {
             return Ok(ScheduleEvent::Interrupted);
         }
+        tell(RunEvent::Trial(Some(&variants[index])));
         match self.record(&variants[index]) {
             Ok(trial) => {
                 done(index, trial);
@@ -248,6 +317,12 @@ impl<'a> TrialRunner<'a> {
         let conditions = self.conditions(variant);
         let Recording { launch, run, .. } = record(self.program, &conditions, folder.path())?;
         let ended = launch.ended.unwrap_or_default();
+        if ended.user_stop().is_some() {
+            if self.counts.dry_runs + self.counts.cached == 0 && variant.is_unchanged() {
+                self.stopped = Some(StoppedTrial { run, ended });
+            }
+            return Err(Error::Interrupted);
+        }
         let (status, timed_out) = (ended.exit_code.unwrap_or(-1), ended.timed_out);
         let trial = self.result(variant, run, folder.path(), status, timed_out);
         if let Some(cache) = &mut self.cache {

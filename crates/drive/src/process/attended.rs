@@ -79,7 +79,7 @@ impl Attendant {
         let status = child.wait();
         lock(&self.state).end_program();
         let (status, seconds) = (status?, started.elapsed().as_secs_f64());
-        Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds, timed_out: false, in_background: false })
+        Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds, ..Ended::default() })
     }
 
     /// The number of the signal that asked oomph to end, if one came: no further program is wanted.

@@ -38,9 +38,10 @@ pub(crate) fn find(folder: &Path, first: Pid, since: Duration) -> io::Result<Bac
     Ok(if may_start { Background::Starting } else { Background::Ended })
 }
 
-/// True if a living process of the run uses a phantom GPU.
-pub(crate) fn is_on_gpu(folder: &Path) -> bool {
-    reap::list_descendants().iter().any(|pid| uses_gpu(folder, *pid))
+/// True if a process of the run, living or not, has used a phantom GPU.
+pub(crate) fn has_journal(folder: &Path) -> bool {
+    let names = list_names(folder).unwrap_or_default();
+    names.iter().any(|name| name.starts_with(file::JOURNAL_PREFIX))
 }
 
 /// True if a process touched a phantom GPU and so has a journal.

@@ -11,9 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ::run::Environment;
-use nix::sys::signal::Signal;
 use nix::unistd::{Pid, ResGid, getresgid, setgid};
-use trace::run::Ended;
+use trace::run::{Ended, StopCause};
 use wire::{file, variable};
 
 use crate::cleanup::interrupt;
@@ -26,6 +25,7 @@ use crate::guard::descriptors;
 use crate::guard::world::World;
 use crate::process::background::{self, Background};
 use crate::process::live_process::LiveProcess;
+use crate::process::stop::stop;
 use crate::start_error;
 
 /// A program to start.
@@ -64,52 +64,46 @@ enum Happening {
 
 /// The time between two updates of the progress line.
 const TICK: Duration = Duration::from_millis(200);
-/// The time for a program to write its records before it is killed, while somebody waits at the keyboard.
-const GRACE_AT_INTERRUPT: Duration = Duration::from_secs(10);
-/// The same after a timeout: a loop of millions of allocations makes a large snapshot.
-const GRACE_AT_TIMEOUT: Duration = Duration::from_secs(30);
-/// The same for a program that ignores the request; its workers may heed the request.
-const GRACE_IN_VAIN: Duration = Duration::from_millis(500);
-/// The same for a program that has used no GPU yet, and so has nothing to write: during imports an extension may drop the
-/// request.
-const GRACE_BEFORE_CUDA: Duration = Duration::from_millis(800);
-
-/// Runs the program to its end, to the time-out, or to Ctrl-C.
+/// Runs the program to its end, to the time-out, or to a request to end.
 pub(crate) fn run(program: &Start) -> Result<Ended, Error> {
     reap::adopt_orphans();
     let started = Instant::now();
     let child = start(program)?;
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX));
     let happenings = watch(child);
-    let mut progress = program.sentence.as_ref().map(|sentence| ShownRun::start(sentence, program.folder));
+    let mut progress = ShownRun::start(program.sentence.as_deref(), program.folder);
     let deadline = started + program.timeout;
-    let outcome =
-        wait(&happenings, program.folder, pid, deadline, progress.as_mut()).and_then(|(status, timed_out)| {
-            let goes_on = status.success() && !timed_out;
-            let after = if goes_on {
-                follow(&happenings, program, pid, deadline, progress.as_mut())?
-            } else {
-                After::default()
-            };
-            Ok((status, After { timed_out: timed_out || after.timed_out, ..after }))
-        });
+    let outcome = wait(&happenings, program.folder, deadline, &mut progress).and_then(|(status, stopped)| {
+        let goes_on = status.success() && stopped.is_none();
+        let after = if goes_on {
+            follow(&happenings, program, pid, deadline, &mut progress)?
+        } else {
+            After { stopped, ..After::default() }
+        };
+        Ok((status, after))
+    });
+    drop(progress);
     reap::end_orphans();
-    let (status, After { in_background, timed_out }) = outcome?;
-    let seconds = started.elapsed().as_secs_f64();
-    Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds, timed_out, in_background })
+    let (status, After { in_background, stopped }) = outcome?;
+    let ended = stopped.map_or_else(Instant::now, |stopped| stopped.at);
+    let seconds = ended.duration_since(started).as_secs_f64();
+    let stopped_by = stopped.map(|stopped| stopped.cause);
+    let timed_out = stopped_by == Some(StopCause::Timeout);
+    Ok(Ended { exit_code: status.code(), signal: status.signal(), seconds, timed_out, stopped_by, in_background })
 }
 
 /// A program whose listener hears of it, until this value is dropped.
 struct ShownRun(LiveProcess);
 
 impl ShownRun {
-    fn start(sentence: &str, folder: &Path) -> ShownRun {
+    /// Without a sentence, a search shows the program among others.
+    fn start(sentence: Option<&str>, folder: &Path) -> ShownRun {
         tell(RunEvent::Started(sentence));
         ShownRun(LiveProcess::of(folder))
     }
 
     fn update(&mut self) {
-        tell(RunEvent::GoesOn(self.0.update()));
+        tell(RunEvent::GoesOn(&self.0.update()));
     }
 }
 
@@ -123,7 +117,23 @@ impl Drop for ShownRun {
 #[derive(Clone, Copy, Debug, Default)]
 struct After {
     in_background: bool,
-    timed_out: bool,
+    stopped: Option<Halt>,
+}
+
+/// The moment at which oomph asked for the end.
+#[derive(Clone, Copy, Debug)]
+struct Halt {
+    cause: StopCause,
+    at: Instant,
+}
+
+impl Halt {
+    /// Ends all processes of the program.
+    fn perform(cause: StopCause, folder: &Path) -> Result<Halt, Error> {
+        let halt = Halt { cause, at: Instant::now() };
+        stop(folder, cause)?;
+        Ok(halt)
+    }
 }
 
 /// Waits for the processes that carry the program on.
@@ -132,7 +142,7 @@ fn follow(
     program: &Start,
     first: Pid,
     deadline: Instant,
-    mut progress: Option<&mut ShownRun>,
+    progress: &mut ShownRun,
 ) -> Result<After, Error> {
     let ended = Instant::now();
     let mut after = After::default();
@@ -143,30 +153,25 @@ fn follow(
             Background::Running => after.in_background = true,
             Background::Starting => {}
         }
-        match happenings.recv_timeout(TICK) {
-            Ok(Happening::Interrupted) => {
-                stop_orphans(Signal::SIGINT, GRACE_AT_INTERRUPT);
-                return Err(Error::Interrupted);
+        let cause = match happenings.recv_timeout(TICK) {
+            Ok(Happening::Interrupted) => cause(),
+            _ if Instant::now() >= deadline => StopCause::Timeout,
+            Err(RecvTimeoutError::Disconnected) => {
+                thread::sleep(TICK);
+                continue;
             }
-            _ if Instant::now() >= deadline => {
-                stop_orphans(Signal::SIGTERM, GRACE_AT_TIMEOUT);
-                return Ok(After { timed_out: true, ..after });
+            _ => {
+                progress.update();
+                continue;
             }
-            Err(RecvTimeoutError::Disconnected) => thread::sleep(TICK),
-            _ => progress.as_deref_mut().into_iter().for_each(ShownRun::update),
-        }
+        };
+        return Ok(After { stopped: Some(Halt::perform(cause, program.folder)?), ..after });
     }
 }
 
-/// Asks the remaining processes to end, and waits while they write their records.
-fn stop_orphans(request: Signal, grace: Duration) {
-    reap::signal_orphans(request);
-    // As in `stop`.
-    reap::signal_orphans(Signal::SIGCONT);
-    let deadline = Instant::now() + grace;
-    while !reap::list_orphans().is_empty() && Instant::now() < deadline {
-        thread::sleep(TICK);
-    }
+/// The cause of an end that the user asks for.
+fn cause() -> StopCause {
+    interrupt::asked().map_or(StopCause::Interrupt, |request| request.cause())
 }
 
 fn start(program: &Start) -> Result<Child, Error> {
@@ -256,11 +261,16 @@ pub fn set_environment(command: &mut Command, environment: &Environment) {
     command.envs(set);
 }
 
-/// Starts a thread that waits for the program, and listens for Ctrl-C.
+/// Starts a thread that waits for the program, and listens for requests to end.
 fn watch(mut child: Child) -> Receiver<Happening> {
     let (sender, receiver) = channel();
     let interrupts = sender.clone();
-    interrupt::listen(Box::new(move || interrupts.send(Happening::Interrupted).is_ok()));
+    // The receiver is gone when the program has ended.
+    interrupt::listen(Box::new(move || drop(interrupts.send(Happening::Interrupted))));
+    if interrupt::has_come() {
+        // The request came while the program was being started.
+        let _ = sender.send(Happening::Interrupted);
+    }
     thread::spawn(move || {
         // The receiver is gone only if the program was killed and collected.
         let _ = sender.send(Happening::Exited(child.wait()));
@@ -268,54 +278,30 @@ fn watch(mut child: Child) -> Receiver<Happening> {
     receiver
 }
 
-/// Waits for the end. A program whose time is up, or that is interrupted, is asked to end and then killed.
+/// Waits for the end. A program whose time is up, or whose end the user asks for, is stopped; returns the cause of that.
 fn wait(
     happenings: &Receiver<Happening>,
     folder: &Path,
-    pid: Pid,
     deadline: Instant,
-    mut progress: Option<&mut ShownRun>,
-) -> Result<(ExitStatus, bool), Error> {
+    progress: &mut ShownRun,
+) -> Result<(ExitStatus, Option<Halt>), Error> {
     loop {
-        match happenings.recv_timeout(TICK.min(deadline.saturating_duration_since(Instant::now()))) {
-            Ok(Happening::Exited(status)) => return Ok((status?, false)),
-            Ok(Happening::Interrupted) | Err(RecvTimeoutError::Disconnected) => {
-                stop(happenings, pid, Signal::SIGINT, grace(folder, pid, Signal::SIGINT, GRACE_AT_INTERRUPT))?;
-                return Err(Error::Interrupted);
-            }
-            Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => {
-                let grace = grace(folder, pid, Signal::SIGTERM, GRACE_AT_TIMEOUT);
-                return Ok((stop(happenings, pid, Signal::SIGTERM, grace)?, true));
-            }
+        let cause = match happenings.recv_timeout(TICK.min(deadline.saturating_duration_since(Instant::now()))) {
+            Ok(Happening::Exited(status)) => return Ok((status?, None)),
+            Ok(Happening::Interrupted) | Err(RecvTimeoutError::Disconnected) => cause(),
+            Err(RecvTimeoutError::Timeout) if Instant::now() >= deadline => StopCause::Timeout,
             Err(RecvTimeoutError::Timeout) => {
-                if let Some(progress) = progress.as_deref_mut() {
-                    progress.update();
-                }
+                progress.update();
+                continue;
             }
-        }
+        };
+        let halt = Halt::perform(cause, folder)?;
+        return Ok((await_end(happenings)?, Some(halt)));
     }
 }
 
-/// The time for the program to end by itself; `longest` if it has records to write.
-fn grace(folder: &Path, pid: Pid, request: Signal, longest: Duration) -> Duration {
-    if reap::ignores(pid, request) {
-        GRACE_IN_VAIN
-    } else if background::is_on_gpu(folder) {
-        longest
-    } else {
-        GRACE_BEFORE_CUDA
-    }
-}
-
-/// Asks the program to end; a second Ctrl-C, or no answer in `grace`, kills it.
-fn stop(happenings: &Receiver<Happening>, pid: Pid, request: Signal, grace: Duration) -> Result<ExitStatus, Error> {
-    reap::signal_tree(pid, request);
-    // A stopped process takes the request when it goes on.
-    reap::signal_tree(pid, Signal::SIGCONT);
-    match happenings.recv_timeout(grace) {
-        Ok(Happening::Exited(status)) => return Ok(status?),
-        Ok(Happening::Interrupted) | Err(_) => reap::signal_tree(pid, Signal::SIGKILL),
-    }
+/// The status of a killed program.
+fn await_end(happenings: &Receiver<Happening>) -> Result<ExitStatus, Error> {
     loop {
         match happenings.recv() {
             Ok(Happening::Exited(status)) => return Ok(status?),

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use diagnose::launchers::find_last_line;
 use diagnose::{CheckCase, Diagnosis, Outcome, RecordedRun, Runs};
 use drive::Program;
+use drive::cleanup::interrupt;
 use drive::dry_run::failure;
 use drive::dry_run::record::record_to_end;
 use drive::environment::describe_hidden_gpus;
@@ -18,7 +19,7 @@ use run::rerun::{LimitSigns, RunFacts, needs_unlimited_run};
 use run::{AssumedShare, Conditions};
 
 use crate::args::{Check, OutputOptions};
-use crate::effects::publish;
+use crate::effects::{publish, run_progress};
 use crate::environment::current_folder;
 use crate::error::Error;
 use crate::exit::ExitStatus;
@@ -40,6 +41,7 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     let words = Words::new(arguments.program.clone(), after_dashes);
     let choice = gpu_choice::choose(&arguments.gpu)?;
     let program = prepare(arguments, &choice, &words)?;
+    interrupt::begin_look();
     let folder = RunDir::make(arguments.save.as_deref())?;
     let conditions = Conditions::on_device(arguments.changes.clone());
     let facts = |runs: &Runs| facts(runs, arguments.run.has_default_fraction());
@@ -61,6 +63,7 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     report.effects = program.outside.effects();
     report.notes.extend(program::describe_effects(&program.outside).map(Remark::caveat));
     let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
+    run_progress::clear();
     write_page(&arguments.output, &diagnosis, &report)?;
     if let Some(path) = &arguments.json_file {
         publish::write_whole(path, &render(&report, Format::Json, output::look(detail))?)?;

@@ -8,19 +8,21 @@ use std::path::Path;
 use std::time::Instant;
 
 use diagnose::failure::ProgramFailure;
+use diagnose::halt::find_stop;
 use diagnose::{Bench, Ending, FitRuns, FoundPlans, Search, find_largest_batch};
 use drive::Program;
 use drive::cleanup::interrupt;
 use drive::dry_run::jobs::default_jobs;
 use drive::dry_run::record::record;
 use drive::dry_run::run_cache::RunCache;
-use drive::dry_run::trial_runner::TrialRunner;
+use drive::dry_run::trial_runner::{StoppedTrial, TrialRunner};
 use drive::environment::describe_hidden_gpus;
 use drive::run_dir::RunDir;
 use drive::words::Words;
 use report::fit::{FitReport, FitVerdict};
 use report::render::terminal::{self, Detail};
 use run::{Conditions, Limit};
+use trace::run::StopCause;
 
 use self::runner::ShownRunner;
 use crate::args::{Emit, Fit};
@@ -38,6 +40,7 @@ pub(crate) fn run(arguments: &Fit, after_dashes: bool) -> Result<ExitStatus, Err
     let mut program = program::prepare((&arguments.gpu, &choice), None, &arguments.run, &words)?;
     program.set_others(arguments.others.others.unwrap_or_default())?;
     program.is_quiet = true;
+    interrupt::begin_look();
     let progress = SearchProgress::of_runs();
     let mut report = search(arguments, &program, &progress, started)?;
     report.notes.extend(describe_hidden_gpus());
@@ -59,8 +62,15 @@ fn search(arguments: &Fit, program: &Program, progress: &SearchProgress, started
     let mut search = Search::new(input::targets(&case), input::allowed(arguments));
     bench.explore(&mut search, !arguments.max_batch)?;
     if search.unchanged().is_none_or(|trial| trial.ending != Ending::Done) {
+        let first = runner.runner.stopped();
         drop(runner);
-        return Err(explain_failure(program, &search));
+        return match first {
+            Some(first) if has_used_gpu(&first) => {
+                Ok(diagnose::fit_stopped(&case, &first.run, &first.ended, started.elapsed().as_secs_f64()))
+            }
+            Some(first) => Err(stopped_early(&first)),
+            None => Err(explain_failure(program, &search)),
+        };
     }
     let found = FoundPlans::of(&search, target);
     let runs = if arguments.max_batch {
@@ -81,6 +91,20 @@ fn search(arguments: &Fit, program: &Program, progress: &SearchProgress, started
         ..runs
     };
     Ok(diagnose::fit(&case, &search, found, runs))
+}
+
+/// True if the first dry run showed something before it was stopped.
+fn has_used_gpu(first: &StoppedTrial) -> bool {
+    first.run.processes.iter().any(|process| process.ledger.fullest().is_some())
+}
+
+/// The failure of a search that was stopped before the program had used a GPU.
+fn stopped_early(first: &StoppedTrial) -> Error {
+    let by = first.ended.stop_cause().unwrap_or(StopCause::Interrupt);
+    let at = find_stop(&first.run, Some(&first.ended), None).and_then(|stopped| stopped.location);
+    let at = at.map(|location| (location.file, location.line));
+    let failure = ProgramFailure::Stopped { by, seconds: first.ended.seconds, at, output: String::new() };
+    drive::Error::Program(Box::new(failure)).into()
 }
 
 /// Explains why the unchanged program does not run: as `check` would, after a run of its own.

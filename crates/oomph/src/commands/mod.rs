@@ -21,7 +21,7 @@ use drive::cleanup::interrupt;
 use drive::guard::descriptors;
 
 use crate::args::Command;
-use crate::effects::publish;
+use crate::effects::{publish, run_progress};
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::output;
@@ -51,10 +51,11 @@ pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Er
     }
 }
 
-/// Ends the process at Ctrl-C, when its programs have ended.
-fn finish() -> ! {
+/// Ends the process at a signal, when its programs have ended.
+fn finish(signal: i32) -> ! {
+    run_progress::clear();
     publish::abandon();
     top::leave_screen();
     output::failure(&Error::Run(drive::Error::Interrupted));
-    process::exit(ExitStatus::Failed.code().into())
+    process::exit(ExitStatus::of_signal(signal).code().into())
 }

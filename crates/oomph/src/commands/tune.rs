@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use diagnose::{Gpu, TuneCase};
+use drive::cleanup::interrupt;
 use drive::run_dir;
 use report::render::terminal::Detail;
 use report::tune::TuneReport;
@@ -30,6 +31,7 @@ pub(crate) fn run(arguments: &Tune) -> Result<ExitStatus, Error> {
     }
     let inputs = artifacts::read(&recordings(&arguments.files))?;
     let case = TuneCase { inputs, ..case(arguments)? };
+    interrupt::begin_look();
     let progress = SearchProgress::of_replays();
     let tuning = diagnose::tune(&case, &progress)?;
     drop(progress);

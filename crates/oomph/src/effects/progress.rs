@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use report::words::count;
 
 use crate::effects::log_lines::LogLines;
 
@@ -14,7 +15,8 @@ const A_WHILE: Duration = Duration::from_millis(300);
 /// The progress of a long work, shown while this value lives.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    lines: LogLines,
+    /// `None` at a terminal.
+    lines: Option<LogLines>,
 }
 
 impl Progress {
@@ -31,15 +33,15 @@ impl Progress {
     fn start(bar: ProgressBar, template: &str) -> Progress {
         set_template(&bar, template);
         bar.enable_steady_tick(TICK);
-        Progress { bar, lines: LogLines::start() }
+        let lines = bar.is_hidden().then(LogLines::start);
+        Progress { bar, lines }
     }
 
     /// Shows a text at a terminal, and now and then in a log file.
-    pub(crate) fn say(&self, text: impl FnOnce() -> String) {
-        if self.bar.is_hidden() {
-            self.lines.say(text);
-        } else {
-            self.bar.set_message(text());
+    pub(crate) fn say(&self, text: String) {
+        match &self.lines {
+            Some(lines) => lines.set(text),
+            None => self.bar.set_message(text),
         }
     }
 
@@ -50,15 +52,24 @@ impl Progress {
 
     /// Writes a line to a log file now and then.
     pub(crate) fn log(&self, text: impl FnOnce() -> String) {
-        if self.bar.is_hidden() {
-            self.lines.say(text);
+        if let Some(lines) = &self.lines {
+            lines.set(text());
         }
     }
 
-    /// Moves the position by one, and returns it.
-    pub(crate) fn advance(&self) -> u64 {
+    /// Prints beside the line.
+    pub(crate) fn suspend(&self, print: impl FnOnce()) {
+        self.bar.suspend(print);
+    }
+
+    /// Moves the position by one.
+    pub(crate) fn advance(&self) {
         self.bar.inc(1);
-        self.bar.position()
+    }
+
+    /// `3 dry runs`, by the position.
+    pub(crate) fn count_runs(&self) -> String {
+        count(self.bar.position(), "dry run", "dry runs")
     }
 
     /// Sets the position and the length of a bar.

@@ -1,56 +1,144 @@
-//! The listener of runs: prints remarks, and shows the progress line of a running program: a sentence, and the program's last step.
+//! The listener of runs: prints remarks, and shows the line of a running program, or of a search by dry runs: the step, the phase and the line of the
+//! program, and its memory.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use drive::events::{RunEvent, RunListener};
-use trace::{Bytes, Process};
+use diagnose::Variant;
+use drive::events::{RunEvent, RunListener, Sight};
+use report::render::named;
+use report::words::relative;
 
 use crate::effects::progress::Progress;
+use crate::environment::current_folder;
 use crate::output;
 
-/// Shows the events of runs.
-#[derive(Default)]
-pub(crate) struct ShownRuns {
-    running: Mutex<Option<RunProgress>>,
+/// The line on standard error, of which there is one.
+static LINE: Mutex<Option<Line>> = Mutex::new(None);
+
+/// What is shown of the runs.
+enum Line {
+    /// Of a program that runs alone, or whose records are read after its end.
+    Run { progress: Progress, sentence: String },
+    /// Of a search.
+    Search { progress: Arc<Progress>, trial: Option<String> },
 }
 
-impl RunListener for ShownRuns {
-    fn hear(&self, event: RunEvent) {
-        let mut running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        match event {
-            RunEvent::Remark(text) => output::say(text),
-            RunEvent::Started(sentence) => *running = Some(RunProgress::start(sentence)),
-            RunEvent::GoesOn(process) => {
-                if let Some(progress) = &*running {
-                    progress.update(process);
-                }
+impl Line {
+    fn progress(&self) -> &Progress {
+        match self {
+            Line::Run { progress, .. } => progress,
+            Line::Search { progress, .. } => progress,
+        }
+    }
+
+    fn show(&self, sight: &Sight) {
+        let folder = current_folder();
+        match self {
+            Line::Run { progress, sentence } => progress.say(format!("{sentence}: {}", describe(sight, &folder))),
+            Line::Search { progress, trial } => {
+                let trial = trial.as_deref().unwrap_or("the first dry run");
+                let text = format!("{trial}: {}", describe(sight, &folder));
+                progress.log(|| format!("{}, now {text}", progress.count_runs()));
+                progress.set_message(text);
             }
-            RunEvent::Ended => *running = None,
         }
     }
 }
 
-/// Shows a run while this value lives.
-struct RunProgress {
-    line: Progress,
-    sentence: String,
+/// Shows the events of runs.
+pub(crate) struct ShownRuns;
+
+impl RunListener for ShownRuns {
+    fn hear(&self, event: RunEvent) {
+        let mut line = line();
+        match event {
+            RunEvent::Remark(text) => say(line.as_ref(), text),
+            RunEvent::Started(Some(sentence)) => *line = Some(start(sentence)),
+            RunEvent::Started(None) => {}
+            RunEvent::Trial(variant) => {
+                if let Some(Line::Search { progress, trial }) = &mut *line {
+                    *trial = variant.map(name);
+                    if trial.is_none() {
+                        progress.log(|| "the program's packages are imported".to_owned());
+                        progress.set_message("imports the program's packages".to_owned());
+                    }
+                }
+            }
+            RunEvent::GoesOn(sight) => line.iter().for_each(|line| line.show(sight)),
+            RunEvent::Asked => {
+                let text = "oomph: the program is stopped, and what was seen is reported; a second signal ends at once";
+                say(line.as_ref(), text);
+            }
+            RunEvent::Ended => {
+                if let Some(Line::Run { progress, .. }) = &*line {
+                    progress.say("reading what was recorded".to_owned());
+                }
+            }
+        }
+    }
 }
 
-impl RunProgress {
-    fn start(sentence: &str) -> RunProgress {
-        let line = Progress::spin("{spinner} {msg} {elapsed:.dim}");
-        line.set_message(sentence.to_owned());
-        RunProgress { line, sentence: sentence.to_owned() }
-    }
+/// Shows a search as long as it holds `progress`, too.
+pub(super) fn show_search(progress: &Arc<Progress>) {
+    *line() = Some(Line::Search { progress: Arc::clone(progress), trial: None });
+}
 
-    /// Shows the program's last step.
-    fn update(&self, process: &Process) {
-        self.line.say(|| describe(&self.sentence, process));
+/// Removes the line: an answer or an error is about to be printed.
+pub(crate) fn clear() {
+    *line() = None;
+}
+
+fn line() -> MutexGuard<'static, Option<Line>> {
+    LINE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn start(sentence: &str) -> Line {
+    let progress = Progress::spin("{spinner} {msg} {elapsed:.dim}");
+    progress.say(sentence.to_owned());
+    Line::Run { progress, sentence: sentence.to_owned() }
+}
+
+fn say(line: Option<&Line>, text: &str) {
+    match line {
+        Some(line) => line.progress().suspend(|| output::say(text)),
+        None => output::say(text),
     }
 }
 
-fn describe(sentence: &str, process: &Process) -> String {
-    let Some(last) = process.steps.last() else { return sentence.to_owned() };
-    let peak = last.devices.iter().map(|stats| stats.allocated_peak_bytes).max().unwrap_or(0);
-    format!("{sentence}: step {}, peak {}", last.step, Bytes(peak))
+/// Names the changes of a variant.
+pub(super) fn name(variant: &Variant) -> String {
+    if variant.is_unchanged() { "unchanged".to_owned() } else { named(&variant.changes) }
+}
+
+/// `step 2, backward, train.py:41, 4.21 GiB in use, peak 8.64 GiB`.
+fn describe(sight: &Sight, folder: &str) -> String {
+    let position = sight.position.map(|(step, phase)| format!("step {step}, {}", phase.name()));
+    let position = position.unwrap_or_else(|| "no GPU used yet".to_owned());
+    let line = sight.line.as_ref().map(|(file, line)| format!("{}:{line}", relative(file, folder)));
+    let memory = sight.memory.map(|(in_use, peak)| format!("{in_use} in use, peak {peak}"));
+    [Some(position), line, memory].into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use trace::{Bytes, Phase};
+
+    use super::*;
+
+    #[test]
+    fn a_program_is_described_as_far_as_it_is_seen() {
+        let whole = Sight {
+            position: Some((2, Phase::Backward)),
+            line: Some(("/w/train.py".to_owned(), 41)),
+            memory: Some((Bytes::from_gib(4), Bytes::from_gib(8))),
+        };
+        let cases = [
+            (Sight::default(), "no GPU used yet"),
+            (Sight { position: None, memory: None, ..whole.clone() }, "no GPU used yet, train.py:41"),
+            (whole, "step 2, backward, train.py:41, 4.00 GiB in use, peak 8.00 GiB"),
+        ];
+        for (sight, expected) in cases {
+            assert_eq!(describe(&sight, "/w"), expected);
+        }
+    }
 }

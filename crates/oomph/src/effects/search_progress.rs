@@ -1,34 +1,37 @@
-//! The progress of a search. Ctrl-C ends the search with the best result so far.
+//! The progress of a search. A request to end ends the search with the best result so far.
+
+use std::sync::Arc;
 
 use diagnose::{Trial, Variant, Watch};
 use drive::cleanup::interrupt;
-use report::render::named;
 use trace::Bytes;
 
 use crate::effects::progress::Progress;
+use crate::effects::run_progress::{clear, name, show_search};
 
-/// Shows a search, and ends it at Ctrl-C, while this value lives.
-pub(crate) struct SearchProgress(Progress);
+/// Shows a search, while this value lives.
+pub(crate) struct SearchProgress(Arc<Progress>);
 
 impl SearchProgress {
     /// Begins a search by dry runs.
     pub(crate) fn of_runs() -> SearchProgress {
-        interrupt::begin_search();
-        SearchProgress(Progress::spin("{spinner} {pos} dry runs {elapsed:.dim} {msg}"))
+        let progress = Arc::new(Progress::spin("{spinner} {pos} dry runs {elapsed:.dim} {msg}"));
+        progress.log(|| "the first dry run is prepared".to_owned());
+        show_search(&progress);
+        SearchProgress(progress)
     }
 
     /// Begins a search by replays.
     pub(crate) fn of_replays() -> SearchProgress {
-        interrupt::begin_search();
-        SearchProgress(Progress::fill("{spinner} replaying {bar:24} {pos} of {len} {msg}"))
+        clear();
+        SearchProgress(Arc::new(Progress::fill("{spinner} replaying {bar:24} {pos} of {len} {msg}")))
     }
 
     /// Shows the result of a variant.
     pub(crate) fn show(&self, variant: &Variant, trial: &Trial) {
-        let count = self.0.advance();
-        let changes = if variant.is_unchanged() { "unchanged".to_owned() } else { named(&variant.changes) };
-        let message = format!("{changes}: {}", trial.usage.device_bytes);
-        self.0.log(|| format!("{count} dry runs, {message}"));
+        self.0.advance();
+        let message = format!("{}: {}", name(variant), trial.usage.device_bytes);
+        self.0.log(|| format!("{}, {message}", self.0.count_runs()));
         self.0.set_message(message);
     }
 }
@@ -49,6 +52,6 @@ impl Watch for SearchProgress {
 
 impl Drop for SearchProgress {
     fn drop(&mut self) {
-        interrupt::end_search();
+        clear();
     }
 }

@@ -5,7 +5,7 @@ use super::answer::answer;
 use super::conditions::list_open;
 use super::layout::{line_of, short_path, words_of};
 use super::lint::place;
-use super::verdict::{made_up, words_of_available, words_of_least};
+use super::verdict::{made_up, so_far, words_of_available, words_of_least};
 use super::{Rendered, Renderer};
 use crate::against::AgainstReport;
 use crate::check::{CheckReport, Verdict};
@@ -98,7 +98,7 @@ pub(super) fn verdict(report: &CheckReport) -> String {
             let (least, need) = (words_of_least(&report.need), report.need.usage.device_bytes);
             format!("does not fit: {device}, needs {least}{need} on the device{}", ran_out(report))
         }
-        Verdict::Incomplete { reason, .. } => format!("incomplete: {device}, {reason}"),
+        Verdict::Incomplete { reason, .. } => format!("incomplete: {device}, {reason}{}", so_far(report)),
     }
 }
 

@@ -1,8 +1,11 @@
 //! The sentences of `fit` that the formats share.
 
+use super::layout::line_of;
 use super::verdict::made_up;
 use crate::change::Change;
+use crate::check::Stopped;
 use crate::fit::{Cost, Exactness, FitReport, FitVerdict, Plan, TimeSource};
+use crate::words::words_of_stop;
 
 /// The answer in one sentence. No full stop.
 pub(super) fn headline(report: &FitReport) -> String {
@@ -19,6 +22,11 @@ pub(super) fn headline(report: &FitReport) -> String {
         };
     }
     match (report.verdict, report.plans.first()) {
+        (FitVerdict::Unknown, _) => {
+            let stopped =
+                report.stopped.as_ref().map_or_else(String::new, |stopped| describe_stop(stopped, &report.folder));
+            format!("no plan was tried: {device}, {} so far{stopped}", report.before.device_bytes)
+        }
         (FitVerdict::Fits, _) => {
             let room = gpu.target_bytes - report.before.device_bytes;
             format!("fits as it is: {device}, {} needed, {room} left", report.before.device_bytes)
@@ -34,6 +42,12 @@ pub(super) fn headline(report: &FitReport) -> String {
             format!("no allowed change makes it fit: {device}, {} needed", report.before.device_bytes)
         }
     }
+}
+
+/// `; the first dry run was stopped by you (Ctrl-C) after 40 s, at step 1, forward (train.py:41)`.
+fn describe_stop(stopped: &Stopped, folder: &str) -> String {
+    let line = stopped.location.as_ref().map_or_else(String::new, |at| format!(" ({})", line_of(at, folder)));
+    format!("; the first dry run was stopped by {}{line}", words_of_stop(stopped, None))
 }
 
 /// The changes of a plan, joined to a sentence. The smaller batch size of an accumulation is not listed beside the accumulation

@@ -54,7 +54,7 @@ impl Renderer for Github {
     fn fit(&self, report: &FitReport) -> Rendered {
         let command = match report.verdict {
             FitVerdict::Fits => "notice",
-            FitVerdict::FitsWithPlan => "warning",
+            FitVerdict::FitsWithPlan | FitVerdict::Unknown => "warning",
             FitVerdict::DoesNotFit => "error",
         };
         let answer = line(command, None, "oomph fit", &super::fit::headline(report), &report.folder);

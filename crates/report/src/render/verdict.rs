@@ -32,8 +32,19 @@ fn words_of_verdict(report: &CheckReport) -> String {
             format!("{fits}{after}; {}", list_open(conditions, stopped.as_deref(), &report.folder))
         }
         Verdict::Oom { spare_bytes, assumed } => does_not_fit(report, *spare_bytes, assumed),
-        Verdict::Incomplete { reason, .. } if report.unapplied.is_empty() => format!("incomplete: {reason}"),
-        Verdict::Incomplete { reason, .. } => format!("is incomplete: {reason}"),
+        Verdict::Incomplete { reason, .. } => {
+            let is = if report.unapplied.is_empty() { "" } else { "is " };
+            format!("{is}incomplete: {reason}{}", so_far(report))
+        }
+    }
+}
+
+/// `; 8.64 GiB of 23.64 GiB so far`, of a program that was stopped after it had used a GPU.
+pub(super) fn so_far(report: &CheckReport) -> String {
+    let peak = report.peak.usage.device_bytes;
+    match &report.stopped {
+        Some(_) if peak > Bytes::ZERO => format!("; {peak} of {} so far", words_of_available(&report.gpu)),
+        _ => String::new(),
     }
 }
 
@@ -194,10 +205,9 @@ fn need(need: &Need) -> String {
 }
 
 fn usage(usage: &Usage) -> String {
-    format!(
-        "{} on the device ({} allocated, {} reserved)",
-        usage.device_bytes, usage.allocated_bytes, usage.reserved_bytes
-    )
+    // A killed process leaves no counters of PyTorch's: the device's are known alone.
+    let allocated = (usage.allocated_bytes > Bytes::ZERO).then(|| format!("{} allocated, ", usage.allocated_bytes));
+    format!("{} on the device ({}{} reserved)", usage.device_bytes, allocated.unwrap_or_default(), usage.reserved_bytes)
 }
 
 fn peak(report: &CheckReport) -> String {

@@ -88,6 +88,33 @@ pub struct HostRecord {
     pub ended_micros: u64,
 }
 
+/// The reason for which oomph ended a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum StopCause {
+    /// Ctrl-C: SIGINT to oomph.
+    Interrupt,
+    /// SIGTERM to oomph.
+    Terminate,
+    /// SIGHUP to oomph: its terminal was closed.
+    Hangup,
+    /// `--timeout`.
+    Timeout,
+}
+
+impl Ended {
+    /// The reason for which oomph ended the program; runs of earlier versions state a time limit alone.
+    pub fn stop_cause(&self) -> Option<StopCause> {
+        self.stopped_by.or(self.timed_out.then_some(StopCause::Timeout))
+    }
+
+    /// The reason if the user asked for the end.
+    pub fn user_stop(&self) -> Option<StopCause> {
+        self.stopped_by.filter(|cause| *cause != StopCause::Timeout)
+    }
+}
+
 /// The end of a program, as its parent process saw it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
@@ -95,10 +122,13 @@ pub struct Ended {
     pub exit_code: Option<i32>,
     /// The signal that ended the program.
     pub signal: Option<i32>,
-    /// The time from start to end.
+    /// The time from start to end, or to the moment at which oomph asked for the end.
     pub seconds: f64,
     /// Set if oomph ended the program at its time limit.
     pub timed_out: bool,
+    /// The reason for which oomph ended the program; `None` if the program ended by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopped_by: Option<StopCause>,
     /// Set if the program went on after its first process had ended, as a daemon does.
     #[serde(default)]
     pub in_background: bool,

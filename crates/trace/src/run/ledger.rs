@@ -24,6 +24,7 @@ pub struct Ledger {
 /// The memory of one device.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Account {
+    in_use: Bytes,
     peak: Bytes,
     shares: BTreeMap<String, Share>,
 }
@@ -51,6 +52,7 @@ impl Ledger {
 
     fn add(&mut self, change: MemoryChange) {
         let account = self.devices.entry(DeviceIndex(change.device)).or_default();
+        account.in_use = Bytes(change.used_bytes);
         account.peak = account.peak.max(Bytes(change.used_bytes));
         let share = account.shares.entry(change.owner).or_default();
         share.current = share.current.saturating_add(change.delta);
@@ -70,6 +72,11 @@ impl Ledger {
     /// The owners of memory, for each device.
     pub fn owners(&self) -> impl Iterator<Item = (DeviceIndex, &str)> {
         self.devices.iter().flat_map(|(device, account)| account.shares.keys().map(|owner| (*device, owner.as_str())))
+    }
+
+    /// The bytes in use and their peak on the device with the highest peak; `None` if no device was used.
+    pub fn fullest(&self) -> Option<(Bytes, Bytes)> {
+        self.devices.values().max_by_key(|account| account.peak).map(|account| (account.in_use, account.peak))
     }
 
     /// The peak of the bytes in use on `device`; `None` for an unused device.

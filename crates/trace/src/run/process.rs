@@ -21,6 +21,11 @@ impl Process {
         self.dump.as_ref().filter(|dump| self.step_count() < dump.step)
     }
 
+    /// True if the process was alive when oomph asked for its end, and left no later record of an error.
+    pub fn was_stopped(&self) -> bool {
+        self.stop.is_some() && self.errors.is_empty()
+    }
+
     /// The number of optimizer steps.
     pub fn step_count(&self) -> u32 {
         let at_end = self.end.iter().map(|end| end.steps);
@@ -31,7 +36,8 @@ impl Process {
     pub fn stats(&self) -> impl Iterator<Item = &DeviceStats> {
         let at_end = self.end.iter().flat_map(|end| &end.devices);
         let at_steps = self.steps.iter().flat_map(|step| &step.devices);
-        at_steps.chain(self.ooms.iter().map(|oom| &oom.stats)).chain(at_end)
+        let at_stop = self.stop.iter().flat_map(|stop| &stop.devices);
+        at_steps.chain(at_stop).chain(self.ooms.iter().map(|oom| &oom.stats)).chain(at_end)
     }
 
     /// The figures of `memory_stats` for `device`, in no order.
@@ -39,12 +45,14 @@ impl Process {
         self.stats().filter(move |stats| stats.device == device.0)
     }
 
-    /// The devices that the process used through PyTorch, in order.
+    /// The devices that the process used through PyTorch, in order; of a killed process that left no figures of PyTorch's, those
+    /// with memory in use.
     pub fn devices(&self) -> Vec<DeviceIndex> {
         let mut devices: Vec<DeviceIndex> = self.stats().map(|stats| DeviceIndex(stats.device)).collect();
         let traces = self.snapshot.iter().flat_map(|snapshot| (0..).zip(&snapshot.traces));
         devices.extend(traces.filter(|(_, trace)| !trace.is_empty()).map(|(index, _)| DeviceIndex(index)));
-        if self.unrecorded.is_some() {
+        // A killed process wrote no last figures, and perhaps none at all.
+        if self.unrecorded.is_some() || (self.end.is_none() && devices.is_empty()) {
             devices.extend(self.ledger.devices());
         }
         devices.sort_unstable();

@@ -50,7 +50,7 @@ fn read_whole<R: FileRecord>(text: &[u8]) -> (Vec<R>, Vec<Problem>) {
 #[expect(clippy::unwrap_used, reason = "a test")]
 mod tests {
     use super::*;
-    use crate::run::{Ended, ProblemKind};
+    use crate::run::{Ended, ProblemKind, StopCause};
 
     #[test]
     fn every_line_that_can_be_read_is_and_the_others_are_named() {
@@ -99,7 +99,8 @@ mod tests {
     }
 
     fn launch() -> Launch {
-        let ended = Ended { exit_code: Some(1), signal: None, seconds: 2.5, timed_out: false, in_background: false };
+        let ended =
+            Ended { exit_code: Some(1), seconds: 2.5, stopped_by: Some(StopCause::Timeout), ..Ended::default() };
         Launch {
             format: Launch::FORMAT,
             oomph: "0.1.0".to_owned(),

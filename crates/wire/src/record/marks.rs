@@ -480,6 +480,19 @@ macro_rules! agent_records {
                     /// The time by a clock that all processes of one machine share: of several ranks' errors, the first is the cause.
                     monotonic_ns: u64,
                 }
+                /// oomph asked the process to end (Note `[Stop]` in `crates/wire/src/signal.rs`): the state at that moment.
+                Stop "stop" => last stop: StopRecord {
+                    /// The current optimizer step, counted from 1.
+                    step: u32,
+                    /// The phase; `None` for a phase that this version does not know.
+                    phase: phase,
+                    /// The running module.
+                    module: text,
+                    /// `memory_stats` of each device, with peaks.
+                    devices: all_stats,
+                    /// The Python stack, innermost first, as `(function, file, line)`.
+                    frames: frames,
+                }
                 /// The end of the process; the last line.
                 End "end" => last end: EndRecord {
                     /// The reason.

@@ -21,9 +21,10 @@ class _ThreadPosition(threading.local):
 
 
 class Marks:
-    """The current mark, passed to PyTorch once CUDA is initialised (`attach`)."""
+    """The current mark, passed to PyTorch once CUDA is initialised (`attach`), and without the module to `show` (Note [Sight])."""
 
-    def __init__(self) -> None:
+    def __init__(self, show: Callable[[str], object] = lambda _: None) -> None:
+        self._show = show
         self.step = 1
         self.phase = "setup"
         self.census = 0
@@ -38,7 +39,7 @@ class Marks:
 
     def reset(self) -> None:
         """Starts again, in a forked child."""
-        self.__init__()
+        self.__init__(self._show)
 
     def enter_phase(self, phase: str) -> None:
         """Sets the phase of the step."""
@@ -70,6 +71,7 @@ class Marks:
 
     def _changed(self) -> None:
         self._prefix = self._text()
+        self._show(self._prefix)
         self.enter_module(self.thread.module)
 
     def _text(self) -> str:

@@ -23,12 +23,13 @@ class Position(Part):
     def __init__(
         self,
         env: Environment,
+        show: Callable[[str], object],
         first_forward: Callable[[object], object],
         before_step: Callable[[], object],
         after_step: Callable[[], object],
         stop: Callable[[], object],
     ) -> None:
-        self.marks = Marks()
+        self.marks = Marks(show)
         self.backward = Backward(self.marks)
         self.modules = Modules(self.marks, first_forward=first_forward)
         self.course = Course(env.steps, env.more_steps if env.world_size == 1 else 0, looks=env.history)

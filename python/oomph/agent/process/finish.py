@@ -1,6 +1,7 @@
 """The end of the program: by itself, by an exception, by a signal, or after the requested steps."""
 
 import atexit
+import contextlib
 import functools
 import os
 import signal
@@ -9,10 +10,11 @@ import threading
 import time
 import traceback
 from collections.abc import Callable
+from types import FrameType
 
 import torch
 
-from .. import records
+from .. import records, wire
 from ..part import Part, Write
 from . import frames
 from .failure import find_explained
@@ -24,15 +26,20 @@ _OURS = __name__.partition(".process")[0]
 
 
 class Finish(Part):
-    """Calls `finish(reason, error)` once, whichever way the program ends."""
+    """Calls `finish(reason, error)` once, whichever way the program ends; `note_stop(frame)` first, where the launcher asks for the end."""
 
-    def __init__(self, finish: Callable[[str, BaseException | None], object]) -> None:
+    def __init__(self, finish: Callable[[str, BaseException | None], object], note_stop: Callable[[FrameType | None], object]) -> None:
         self._finish = finish
+        self._note_stop = note_stop
         self._done = False
+        # True once all records are written.
+        self._is_written = False
+        # True if the launcher asked for the end.
+        self._is_asked = False
         self._is_child = False
 
     def install(self, write: Write) -> None:
-        """Waits for the end: at exit, and at SIGTERM where the program leaves that to the system."""
+        """Waits for the end: at exit, at the launcher's request, and at SIGTERM where the program leaves that to the system."""
         atexit.register(self._at_exit)
         self._wrap_immediate_exit()
         self._handle_termination()
@@ -49,6 +56,8 @@ class Finish(Part):
         in_main = threading.current_thread() is threading.main_thread()
         if in_main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self._at_signal)
+        if in_main:
+            signal.signal(wire.STOP, self._at_stop)
 
     def _wrap_immediate_exit(self) -> None:
         """`os._exit` runs no exit handlers; programs end with it to get past threads that would not end."""
@@ -66,16 +75,20 @@ class Finish(Part):
     def reset(self) -> None:
         """Starts afresh, in a forked child. `multiprocessing.Pool` ends its workers by SIGTERM: a worker that blocks on a lock between the
         arrival of the signal and the call of its handler would never end."""
-        self._done = False
+        self._done = self._is_written = self._is_asked = False
         self._is_child = True
-        if signal.getsignal(signal.SIGTERM) == self._at_signal:
-            signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for number, handler in ((signal.SIGTERM, self._at_signal), (wire.STOP, self._at_stop)):
+            if signal.getsignal(number) == handler:
+                signal.signal(number, signal.SIG_DFL)
 
     def now(self, reason: str, error: BaseException | None = None) -> None:
         """Finishes once; `error` is the exception that ends the program."""
         if not self._done:
             self._done = True
             self._finish(reason, error)
+            self._is_written = True
+            if self._is_asked:
+                self._leave()
 
     def _at_exit(self) -> None:
         # The interpreter stores an uncaught exception here before printing, also if the program has its own `sys.excepthook`, so no hook is
@@ -93,6 +106,23 @@ class Finish(Part):
         self.now("terminated")
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
+
+    def _at_stop(self, _number: int, frame: FrameType | None) -> None:
+        """Finishes and dies, without the program's own exit handlers: a dry run has nothing to save. Records that are being written are
+        written to their end first."""
+        self._is_asked = True
+        if not self._done:
+            self._note_stop(frame)
+        self.now("terminated")
+        if self._is_written:
+            self._leave()
+
+    def _leave(self) -> None:
+        for stream in (sys.stdout, sys.stderr):
+            # The program may be printing, and a reader of its output may be gone.
+            with contextlib.suppress(Exception):
+                stream.flush()
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 def describe(error: BaseException) -> dict:

@@ -2,13 +2,17 @@
 
 use std::time::Instant;
 
-use diagnose::{ExplainInput, Gpu, InputContents, TuneCase, Tuning};
+use diagnose::halt::{find_stop, peak_on_device};
+use diagnose::{ExplainInput, Gpu, InputContents, RecordedRun, TuneCase, Tuning};
 use drive::Program;
-use drive::dry_run::record::{record, record_to_end};
+use drive::cleanup::interrupt;
+use drive::dry_run::record::{Recording, record, record_to_end};
 use drive::environment::describe_hidden_gpus;
 use drive::run_dir::RunDir;
 use drive::words::Words;
+
 use report::Change;
+use report::words::words_of_stop;
 use run::Conditions;
 use run::rerun::{LimitSigns, RunFacts, needs_unlimited_run};
 use trace::Run;
@@ -24,7 +28,12 @@ pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<E
     let mut program =
         program::prepare((&arguments.gpu, &gpu_choice::choose(&arguments.gpu)?), None, &arguments.run, words)?;
     program.spec.verbose = arguments.verbose;
-    let case = TuneCase { inputs: vec![recorded(&program)?], ..super::case(arguments)? };
+    interrupt::begin_look();
+    let recorded = recorded(&program)?;
+    if let Some(sentence) = describe_stop(&recorded, &program) {
+        return Err(Error::Stopped(sentence));
+    }
+    let case = TuneCase { inputs: vec![input_of(recorded)], ..super::case(arguments)? };
     let profile = &program.profile;
     let gpu = || Gpu { name: profile.name.clone(), total: profile.total_bytes, context: profile.context_bytes };
     let case = TuneCase { device: case.device.or_else(|| Some(gpu())), ..case };
@@ -39,7 +48,7 @@ pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<E
 }
 
 /// Records the program to its end: without a limit, if the program runs out.
-fn recorded(program: &Program) -> Result<ExplainInput, Error> {
+fn recorded(program: &Program) -> Result<RecordedRun, Error> {
     let folder = RunDir::make(None)?;
     // The allocators of ranks are replayed separately: ranks on a shared device need no run with a part of the device.
     let recordings = record_to_end(program, Conditions::on_device(Vec::new()), folder.path(), |runs| RunFacts {
@@ -48,9 +57,23 @@ fn recorded(program: &Program) -> Result<ExplainInput, Error> {
         part: None,
         other_share: None,
     })?;
-    let whole = recordings.unlimited.unwrap_or(recordings.limited);
-    let path = whole.launch.command.join(" ");
-    Ok(ExplainInput { path, rank: None, contents: InputContents::Run(whole.run, Some(whole.launch)) })
+    Ok(recordings.unlimited.unwrap_or(recordings.limited))
+}
+
+fn input_of(recorded: RecordedRun) -> ExplainInput {
+    let path = recorded.launch.command.join(" ");
+    ExplainInput { path, rank: None, contents: InputContents::Run(recorded.run, Some(recorded.launch)) }
+}
+
+/// Says what was seen of a recording that the user stopped: settings are compared for whole programs.
+fn describe_stop(recorded: &RecordedRun, program: &Program) -> Option<String> {
+    let ended = recorded.launch.ended.as_ref()?;
+    ended.user_stop()?;
+    let stopped = find_stop(&recorded.run, Some(ended), None)?;
+    let peak = peak_on_device(&recorded.run, program.profile.context_bytes);
+    let line = stopped.location.as_ref().map_or_else(String::new, |at| format!(" ({}:{})", at.file, at.line));
+    let stop = words_of_stop(&stopped, None);
+    Some(format!("the recording was stopped by {stop}{line}: {peak} so far; no setting was replayed"))
 }
 
 /// Runs the program under the recommended setting, if there is one.
@@ -61,5 +84,10 @@ fn run_recommended(program: &Program, tuning: &Tuning) -> Result<Option<Run>, Er
     let settings = Change::new(remedies::ALLOCATOR_SETTINGS).with(remedies::setting::CONF, conf);
     let folder = RunDir::make(None)?;
     let conditions = Conditions::on_device(vec![settings]);
-    Ok(Some(record(program, &conditions, folder.path())?.run))
+    let Recording { launch, run, .. } = match record(program, &conditions, folder.path()) {
+        Err(drive::Error::Interrupted) => return Ok(None),
+        recorded => recorded?,
+    };
+    // What the setting does is known at the end of the run alone.
+    Ok(launch.ended.is_none_or(|ended| ended.user_stop().is_none()).then_some(run))
 }

@@ -1,7 +1,10 @@
 //! The report of `fit`: the plan, its lines, the other plans, and the remedies without effect.
 
+use trace::Bytes;
+
 use super::page::Page;
 use super::sections;
+use crate::check::Usage;
 use crate::finding::Location;
 use crate::fit::{Effect, FitReport, FitVerdict, Plan, Tried, VramRow};
 use crate::render::fit::{headline, line, named, price};
@@ -36,17 +39,14 @@ fn head(page: &mut Page, report: &FitReport) {
     let styles = page.styles();
     let style = match report.verdict {
         FitVerdict::Fits => styles.good,
-        FitVerdict::FitsWithPlan => styles.unsure,
+        FitVerdict::FitsWithPlan | FitVerdict::Unknown => styles.unsure,
         FitVerdict::DoesNotFit => styles.bad,
     };
     page.styled_paragraph("", &headline(report), style);
     page.line("");
     let before = &report.before;
-    let usage = format!(
-        "{} on the device, {} reserved, {} allocated",
-        before.device_bytes, before.reserved_bytes, before.allocated_bytes
-    );
-    page.fact("now", &usage);
+    let now = if report.verdict == FitVerdict::Unknown { "so far" } else { "now" };
+    page.fact(now, &usage(before));
     if let Some(plan) = report.plans.first() {
         page.fact("then", &then(plan));
         page.fact("results", &price(&plan.cost));
@@ -77,10 +77,14 @@ fn stays(report: &FitReport) -> String {
 fn then(plan: &Plan) -> String {
     let peak = &plan.peak;
     let retries = if plan.retries { "; PyTorch releases its cache to get through" } else { "" };
-    format!(
-        "{} on the device, {} reserved, {} allocated{retries}",
-        peak.device_bytes, peak.reserved_bytes, peak.allocated_bytes
-    )
+    format!("{}{retries}", usage(peak))
+}
+
+/// A killed process leaves no counters of PyTorch's: the device's are known alone.
+fn usage(usage: &Usage) -> String {
+    let Usage { device_bytes, reserved_bytes, allocated_bytes } = usage;
+    let allocated = (*allocated_bytes > Bytes::ZERO).then(|| format!(", {allocated_bytes} allocated"));
+    format!("{device_bytes} on the device, {reserved_bytes} reserved{}", allocated.unwrap_or_default())
 }
 
 fn batch(page: &mut Page, report: &FitReport) {

@@ -1,0 +1,167 @@
+//! The end of a program that oomph asks for, with a record of the moment. See Note [Stop] in `crates/wire/src/signal.rs`.
+
+use std::fs::{self, File};
+use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use trace::run::{self, PhaseName, Record, StopCause, StopRecord};
+use trace::{Mark, Process};
+use wire::{file, signal};
+
+use crate::cleanup::reap;
+use crate::error::Error;
+use crate::process::background;
+use crate::process::sight::{self, Visible};
+use crate::run_dir;
+
+/// The time between two looks at the processes.
+const TICK: Duration = Duration::from_millis(20);
+/// The time for the agent's first answer: an interpreter in a C function runs no handler.
+const TIME_TO_ANSWER: Duration = Duration::from_secs(5);
+/// The time after which a request is repeated. See Note [Stop].
+const BETWEEN_REQUESTS: Duration = Duration::from_millis(500);
+/// The time for the stacks of all processes that do not answer.
+const TIME_FOR_STACKS: Duration = Duration::from_millis(500);
+/// The time for all records of a program that answers, while somebody waits.
+const GRACE_AT_SIGNAL: Duration = Duration::from_secs(10);
+/// The same after a timeout: a loop of millions of allocations makes a large snapshot.
+const GRACE_AT_TIMEOUT: Duration = Duration::from_secs(30);
+/// The time for a program without the agent's handler.
+const GRACE_WITHOUT_AGENT: Duration = Duration::from_millis(500);
+/// The time for a program that has used no GPU yet, and so has nothing to write.
+const GRACE_BEFORE_CUDA: Duration = Duration::from_millis(800);
+/// The end of a record file in which an answer is looked for.
+const TAIL_BYTES: u64 = 1 << 20;
+
+/// Ends all descendants of this process. Processes with the agent write their records first, if they can in their time; of the others,
+/// the last position and the last stack are added to the records.
+pub(crate) fn stop(folder: &Path, cause: StopCause) -> Result<(), Error> {
+    let alive = sight::list_positioned();
+    let asked = ask(&reap::list_descendants());
+    // A stopped process takes the signals when it goes on.
+    reap::signal_orphans(Signal::SIGCONT);
+    await_ends(folder, &asked, cause);
+    await_stacks(folder);
+    reap::signal_orphans(Signal::SIGKILL);
+    let own_pids: Vec<u32> = alive.iter().map(|process| process.own_pid).collect();
+    complete_records(folder, &own_pids)
+}
+
+/// Asks processes to end; returns those with the agent, or if there are none, all others that were asked. A process below one with the agent,
+/// such as a worker that loads data, ends after it.
+fn ask(processes: &[Pid]) -> Vec<Pid> {
+    let (with_agent, others): (Vec<Pid>, Vec<Pid>) =
+        processes.iter().partition(|process| reap::handles(**process, signal::STOP));
+    with_agent.iter().for_each(|process| {
+        sight::request(*process, signal::STOP);
+    });
+    let is_below = |process: &Pid| with_agent.iter().any(|above| reap::is_descendant(*process, *above));
+    let alone: Vec<Pid> = others.into_iter().filter(|process| !is_below(process)).collect();
+    for process in &alone {
+        // The process may have ended already.
+        let _: nix::Result<()> = kill(*process, Signal::SIGTERM);
+    }
+    if with_agent.is_empty() { alone } else { with_agent }
+}
+
+/// Waits until the processes have ended, as long as they may take.
+fn await_ends(folder: &Path, asked: &[Pid], cause: StopCause) {
+    let started = Instant::now();
+    let is_on_gpu = background::has_journal(folder);
+    let has_agent = asked.iter().any(|process| reap::handles(*process, signal::STOP));
+    let grace = if cause == StopCause::Timeout { GRACE_AT_TIMEOUT } else { GRACE_AT_SIGNAL };
+    let mut again = started + BETWEEN_REQUESTS;
+    let mut longest = match (is_on_gpu, has_agent) {
+        (true, true) => TIME_TO_ANSWER,
+        (true, false) => GRACE_WITHOUT_AGENT,
+        (false, _) => GRACE_BEFORE_CUDA,
+    };
+    while started.elapsed() < longest && asked.iter().any(|process| !reap::has_ended(*process)) {
+        thread::sleep(TICK);
+        if longest != TIME_TO_ANSWER {
+            continue;
+        }
+        if has_answer(folder) {
+            longest = grace;
+        } else if Instant::now() > again {
+            asked.iter().filter(|process| reap::handles(**process, signal::STOP)).for_each(|process| {
+                sight::request(*process, signal::STOP);
+            });
+            again += BETWEEN_REQUESTS;
+        }
+    }
+}
+
+/// Asks the processes that are left for their stacks, and waits until each is written.
+fn await_stacks(folder: &Path) {
+    let deadline = Instant::now() + TIME_FOR_STACKS;
+    for Visible { process, own_pid } in sight::list_askable(folder) {
+        let before = sight::measure_stacks(folder, own_pid);
+        sight::request(process, signal::STACK);
+        while Instant::now() < deadline && sight::measure_stacks(folder, own_pid) == before {
+            thread::sleep(TICK);
+        }
+    }
+}
+
+/// True if an agent has begun to write its last records.
+fn has_answer(folder: &Path) -> bool {
+    let files = run_dir::list_files(folder).unwrap_or_default();
+    files.iter().filter(|path| is_marks(path)).any(|path| read_end(path).is_some_and(|end| end.contains(ANSWER)))
+}
+
+/// The start of a record of a stop.
+const ANSWER: &str = "{\"kind\":\"stop\"";
+
+fn is_marks(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.to_string_lossy().ends_with(file::MARKS))
+}
+
+fn read_end(path: &Path) -> Option<String> {
+    let mut file = File::open(path).ok()?;
+    let length = file.metadata().ok()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL_BYTES))).ok()?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Adds the record of the stop to the records of the processes that were `alive` and wrote none.
+fn complete_records(folder: &Path, alive: &[u32]) -> Result<(), Error> {
+    for path in run_dir::list_files(folder)?.iter().filter(|path| is_marks(path)) {
+        let bytes = run_dir::slurp(path)?.unwrap_or_default();
+        let process: Process = run::read_records(&bytes).0.into_iter().collect();
+        let pid = process.identity.pid;
+        if process.stop.is_some() || process.end.is_some() || !alive.contains(&pid) {
+            continue;
+        }
+        let record = Record::Stop(describe(&process, folder));
+        append(path, &record, bytes.ends_with(b"\n"))
+            .map_err(|source| Error::RunFolder { folder: path.clone(), source })?;
+    }
+    Ok(())
+}
+
+/// The state of a killed process, as it was seen from outside.
+fn describe(process: &Process, folder: &Path) -> StopRecord {
+    let Mark { step, phase, .. } = sight::read_position(folder, process.identity.pid)
+        .unwrap_or_else(|| Mark { step: process.step_count() + 1, ..Mark::default() });
+    StopRecord {
+        step,
+        phase: PhaseName(Some(phase)),
+        module: String::new(),
+        devices: Vec::new(),
+        frames: sight::read_stack(folder, process.identity.pid),
+    }
+}
+
+/// Appends a record; the last line of a killed process may be cut.
+fn append(path: &Path, record: &Record, is_whole: bool) -> std::io::Result<()> {
+    let line = serde_json::to_string(record)?;
+    let before = if is_whole { "" } else { "\n" };
+    fs::OpenOptions::new().append(true).open(path)?.write_all(format!("{before}{line}\n").as_bytes())
+}
