@@ -14,7 +14,10 @@ impl Real {
     pub fn describe(&self, folder: &str) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.is_recorded {
-            lines.push(format!("oomph: {}no process of the program used a GPU through PyTorch", self.how(folder)));
+            lines.push(format!(
+                "oomph: {}no process that could be recorded used a GPU through PyTorch",
+                self.how(folder)
+            ));
             lines.extend(self.describe_kills());
             return lines;
         }
@@ -253,7 +256,8 @@ mod tests {
                 vec![],
                 status(5),
                 vec![
-                    "oomph: ended with exit status 5; no process of the program used a GPU through PyTorch".to_owned(),
+                    "oomph: ended with exit status 5; no process that could be recorded used a GPU through PyTorch"
+                        .to_owned(),
                 ],
                 (false, false),
             ),
