@@ -211,7 +211,7 @@ def command_cannot_be_started(box: Box) -> None:
         ("./empty path", "`./empty path` is a folder, expected a program"),
         ("./moved", "`./moved` cannot be started: its first line names `/no/such/bin/python`, which is not there"),
         ("./text", "`./text` is neither a binary for this machine nor a script with a `#!` line"),
-        ("", "`` cannot be started"),
+        ("", "`` is not in PATH"),
     )
     for command in ("check", "fit", "tune", "run", "phantom"):
         # In a namespace of its own, oomph finds such a text only when it becomes the program.

@@ -54,7 +54,7 @@ CASES_OF_WORDS = (
     # The calls in the conditions and the bodies change nothing that is known.
     ("a loop that asks a function", "def more():\n    return next(numbers) < 300\nnumbers = iter(range(999))\n" + MORE, (), "fits", 0, None, [], "fits NVIDIA"),
     ("a loop that asks an unknown object", "class Odd:\n    __slots__ = ()\n    def __getattr__(self, name): return self\n    def __call__(self, *_): return self\n    def __len__(self): return 10**18\nodd = Odd()\nmore = lambda: odd.any(1).of[0] if False else True\n" + MORE, (), "fits", 0, None, [], "fits NVIDIA"),
-    ("a source longer than what is followed", program() + "print()\n" * 12_000, (), "fits_so_far", 0, None, [("unread", 10_015)], "the rest of its source was not read (train.py:10015)"),
+    ("a source longer than what is followed", program() + "print()\n" * 12_000, (), "fits_so_far", 0, None, [("unread", 10_014)], "the rest of its source was not read (train.py:10014)"),
     ("with --strict", program(after="if step % 1000 == 0: evaluate()"), ("--strict",), "fits_so_far", 1, None, [("not_run", 14)], "so far"),
     ("an evaluation that is run", program(after="if step % 10 == 0: evaluate()"), (), "fits", 0, None, [], "fits NVIDIA"),
     ("--steps is exact", program(after="if step % 10 == 0: evaluate()"), ("--steps", "3"), "fits_so_far", 0, 3, [("not_run", 14)], "so far"),

@@ -27,7 +27,7 @@ from .walk import STATEMENTS_BEHIND, STATEMENTS_ONCE, Place, Position, Walk, bin
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 # The most nodes of statements and expressions that the walks visit in some seconds. A long script has some ten thousand.
-_NODES = 2_000_000
+_NODES = 500_000
 # The share of a running function, and of a node that is copied.
 _NODES_OF_FRAME, _NODES_OF_COPY = 1_000, 8
 
