@@ -28,6 +28,8 @@ fn write_constants() -> String {
         ("MARKS", file::MARKS),
         ("SNAPSHOT", file::SNAPSHOT),
         ("RECORDING", file::RECORDING),
+        ("DOWNLOADS", file::DOWNLOADS),
+        ("HOSTS", file::HOSTS),
     ];
     let names: String = names.iter().map(|(name, value)| format!("{name} = \"{value}\"\n")).collect();
     format!(

@@ -12,6 +12,8 @@ pub const WORLD_SPEC: &str = "world-spec";
 pub const WORLD: &str = "world";
 /// The connections of the program (Note `[Connections]` in `crates/phantom/src/files/network.rs`).
 pub const HOSTS: &str = "hosts";
+/// The agent's notes on downloaded files (Note [Downloads] in `crates/drive/src/guard/downloads.rs`).
+pub const DOWNLOADS: &str = "downloads";
 /// Standard error of a fork server.
 pub const SERVER_LOG: &str = "server.log";
 /// Ending of the agent's records: `rank0.marks.jsonl`.

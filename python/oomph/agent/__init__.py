@@ -28,7 +28,7 @@ failures are one line on standard error.
 """
 
 from . import live, remedies
-from .host import outside
+from .host import fetches, outside
 from .host.weights import libraries as weights
 from .process import ending, files, importing, script
 from .ranks import absent_ranks
@@ -48,6 +48,7 @@ def serve() -> None:
     files.watch()
     outside.wait_for_libraries()
     weights.wait_early()
+    fetches.wait()
     server.serve()
 
 
@@ -57,6 +58,7 @@ def start() -> None:
     files.watch()
     outside.install()
     weights.wait_early()
+    fetches.wait()
     script.take_notebooks()
     absent_ranks.assume_rank()
     asked = remedies.Remedies()

@@ -120,6 +120,13 @@ impl FileAccount {
         }
     }
 
+    /// The account without the own ranges behind `size`.
+    pub(super) fn until(&self, size: u64) -> FileAccount {
+        let mut account = self.clone();
+        account.own.retain(|range| range.end <= size);
+        account
+    }
+
     /// True if others changed the file after the last own change, or between two own changes. `modified`: the time of the
     /// file's last change in nanoseconds.
     pub(super) fn is_changed_by_others(&self, modified: u64) -> bool {

@@ -81,6 +81,10 @@ pub(super) fn shorten(reverting: &mut Reverting, record: &Record, spot: &Spot, f
             return reverting.leave(record, spot, identity(found), "others changed it meanwhile");
         }
         Some(_) => find_growth(record.state.size, size, None),
+        // Later ranges went with the content that a later record took back.
+        None if reverting.is_restored(found) => {
+            find_growth(record.state.size, size, account.map(|account| account.until(size)).as_ref())
+        }
         None => find_growth(record.state.size, size, account),
     };
     let Some(growth) = growth else {
@@ -92,10 +96,12 @@ pub(super) fn shorten(reverting: &mut Reverting, record: &Record, spot: &Spot, f
             let found = spot.stat()?.ok_or_else(absent)?;
             return shorten(reverting, record, spot, &found);
         }
+        reverting.note_restored(record);
         return spot.set_attributes(&record.state);
     }
     take_out(reverting, record, spot, size, &growth)?;
     spot.set_owner_and_mode(&record.state)?;
+    reverting.note_restored(record);
     reverting.note_left(identity(found), &record.path);
     if growth.is_doubtful {
         reverting.report(record, "others wrote to it meanwhile, and bytes of the program may be among theirs");

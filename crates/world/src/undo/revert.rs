@@ -64,9 +64,14 @@ impl<'a> Reverting<'a> {
         self.restored.insert(record.state.identity());
     }
 
+    /// True for a file whose content was taken back by a later record.
+    pub(super) fn is_restored(&self, found: &Stat) -> bool {
+        self.restored.contains(&identity(found))
+    }
+
     /// True if others changed the content of a file after the run's last change, or between two.
     pub(super) fn is_changed_by_others(&self, account: &FileAccount, found: &Stat) -> bool {
-        let is_ours = self.is_repeated || self.restored.contains(&identity(found));
+        let is_ours = self.is_repeated || self.is_restored(found);
         !is_ours && account.is_changed_by_others(modified_ns(found))
     }
 
