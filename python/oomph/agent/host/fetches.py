@@ -1,8 +1,8 @@
 """The files that functions of libraries download, noted for the launcher (Note [Downloads] in crates/drive/src/guard/downloads.rs).
 
-While a function below runs, the files that its thread opens to be written, or renames, are its own. At the end of the function each is noted in
-the state in which it was left; a later change by the program shows as another state. A file that is unpacked from a noted archive, or a noted
-file under a new name, is noted as well. No function of these saves values of the program.
+While a function below runs, its thread's written and renamed files are downloads. At the end of the function each file is noted with size and time;
+a later change by the program shows as another size or time. Files unpacked from a noted archive, and noted files under a new name, are noted as
+well. No function below saves values of the program.
 """
 
 import contextvars
