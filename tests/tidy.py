@@ -29,7 +29,7 @@ ARROWS = {
     "wire": set(),
     "trace": {"wire"},
     "phantom": {"wire", "world"},
-    "world": set(),
+    "world": {"wire"},
     "recorder": {"wire", "trace"},
     "gpus": {"trace", "wire"},
     "causes": set(),

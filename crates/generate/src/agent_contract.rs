@@ -30,6 +30,8 @@ fn write_constants() -> String {
         ("RECORDING", file::RECORDING),
         ("POSITION_PREFIX", file::POSITION_PREFIX),
         ("STACK_PREFIX", file::STACK_PREFIX),
+        ("DOWNLOADS", file::DOWNLOADS),
+        ("HOSTS", file::HOSTS),
     ];
     let names: String = names.iter().map(|(name, value)| format!("{name} = \"{value}\"\n")).collect();
     format!(

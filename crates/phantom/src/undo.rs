@@ -61,7 +61,7 @@ pub(crate) enum Entry {
     Call,
     /// The call goes on, and makes this path.
     Make(Place),
-    /// The call goes on, and gives this path to a file that is older than its name.
+    /// The call goes on: a file that is older than its name gets this path.
     Name(Place),
     /// The call goes on, and opens this path: with the state before, to be compared with the opened file.
     Open(Place, Option<Stat>, Opening),
@@ -92,9 +92,8 @@ pub(crate) struct Opening {
 
 /// A file with another content or another time after a call.
 pub(crate) enum Changed {
-    /// The content.
     Content(Target),
-    /// The time of change.
+    /// The program sets the time of change.
     Time(Target),
 }
 

@@ -16,6 +16,8 @@ pub const HOSTS: &str = "hosts";
 pub const OTHERS: &str = "others";
 /// The System V objects and message queues of a run without a namespace for them (`crates/phantom/src/others/objects.rs`).
 pub const OBJECTS: &str = "objects";
+/// The agent's notes on downloaded files (Note [Downloads] in `crates/drive/src/guard/downloads.rs`).
+pub const DOWNLOADS: &str = "downloads";
 /// Standard error of a fork server.
 pub const SERVER_LOG: &str = "server.log";
 /// Ending of the agent's records: `rank0.marks.jsonl`.

@@ -23,6 +23,7 @@ mod course;
 mod growth;
 mod journal;
 mod revert;
+mod reverting;
 mod spot;
 
 use std::fs::{self, OpenOptions};
@@ -31,10 +32,10 @@ use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
 use std::path::{Path, PathBuf};
 
 pub use abandoned::{claim, find_abandoned};
-use account::Account;
+use account::WriteAccount;
 use course::Course;
 use journal::{JournalKind, Record};
-use revert::Reverting;
+use reverting::Reverting;
 
 /// The result of [`undo`].
 #[derive(Debug, Default)]
@@ -110,7 +111,7 @@ pub fn undo(folder: &Path, keeps: &dyn Fn(&Path) -> bool) -> Undone {
         return Undone { failures: before, uncovered, ..Undone::default() };
     }
     let course = Course::of(&records, keeps);
-    let account = Account::read(folder);
+    let account = WriteAccount::read(folder);
     let mut reverting = Reverting::new(&course, &account, folder);
     let changes = course.changes(&records);
     let mut failures = Vec::new();

@@ -28,7 +28,6 @@ failures are one line on standard error.
 """
 
 
-
 def record(folder: str) -> None:
     """Records a real run in `folder` (Note [Real runs] in `live`), with the requested remedies."""
     from . import live, remedies
@@ -40,13 +39,14 @@ def record(folder: str) -> None:
 
 def serve() -> None:
     """Waits as a fork server; returns in each of its children, which then run the program."""
-    from .host import outside
+    from .host import fetches, outside
     from .host.weights import libraries as weights
     from .process import files, server
 
     files.watch()
     outside.wait_for_libraries()
     weights.wait_early()
+    fetches.wait()
     server.serve()
 
 
@@ -55,7 +55,7 @@ def start() -> None:
     import os
 
     from . import remedies, wire
-    from .host import outside
+    from .host import fetches, outside
     from .host.weights import libraries as weights
     from .process import ending, files, importing, script, sight
     from .ranks import absent_ranks
@@ -68,6 +68,7 @@ def start() -> None:
     files.watch()
     outside.install()
     weights.wait_early()
+    fetches.wait()
     script.take_notebooks()
     absent_ranks.assume_rank()
     asked = remedies.Remedies()

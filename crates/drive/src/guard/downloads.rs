@@ -4,15 +4,25 @@
 //!
 //! A dry run loses the written files, with a single exception: new files in the caches below, copies of files of remote
 //! machines. New files are moved to the real caches after the run, never over an existing file: later runs need no network.
-//! Caches of *computed* files are excluded: `datasets` of Hugging Face, say, would hold the zeros of a phantom GPU.
-//! A hollow file, with a header and no values, stays in oomph's own cache of headers, where changed files are kept as well.
+//!
+//! A file in a cache may be the program's own: a checkpoint of a phantom GPU is zeros, and the next real run would load them. So a
+//! file needs a witness. The agent notes each file that a function of a library downloaded or unpacked, with the file's size
+//! and time at the end of the function (`python/oomph/agent/host/fetches.py`): `SIZE MODIFIED PATH` in the file `downloads` of the run
+//! directory, each with a NUL behind it. A file without a note, or in another state than noted, is not kept: a later run fetches it again.
+//! A link is kept if its target is there. A hollow file, with a header and no values, stays in oomph's own cache of headers,
+//! where changed files are kept as well.
 
+use std::collections::BTreeMap;
+use std::ffi::OsString;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use nix::unistd::{Whence, lseek};
+use wire::file;
 use world::{FileChange, FileChangeKind, Record};
 
 use crate::environment;
@@ -45,18 +55,75 @@ const LEAST_HOLLOW_BYTES: u64 = 1 << 20;
 /// The unit of `st_blocks` (stat(2)).
 const BLOCK_BYTES: u64 = 512;
 
-/// Moves new files of the download caches to the real caches; returns the number of moved files.
-pub(crate) fn keep(record: &Record, changes: &[FileChange]) -> u64 {
-    let moved = changes.iter().filter(|change| is_kept(change)).filter_map(|change| {
-        let upper = record.find_upper(&change.path)?;
-        let is_own = is_in_headers(&change.path);
-        if !is_own && fs::symlink_metadata(&upper).is_ok_and(|file| is_hollow(&file)) {
-            return None;
-        }
+/// The files that libraries downloaded: size, and time of change in nanoseconds.
+pub(crate) struct Downloads {
+    noted: BTreeMap<PathBuf, (u64, i128)>,
+    /// The start of the run.
+    started: Option<SystemTime>,
+}
+
+impl Downloads {
+    /// Reads the notes of a run from its folder.
+    pub(crate) fn read(folder: &Path) -> Downloads {
+        let bytes = fs::read(folder.join(file::DOWNLOADS)).unwrap_or_default();
+        let started = fs::metadata(folder.join(file::WORLD_SPEC)).and_then(|spec| spec.modified()).ok();
+        Downloads { noted: bytes.split(|byte| *byte == 0).filter_map(parse).collect(), started }
+    }
+
+    /// Moves new files of the download caches to the real caches; returns the number of moved files.
+    pub(crate) fn keep(&self, record: &Record, changes: &[FileChange]) -> u64 {
+        let moved = changes
+            .iter()
+            .filter(|change| is_new_in_cache(change))
+            .filter_map(|change| Some((record.find_upper(&change.path)?, change.path.as_path())));
+        let (links, files): (Vec<_>, Vec<_>) = moved.partition(|(upper, _)| upper.is_symlink());
+        let files = files.into_iter().filter(|(upper, path)| {
+            is_in_headers(path) || fs::symlink_metadata(upper).is_ok_and(|found| self.is_noted(path, &found))
+        });
         // A download left behind is fetched again.
-        move_to(&upper, &change.path, is_own).ok()
-    });
-    moved.count() as u64
+        let count = files.filter(|(upper, path)| move_to(upper, path, is_in_headers(path)).is_ok()).count();
+        // The targets are there by now. A link may lead to a link.
+        let is_moved = |(upper, path): &(PathBuf, &Path)| {
+            let has_target = fs::read_link(upper).is_ok_and(|target| beside(path, &target).exists());
+            has_target && move_to(upper, path, is_in_headers(path)).is_ok()
+        };
+        let (first, later): (Vec<_>, Vec<_>) = links.into_iter().partition(is_moved);
+        (count + first.len() + later.iter().filter(|link| is_moved(link)).count()) as u64
+    }
+
+    /// True for a made path that is kept where it is.
+    pub(crate) fn keeps(&self, path: &Path) -> bool {
+        let change = FileChange { path: path.to_owned(), kind: FileChangeKind::Made };
+        let Ok(found) = fs::symlink_metadata(path) else { return false };
+        let is_older = |target: &Path| {
+            let created = fs::metadata(target).and_then(|found| found.created());
+            created.is_ok_and(|created| self.started.is_some_and(|started| created < started))
+        };
+        let is_witnessed = || match fs::read_link(path).map(|target| beside(path, &target)) {
+            Ok(target) => is_older(&target) || fs::canonicalize(target).is_ok_and(|target| self.keeps(&target)),
+            Err(_) => is_in_headers(path) || self.is_noted(path, &found),
+        };
+        !found.is_dir() && is_new_in_cache(&change) && is_witnessed()
+    }
+
+    /// True for a file in the state in which a download left it.
+    fn is_noted(&self, path: &Path, found: &fs::Metadata) -> bool {
+        let modified = i128::from(found.mtime()) * 1_000_000_000 + i128::from(found.mtime_nsec());
+        found.is_file() && !is_hollow(found) && self.noted.get(path) == Some(&(found.len(), modified))
+    }
+}
+
+/// Parses a note.
+fn parse(note: &[u8]) -> Option<(PathBuf, (u64, i128))> {
+    let mut parts = note.splitn(3, |byte| *byte == b' ');
+    let number = |part: Option<&[u8]>| std::str::from_utf8(part?).ok()?.parse::<i128>().ok();
+    let (size, modified) = (number(parts.next())?, number(parts.next())?);
+    Some((PathBuf::from(OsString::from_vec(parts.next()?.to_vec())), (size.try_into().ok()?, modified)))
+}
+
+/// A link's target, as a path.
+fn beside(link: &Path, target: &Path) -> PathBuf {
+    link.parent().unwrap_or(link).join(target)
 }
 
 /// True for a path in oomph's own cache of headers.
@@ -69,8 +136,8 @@ fn is_hollow(file: &fs::Metadata) -> bool {
     file.is_file() && file.len() >= LEAST_HOLLOW_BYTES && file.blocks() * BLOCK_BYTES < file.len() / 2
 }
 
-/// True for a finished download.
-pub(crate) fn is_kept(change: &FileChange) -> bool {
+/// True for a new, finished file in a download cache.
+fn is_new_in_cache(change: &FileChange) -> bool {
     let name = change.path.to_string_lossy();
     let is_new =
         change.kind == FileChangeKind::Made || (change.kind == FileChangeKind::Changed && is_in_headers(&change.path));
@@ -107,7 +174,7 @@ fn caches_folder() -> Option<PathBuf> {
 }
 
 /// Lists the download caches.
-pub(crate) fn list_caches() -> Vec<PathBuf> {
+fn list_caches() -> Vec<PathBuf> {
     let home = environment::get(environment::HOME).map(PathBuf::from);
     let below_home = home.iter().flat_map(|home| BELOW_HOME.iter().map(|folder| home.join(folder)));
     let caches = caches_folder();

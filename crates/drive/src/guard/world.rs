@@ -17,7 +17,7 @@ use crate::cleanup::scratch::list_places;
 use crate::cleanup::temporary::Temporary;
 use crate::environment;
 use crate::error::Error;
-use crate::guard::downloads;
+use crate::guard::downloads::{self, Downloads};
 use crate::guard::fetched::{Fetched, Window};
 use crate::guard::{descriptors, entering, hosts, others};
 
@@ -133,7 +133,7 @@ impl World {
         others::remove_objects(&self.folder);
         let ended = match self.files {
             FilePlan::Kept => (effects, Fetched::default()),
-            _ if record.is_entered => end_layers(&record, effects, window),
+            _ if record.is_entered => end_layers(&record, effects, window, &Downloads::read(&self.folder)),
             _ => (self.end_journal(effects), Fetched::default()),
         };
         self.remove_in_background();
@@ -147,18 +147,19 @@ impl World {
 
     /// Undoes the changes of the journal.
     fn end_journal(&self, effects: Effects) -> Effects {
-        let undone = world::undo::undo(&self.journal, &downloads::list_caches());
+        let downloads = Downloads::read(&self.folder);
+        let undone = world::undo::undo(&self.journal, &|path| downloads.keeps(path));
         let uncovered = undone.uncovered.iter().map(|it| match it {
             Uncovered::Refused { path, .. } => gap(path, "a large file that was to be changed in place: refused"),
             Uncovered::Helper(path) => gap(path, "a program without the guard"),
         });
+        let left = undone.left.iter().map(|(path, reason)| gap(path, reason));
         let failed = undone.failures.iter().map(|(path, error)| gap(path, &error.to_string()));
         let changes: Vec<FileChange> = undone.changes.iter().flat_map(simplify).collect();
-        let is_download = |change: &&FileChange| downloads::is_kept(change);
-        let downloads_kept = changes.iter().filter(is_download).count() as u64;
+        let downloads_kept = changes.iter().filter(|change| downloads.keeps(&change.path)).count() as u64;
         let guard = FileGuard::Functions;
         add_changes(
-            Effects { guard, downloads_kept, uncovered: uncovered.chain(failed).collect(), ..effects },
+            Effects { guard, downloads_kept, uncovered: uncovered.chain(left).chain(failed).collect(), ..effects },
             &changes,
         )
     }
@@ -195,9 +196,9 @@ fn simplify(change: &world::undo::JournaledChange) -> Vec<FileChange> {
     }
 }
 
-fn end_layers(record: &Record, effects: Effects, window: Option<Window>) -> (Effects, Fetched) {
+fn end_layers(record: &Record, effects: Effects, window: Option<Window>, downloads: &Downloads) -> (Effects, Fetched) {
     let counted = world::count(record);
-    let downloads_kept = downloads::keep(record, &counted.changes);
+    let downloads_kept = downloads.keep(record, &counted.changes);
     let fetched = window.map(|window| Fetched::take(record, &counted.changes, window)).unwrap_or_default();
     let uncovered = record.uncovered.iter().map(|it| gap(&it.path, &it.reason)).collect();
     let (guard, written_bytes) = (FileGuard::Namespace, counted.written_bytes);

@@ -20,14 +20,14 @@ const WAITS: usize = 1000;
 /// Marks the process of a stream, above the numbers of processes.
 const STREAM: u64 = 1 << 32;
 
-pub(super) struct Account {
+pub(super) struct WriteAccount {
     words: [AtomicU64; WORDS],
 }
 
 /// A file of the account.
 #[derive(Clone, Copy)]
 pub(super) struct Entry {
-    account: &'static Account,
+    account: &'static WriteAccount,
     number: usize,
 }
 
@@ -35,12 +35,12 @@ pub(super) struct Entry {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct RangeNumber(usize);
 
-impl Account {
+impl WriteAccount {
     /// Maps the account of a folder; makes the file first if this process is the first.
-    pub(super) fn map(path: &Place) -> Answer<&'static Account> {
-        let address = kernel::map_reserved(path, size_of::<Account>())?;
+    pub(super) fn map(path: &Place) -> Answer<&'static WriteAccount> {
+        let address = kernel::map_reserved(path.text(), size_of::<WriteAccount>())?;
         // SAFETY: the mapping has the size of an account, is never unmapped, and all words are atomic.
-        Ok(unsafe { &*address.cast::<Account>() })
+        Ok(unsafe { &*address.cast::<WriteAccount>() })
     }
 
     /// Makes a file or a folder; a process that is killed meanwhile has noted nothing of it.
@@ -245,7 +245,7 @@ fn hash(stat: &Stat) -> u64 {
 }
 
 /// The state of an open file that has an account.
-pub(super) fn find_open(account: &'static Account, file: c_int) -> Option<(Entry, Stat)> {
+pub(super) fn find_open(account: &'static WriteAccount, file: c_int) -> Option<(Entry, Stat)> {
     let stat = kernel::stat_descriptor(file).ok().filter(|stat| stat.is(libc::S_IFREG))?;
     account.find(&stat).map(|entry| (entry, stat))
 }

@@ -5,7 +5,6 @@ use std::mem::MaybeUninit;
 
 use wire::account::Identity;
 
-use super::place::Place;
 use crate::system_call;
 
 /// A value, or the error number.
@@ -329,8 +328,8 @@ pub(super) fn map(file: Option<&Descriptor>, bytes: usize) -> Answer<*mut c_void
 
 /// Maps a file of so many bytes, made if absent. Its blocks are reserved: a page without a block on a full disk would end the
 /// program at its first use.
-pub(super) fn map_reserved(path: &Place, bytes: usize) -> Answer<*mut c_void> {
-    let file = open(libc::AT_FDCWD, path.text(), libc::O_RDWR | libc::O_CREAT, 0o600)?;
+pub(super) fn map_reserved(path: &CStr, bytes: usize) -> Answer<*mut c_void> {
+    let file = open(libc::AT_FDCWD, path, libc::O_RDWR | libc::O_CREAT, 0o600)?;
     match reserve(&file, bytes) {
         Err(libc::EOPNOTSUPP | libc::ENOSYS) => set_length(&file, bytes as u64)?,
         answer => answer?,

@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-use super::account::Account;
+use super::account::WriteAccount;
 use super::kernel::{self, Answer};
 use super::place::{Place, is_below};
 use super::table::Table;
@@ -32,7 +32,7 @@ pub(crate) struct Setup {
     pub(super) stash: Place,
     pub(super) stash_mount: Option<(u64, u64)>,
     pub(super) table: &'static Table,
-    pub(super) account: &'static Account,
+    pub(super) account: &'static WriteAccount,
     /// Prefixes, each with a NUL after it.
     exempt: &'static [u8],
     only: Option<&'static [u8]>,
@@ -117,7 +117,7 @@ impl Setup {
             journal: inside(b"/journal")?,
             stash_mount: stash.stat()?.map(|stat| (stat.device, stat.mount)),
             table: Table::map(&inside(b"/table")?)?,
-            account: Account::map(&inside(b"/account")?)?,
+            account: WriteAccount::map(&inside(b"/account")?)?,
             exempt: load(&inside(b"/exempt")?)?.unwrap_or_default(),
             only: load(&inside(b"/only")?)?,
             stash,

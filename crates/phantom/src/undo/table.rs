@@ -39,7 +39,7 @@ pub(super) struct Table {
 impl Table {
     /// Maps the table of a folder; makes the file first if this process is the first.
     pub(super) fn map(path: &Place) -> Answer<&'static Table> {
-        let address = kernel::map_reserved(path, size_of::<Table>())?;
+        let address = kernel::map_reserved(path.text(), size_of::<Table>())?;
         // SAFETY: the mapping has the size of a table, is never unmapped, and all fields are atomic.
         Ok(unsafe { &*address.cast::<Table>() })
     }

@@ -14,7 +14,7 @@ use wire::account::{
 
 /// The accounts of all files.
 #[derive(Default)]
-pub(super) struct Account {
+pub(super) struct WriteAccount {
     files: BTreeMap<(u64, u64, u64), FileAccount>,
     /// The hashes of facts; `None` without a table.
     facts: Option<BTreeSet<u64>>,
@@ -50,16 +50,16 @@ pub(super) enum Maker {
     Unknown,
 }
 
-impl Account {
+impl WriteAccount {
     /// Reads the files of a run's folder; without them, all changes count as the program's.
-    pub(super) fn read(folder: &Path) -> Account {
+    pub(super) fn read(folder: &Path) -> WriteAccount {
         let words = read_words(&folder.join(NAME)).filter(|words| words.len() >= WORDS);
-        let mut account = words.map(|words| Account::of(&words)).unwrap_or_default();
+        let mut account = words.map(|words| WriteAccount::of(&words)).unwrap_or_default();
         account.facts = read_words(&folder.join(TABLE)).map(|words| words.into_iter().skip(1).collect());
         account
     }
 
-    fn of(words: &[u64]) -> Account {
+    fn of(words: &[u64]) -> WriteAccount {
         let is_cut = words[RANGES_WORD] > RANGES as u64;
         let mut files: Vec<_> = (0..FILES)
             .map(|number| &words[FIRST_FILE_WORD + number * FILE_WORDS..][..FILE_WORDS])
@@ -84,7 +84,7 @@ impl Account {
             let identity = (words[FILE_DEVICE], words[FILE_INODE], words[FILE_BORN]);
             (words[FILE_HASH] != 0).then_some((identity, file))
         });
-        Account { files: identified.collect(), facts: None, is_making: words[MAKING_WORD] != 0 }
+        WriteAccount { files: identified.collect(), facts: None, is_making: words[MAKING_WORD] != 0 }
     }
 
     /// The account of a file.
@@ -118,6 +118,13 @@ impl FileAccount {
             UNSEEN_RANGE => self.unseen.push(bounds),
             _ => {}
         }
+    }
+
+    /// The account without the own ranges behind `size`.
+    pub(super) fn until(&self, size: u64) -> FileAccount {
+        let mut account = self.clone();
+        account.own.retain(|range| range.end <= size);
+        account
     }
 
     /// True if others changed the file after the last own change, or between two own changes. `modified`: the time of the

@@ -1,4 +1,4 @@
-//! Takes back changes of contents: others may have changed the file as well.
+//! Reverts changes of contents: others may have changed the file as well.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
@@ -11,15 +11,15 @@ use rustix::fs::{OFlags, Stat};
 
 use super::account::FileAccount;
 use super::growth::{Growth, find_growth, length};
-use super::journal::Record;
-use super::revert::{Reverting, absent};
+use super::journal::{FileState, Record};
+use super::reverting::{Reverting, absent};
 use super::spot::{Spot, identity};
 
 /// The unit of copies and comparisons.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// Copies an original over the changed file: the inode stays, with all names of the file. If others changed the file, the file
-/// stays, and the original comes beside it.
+/// Copies an original over the changed file: the inode stays, with all names of the file. After a change by others, the file
+/// stays, and the original comes beside the file.
 pub(super) fn restore(reverting: &mut Reverting, record: &Record, spot: &Spot, found: &Stat) -> io::Result<()> {
     let stash = Spot::find(record.other.as_deref().ok_or_else(absent)?)?.ok_or_else(absent)?;
     let account = reverting.find_account(spot)?;
@@ -81,6 +81,10 @@ pub(super) fn shorten(reverting: &mut Reverting, record: &Record, spot: &Spot, f
             return reverting.leave(record, spot, identity(found), "others changed it meanwhile");
         }
         Some(_) => find_growth(record.state.size, size, None),
+        // Later ranges went with the content that a later record took back.
+        None if reverting.is_restored(found) => {
+            find_growth(record.state.size, size, account.map(|account| account.until(size)).as_ref())
+        }
         None => find_growth(record.state.size, size, account),
     };
     let Some(growth) = growth else {
@@ -92,10 +96,12 @@ pub(super) fn shorten(reverting: &mut Reverting, record: &Record, spot: &Spot, f
             let found = spot.stat()?.ok_or_else(absent)?;
             return shorten(reverting, record, spot, &found);
         }
+        reverting.note_restored(record);
         return spot.set_attributes(&record.state);
     }
     take_out(reverting, record, spot, size, &growth)?;
     spot.set_owner_and_mode(&record.state)?;
+    reverting.note_restored(record);
     reverting.note_left(identity(found), &record.path);
     if growth.is_doubtful {
         reverting.report(record, "others wrote to it meanwhile, and bytes of the program may be among theirs");
@@ -113,7 +119,7 @@ fn cut_off(record: &Record, spot: &Spot, size: u64) -> io::Result<bool> {
     Ok(is_same)
 }
 
-/// Leaves the bytes of others alone, in a file that the program made; false if there are none.
+/// Leaves only the bytes of others in a file of the program; false without such bytes.
 pub(super) fn keep_foreign(reverting: &mut Reverting, record: &Record, spot: &Spot, found: &Stat) -> io::Result<bool> {
     let account = reverting.find_account(spot)?.filter(|account| !account.is_in_place && !account.own.is_empty());
     let size = u64::try_from(found.st_size).unwrap_or_default();
@@ -123,7 +129,8 @@ pub(super) fn keep_foreign(reverting: &mut Reverting, record: &Record, spot: &Sp
     if growth.foreign.is_empty() && reverting.find_tail().is_none() {
         return Ok(false);
     }
-    take_out(reverting, record, spot, size, &growth)?;
+    let nothing = Record { state: FileState::default(), ..record.clone() };
+    take_out(reverting, &nothing, spot, size, &growth)?;
     reverting.note_left(identity(found), &record.path);
     reverting.report(record, "others wrote to this file of the program: their bytes stay");
     Ok(true)

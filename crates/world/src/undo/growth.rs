@@ -1,4 +1,4 @@
-//! The parts of a grown file that others wrote.
+//! The ranges of a grown file written by others.
 
 use std::ops::Range;
 
@@ -9,11 +9,11 @@ use super::account::FileAccount;
 pub(super) struct Growth {
     /// The ranges that stay, in order.
     pub(super) foreign: Vec<Range<u64>>,
-    /// True if bytes of the program may be among them.
+    /// True if bytes of the program may be in these ranges.
     pub(super) is_doubtful: bool,
 }
 
-/// Finds the ranges of others between `start` and `size`. `None`: others made the file shorter, and no place is certain.
+/// Finds the ranges of others between `start` and `size`. `None`: others made the file shorter, and no range is certain.
 pub(super) fn find_growth(start: u64, size: u64, account: Option<&FileAccount>) -> Option<Growth> {
     let everything = vec![start..size];
     let Some(account) = account.filter(|account| !account.is_unseen) else {

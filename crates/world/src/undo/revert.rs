@@ -1,150 +1,14 @@
 //! Reverts one record. Each function changes nothing if the change did not happen, or is reverted already.
 
-use std::collections::BTreeSet;
-use std::ffi::OsString;
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
 
 use rustix::fs::Stat;
 
-use super::account::{Account, FileAccount, Maker};
+use super::account::Maker;
 use super::contents;
-use super::course::Course;
 use super::journal::{JournalKind, Record};
-use super::spot::{Spot, identity, is_folder, kind, modified_ns};
-
-/// An undo on its way.
-pub(super) struct Reverting<'a> {
-    pub(super) course: &'a Course,
-    account: &'a Account,
-    /// The folder of the journal.
-    folder: &'a Path,
-    /// The number of the record.
-    index: usize,
-    /// True if an earlier call was killed at this record.
-    pub(super) is_repeated: bool,
-    /// The paths that stay as others left them, with the reasons.
-    pub(super) left: Vec<(PathBuf, String)>,
-    /// Files whose content is the original again.
-    restored: BTreeSet<(u64, u64)>,
-    /// Files with changes of others.
-    left_files: BTreeSet<(u64, u64)>,
-    /// The folders of such files.
-    left_folders: BTreeSet<PathBuf>,
-}
-
-impl<'a> Reverting<'a> {
-    pub(super) fn new(course: &'a Course, account: &'a Account, folder: &'a Path) -> Reverting<'a> {
-        let (restored, left_files, left_folders) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
-        Reverting {
-            course,
-            account,
-            folder,
-            index: 0,
-            is_repeated: false,
-            left: Vec::new(),
-            restored,
-            left_files,
-            left_folders,
-        }
-    }
-
-    /// The account of the file at a spot.
-    pub(super) fn find_account(&self, spot: &Spot) -> io::Result<Option<&'a FileAccount>> {
-        Ok(spot.identify()?.and_then(|file| self.account.find(file)))
-    }
-
-    fn find_maker(&self, path: &Path, spot: &Spot) -> io::Result<Maker> {
-        Ok(spot.identify()?.map_or(Maker::Run, |file| self.account.find_maker(file, path)))
-    }
-
-    /// The content of a record's file is the original again.
-    pub(super) fn note_restored(&mut self, record: &Record) {
-        self.restored.insert(record.state.identity());
-    }
-
-    /// True if others changed the content of a file after the run's last change, or between two.
-    pub(super) fn is_changed_by_others(&self, account: &FileAccount, found: &Stat) -> bool {
-        let is_ours = self.is_repeated || self.restored.contains(&identity(found));
-        !is_ours && account.is_changed_by_others(modified_ns(found))
-    }
-
-    /// Leaves a file as others changed it, with the original beside it.
-    pub(super) fn leave(&mut self, record: &Record, spot: &Spot, identity: (u64, u64), reason: &str) -> io::Result<()> {
-        spot.set_owner_and_mode(&record.state)?;
-        self.note_left(identity, &record.path);
-        match &record.other {
-            Some(stash) if record.kind == JournalKind::Copied => self.put_beside(record, stash, reason),
-            _ => {
-                self.report(record, &format!("{reason}, and bytes of the program may be in it"));
-                Ok(())
-            }
-        }
-    }
-
-    /// Moves an original to a free name beside its place, where a file of others is.
-    fn put_beside(&mut self, record: &Record, stash: &Path, reason: &str) -> io::Result<()> {
-        if let Some(original) = Spot::find(stash)?
-            && original.stat()?.is_some()
-        {
-            let aside = beside(&record.path, "before");
-            let free = Spot::find(&aside)?.ok_or_else(absent)?;
-            match original.rename(&free) {
-                // A copy may be on another file system.
-                Err(error) if error.kind() == io::ErrorKind::CrossesDevices => {
-                    fs::copy(stash, &aside)?;
-                }
-                answer => answer?,
-            }
-            free.set_attributes(&record.state)?;
-            self.report(record, &format!("{reason}; its earlier state is {}", aside.display()));
-        }
-        self.left_folders.extend(record.path.parent().map(Path::to_owned));
-        Ok(())
-    }
-
-    /// Later reverts keep the time of a file with changes of others.
-    pub(super) fn note_left(&mut self, identity: (u64, u64), path: &Path) {
-        self.left_files.insert(identity);
-        self.left_folders.extend(path.parent().map(Path::to_owned));
-    }
-
-    pub(super) fn report(&mut self, record: &Record, reason: &str) {
-        self.left.push((record.path.clone(), reason.to_owned()));
-    }
-
-    /// The names for the bytes of others in the file of this record, being copied and whole.
-    pub(super) fn name_tail(&self, size: u64) -> (PathBuf, PathBuf) {
-        let name = format!("tail-{}-{size}", self.index);
-        (self.folder.join("stash").join(format!("{name}.part")), self.folder.join("stash").join(name))
-    }
-
-    /// The bytes of others from a killed call, with the size of the file before that call.
-    pub(super) fn find_tail(&self) -> Option<(PathBuf, u64)> {
-        let prefix = format!("tail-{}-", self.index);
-        let entries = fs::read_dir(self.folder.join("stash")).ok().filter(|_| self.is_repeated)?;
-        entries.flatten().find_map(|entry| {
-            let size = entry.file_name().to_str()?.strip_prefix(&prefix)?.parse().ok()?;
-            Some((entry.path(), size))
-        })
-    }
-
-    /// True for a folder that others changed: its time is theirs.
-    fn is_folder_left(&self, path: &Path) -> bool {
-        if self.left_folders.contains(path) {
-            return true;
-        }
-        let Ok(started) = fs::metadata(self.folder.join("journal")).and_then(|journal| journal.created()) else {
-            return false;
-        };
-        let entries = fs::read_dir(path).into_iter().flatten().flatten();
-        entries.into_iter().any(|entry| {
-            let is_file = entry.file_type().is_ok_and(|kind| !kind.is_dir());
-            is_file && entry.metadata().and_then(|found| found.created()).is_ok_and(|born| born > started)
-        })
-    }
-}
+use super::reverting::{Reverting, absent, beside};
+use super::spot::{Spot, identity, is_folder, kind};
 
 /// Reverts the record of a number. `is_repeated`: an earlier call was killed at this record.
 pub(super) fn revert(index: usize, record: &Record, reverting: &mut Reverting, is_repeated: bool) -> io::Result<()> {
@@ -160,7 +24,7 @@ pub(super) fn revert(index: usize, record: &Record, reverting: &mut Reverting, i
             | JournalKind::Exchanged
     );
     match revert_known(record, reverting) {
-        Err(_) if is_change && course.is_on_made(index) && course.find(&record.state).is_none() => Ok(()),
+        Err(_) if is_change && course.is_on_made(index) && reverting.find(record).is_none() => Ok(()),
         answer => answer,
     }
 }
@@ -192,7 +56,7 @@ fn revert_known(record: &Record, reverting: &mut Reverting) -> io::Result<()> {
         ) => Ok(()),
         (JournalKind::Stashed, found) => put_back(record, reverting, &spot, found.as_ref()),
         (JournalKind::RemovedFolder, found) => make_folder(record, &spot, found.as_ref()),
-        (JournalKind::Renamed, None) => rename(record, course, &spot),
+        (JournalKind::Renamed, None) => rename(record, reverting, &spot),
         (JournalKind::Renamed, Some(found)) => rename_over(record, reverting, &spot, &found),
         (JournalKind::Exchanged, _) => exchange(record, &spot),
         (_, found) => change_back(record, reverting, &spot, found.as_ref()),
@@ -201,11 +65,10 @@ fn revert_known(record: &Record, reverting: &mut Reverting) -> io::Result<()> {
 
 /// In an absent folder, nothing was made and no folder removed.
 fn revert_in_no_folder(record: &Record, reverting: &mut Reverting) -> io::Result<()> {
-    let course = reverting.course;
     match record.kind {
-        JournalKind::Stashed | JournalKind::Renamed if course.find(&record.state).is_none() => Err(absent()),
+        JournalKind::Stashed | JournalKind::Renamed if reverting.find(record).is_none() => Err(absent()),
         JournalKind::Copied | JournalKind::Appended | JournalKind::Attributes | JournalKind::Extended => {
-            match course.find(&record.state) {
+            match reverting.find(record) {
                 Some((_, spot)) => change_back(record, reverting, &spot, spot.stat()?.as_ref()),
                 None => Err(absent()),
             }
@@ -221,7 +84,7 @@ fn change_back(record: &Record, reverting: &mut Reverting, spot: &Spot, found: O
         identity(found) == record.state.identity() || (is_folder(found.st_mode) && is_folder(record.state.mode))
     };
     if !found.is_some_and(|found| is_same(&found))
-        && let Some((_, spot)) = reverting.course.find(&record.state)
+        && let Some((_, spot)) = reverting.find(record)
     {
         let found = spot.stat()?;
         return change_back(record, reverting, &spot, found.as_ref().filter(is_same));
@@ -239,7 +102,7 @@ fn change_back(record: &Record, reverting: &mut Reverting, spot: &Spot, found: O
         JournalKind::Extended => {
             spot.set_attribute(record.other.as_deref().ok_or_else(absent)?, record.value.as_deref())
         }
-        _ if reverting.left_files.contains(&identity(found)) => spot.set_owner_and_mode(&record.state),
+        _ if reverting.is_left(found) => spot.set_owner_and_mode(&record.state),
         _ => spot.set_attributes(&record.state),
     }
 }
@@ -252,10 +115,6 @@ pub(super) fn with_stash(record: &Record, error: io::Error) -> io::Error {
         }
         _ => error,
     }
-}
-
-pub(super) fn absent() -> io::Error {
-    io::ErrorKind::NotFound.into()
 }
 
 /// Removes a made path.
@@ -284,6 +143,9 @@ fn remove(record: &Record, reverting: &mut Reverting, spot: &Spot, found: &Stat)
 
 /// True if the run's file is gone, and others made one of its name.
 fn is_of_others(record: &Record, reverting: &Reverting, spot: &Spot, found: &Stat) -> io::Result<bool> {
+    if reverting.is_left(found) {
+        return Ok(true);
+    }
     match record.kind {
         JournalKind::Link => return Ok(identity(found) != record.state.identity()),
         // A removed folder was made anew by a later record. Only an empty folder is removed.
@@ -331,21 +193,13 @@ fn put_back(record: &Record, reverting: &mut Reverting, spot: &Spot, found: Opti
 /// The maker of a file in the place of a moved file. A file with several names is the run's if the run made a name.
 fn find_maker(record: &Record, reverting: &Reverting, spot: &Spot, found: &Stat) -> io::Result<Maker> {
     let course = reverting.course;
+    if reverting.is_left(found) {
+        return Ok(Maker::Others);
+    }
     if course.is_made(identity(found)) || (found.st_nlink > 1 && course.is_linked(identity(found))) {
         return Ok(Maker::Run);
     }
     reverting.find_maker(&record.path, spot)
-}
-
-/// A free name beside a path.
-fn beside(path: &Path, word: &str) -> PathBuf {
-    let name = |number: u32| {
-        let mut name = path.file_name().map_or_else(OsString::new, OsString::from);
-        name.push(format!(".{word}-{number}"));
-        path.with_file_name(name)
-    };
-    let mut free = (1..=u32::MAX).map(name);
-    free.find(|path| path.symlink_metadata().is_err()).unwrap_or_else(|| path.to_owned())
 }
 
 fn make_folder(record: &Record, spot: &Spot, found: Option<&Stat>) -> io::Result<()> {
@@ -358,15 +212,15 @@ fn make_folder(record: &Record, spot: &Spot, found: Option<&Stat>) -> io::Result
 }
 
 /// Renames back to the absent path `from`.
-fn rename(record: &Record, course: &Course, from: &Spot) -> io::Result<()> {
+fn rename(record: &Record, reverting: &Reverting, from: &Spot) -> io::Result<()> {
     if let Some(to) = Spot::find(record.other.as_deref().ok_or_else(absent)?)?
         && to.stat()?.is_some_and(|found| is_renamed(record, &found))
     {
         return to.rename(from);
     }
-    match course.find(&record.state) {
+    match reverting.find(record) {
         // The record of the stashed file puts the file back.
-        Some((path, _)) if course.is_stash(&path) => Ok(()),
+        Some((path, _)) if reverting.course.is_stash(&path) || reverting.is_beside(&path) => Ok(()),
         Some((_, spot)) => spot.rename(from),
         None => Err(absent()),
     }
@@ -393,7 +247,10 @@ fn rename_over(record: &Record, reverting: &mut Reverting, from: &Spot, found: &
         }
         Maker::Unknown => from.exchange(&to),
         // The maker's record finds no file of the run any more.
-        _ if record.state.is_made => to.remove(false),
+        _ if record.state.is_made => match to.stat()? {
+            Some(found) if !contents::keep_foreign(reverting, record, &to, &found)? => to.remove(false),
+            _ => Ok(()),
+        },
         _ => reverting.put_beside(record, later, "others made a file of its name meanwhile"),
     }
 }

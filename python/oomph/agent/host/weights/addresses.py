@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 import torch
 
 from ... import wire
+from .. import fetches
 from . import archives, hollow, ledger, model_states, remote_file
 from .remote_file import AnswerError, NoNetworkError
 
@@ -38,6 +39,7 @@ def is_remote(url: object) -> bool:
     return isinstance(url, str) and urlsplit(url).scheme in ("http", "https")
 
 
+@fetches.without
 def _write(remote: remote_file.RemoteFile, path: str) -> None:
     """Writes the hollow file, all or nothing, and notes it."""
     part = f"{path}.part"

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ... import wire
+from .. import fetches
 from . import formats, ledger, network, reasons
 from .mirror import HollowFile, Mirror
 from .ranges import BadAnswer, Ranges
@@ -50,6 +51,7 @@ def _lead(original: Callable, is_outermost: bool = True) -> Callable:
     """A function of the Hub with `repo_id`, `cache_dir`, `repo_type` and perhaps `local_dir`, led to the mirror. A function that is not
     outermost leaves the repetition to its caller."""
     names = list(inspect.signature(inspect.unwrap(original)).parameters)
+    original = fetches.fetching(original)
 
     @functools.wraps(original)
     def stand_in(*args, **kwargs):
@@ -151,6 +153,7 @@ def _download(original: Callable) -> Callable:
     return stand_in
 
 
+@fetches.without
 def _fetch_header(call: _Call, arguments: dict) -> None:
     """Puts a hollow file in the place of a weight file."""
     destination, name = str(arguments["destination_path"]), arguments["filename"]
