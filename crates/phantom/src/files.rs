@@ -24,6 +24,7 @@
 //! the table of noted paths has no lock: forked children, signal handlers and threads may note at the same time.
 
 mod calls;
+mod local;
 mod network;
 mod raw;
 

@@ -36,7 +36,7 @@ RANK = "OOMPH_RANK"
 WORLD_SIZE = "OOMPH_WORLD_SIZE"
 # number of that job's ranks on one machine.
 LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE"
-# the specification of the world that a child of a fork server enters (Note [World] in `crates/world/src/lib.rs`).
+# the specification of the world that a child of a fork server enters, or of its confinement (Note [World] in `crates/world/src/lib.rs`).
 WORLD = "OOMPH_WORLD"
 # the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`); unset = the agent itself keeps existing checkpoints (`host/checkpoints`).
 GUARD = "OOMPH_GUARD"

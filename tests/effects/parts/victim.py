@@ -27,6 +27,7 @@ def serve(listener: socket.socket, file: int) -> None:
     while True:
         connection, _ = listener.accept()
         with connection:
+            os.write(file, b"asked\n")
             socket.send_fds(connection, [b"x"], [file])
 
 

@@ -43,7 +43,7 @@ pub fn close_inherited() {
                 descriptor.replace_if_folder();
             } else if descriptor.is_safe() {
                 inherited.inputs.extend(descriptor.to_input());
-            } else if close(descriptor.number).is_ok() {
+            } else if close(descriptor.number).is_ok() && descriptor.has_a_use() {
                 inherited.closed.push(descriptor.number);
             }
         }
@@ -51,7 +51,7 @@ pub fn close_inherited() {
     });
 }
 
-/// The numbers of the closed descriptors.
+/// The numbers of the closed files, folders and pipes.
 pub(super) fn list_closed() -> Vec<u32> {
     let closed = INHERITED.get().map(|inherited| inherited.closed.as_slice()).unwrap_or_default();
     closed.iter().filter_map(|number| u32::try_from(*number).ok()).collect()
@@ -96,6 +96,11 @@ impl Descriptor {
     /// True for a pipe or a file that can only be read.
     fn is_safe(&self) -> bool {
         self.is_read_only() && (self.metadata.file_type().is_fifo() || self.metadata.is_file())
+    }
+
+    /// True for a file, a folder or a pipe. Terminals and editors leave sockets and devices open, which no program looks for.
+    fn has_a_use(&self) -> bool {
+        self.metadata.is_file() || self.metadata.is_dir() || self.metadata.file_type().is_fifo()
     }
 
     /// Returns a regular file with a name, to be opened again inside the guard: by `/proc/self/fd` a program could write to it.

@@ -112,8 +112,8 @@ impl World {
     }
 
     /// Removes the layers of a world without a program.
-    pub(super) fn remove_in_background(self) {
-        self.scratches.into_iter().for_each(Temporary::remove_in_background);
+    pub(super) fn remove_in_background(mut self) {
+        std::mem::take(&mut self.scratches).into_iter().for_each(Temporary::remove_in_background);
     }
 
     /// Reads the effects, undoes the changes, and removes the layers. New files of download caches go to the real caches.
@@ -130,7 +130,6 @@ impl World {
             closed_descriptors: descriptors::list_closed(),
             ..Effects::default()
         };
-        others::remove_objects(&self.folder);
         let ended = match self.files {
             FilePlan::Kept => (effects, Fetched::default()),
             _ if record.is_entered => end_layers(&record, effects, window, &Downloads::read(&self.folder)),
@@ -162,6 +161,13 @@ impl World {
             Effects { guard, downloads_kept, uncovered: uncovered.chain(left).chain(failed).collect(), ..effects },
             &changes,
         )
+    }
+}
+
+/// An interrupted run leaves objects, too.
+impl Drop for World {
+    fn drop(&mut self) {
+        others::remove_objects(&self.folder);
     }
 }
 

@@ -7,14 +7,14 @@
 //! the functions of this file refuse (`OOMPH_OFFLINE`). Connections to ports on which a process of the run listens are free.
 //!
 //! `hosts` in the run directory has notes that end with a NUL: `c ADDRESS PORT` is a connection, `n NAME ADDRESS` an address that the
-//! program looked up, `b PORT` a port on which the program listens.
+//! program looked up, `b PORT`, `u DEVICE INODE` or `a HASH` a port or a local socket on which the program listens.
 
 use std::ffi::{CStr, c_char, c_int};
 use std::fmt::Write as _;
 use std::mem::{transmute, zeroed};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use super::note_connection;
+use super::{local, note_connection};
 use crate::host::Behind;
 use crate::notes::{Line, find_in_run, note_in_run, variable};
 
@@ -39,6 +39,11 @@ pub extern "C" fn connect(socket: c_int, address: *const libc::sockaddr, length:
         }
         append(format_args!("c {} {}", peer.ip(), peer.port()));
     }
+    if is_offline() && is_refused(socket, address, length) {
+        // SAFETY: as above.
+        unsafe { *libc::__errno_location() = libc::ECONNREFUSED };
+        return -1;
+    }
     // SAFETY: the address is the C library's `connect`, with the caller's arguments (Note [Exports] in `boundary`).
     unsafe {
         let next: unsafe extern "C" fn(c_int, *const libc::sockaddr, libc::socklen_t) -> c_int =
@@ -55,12 +60,34 @@ pub extern "C" fn listen(socket: c_int, backlog: c_int) -> c_int {
         let next: unsafe extern "C" fn(c_int, c_int) -> c_int = transmute(LISTEN.address());
         next(socket, backlog)
     };
-    if status == 0
-        && let Some(own) = own_address(socket)
-    {
-        append(format_args!("b {}", own.port()));
+    if status == 0 {
+        note_listener(socket);
     }
     status
+}
+
+/// Notes the address of a socket on which the program listens.
+fn note_listener(socket: c_int) {
+    let Some((address, length)) = own_address(socket) else { return };
+    let address = (&raw const address).cast();
+    if let Some(own) = inet(address, length) {
+        append(format_args!("b {}", own.port()));
+    } else if let Some(own) = local::identify(address, length)
+        && let Ok(note) = std::str::from_utf8(own.note.bytes())
+    {
+        append(format_args!("{note}"));
+    }
+}
+
+/// True for a connection to a local socket on which no process of the run listens.
+fn is_refused(socket: c_int, address: *const libc::sockaddr, length: libc::socklen_t) -> bool {
+    // SAFETY: `errno` is the thread's own.
+    let errno = unsafe { *libc::__errno_location() };
+    let peer = local::identify(address, length).filter(|peer| !peer.is_service && local::is_connecting(socket));
+    let is_refused = peer.is_some_and(|peer| !is_noted(peer.note.bytes()));
+    // SAFETY: as above.
+    unsafe { *libc::__errno_location() = errno };
+    is_refused
 }
 
 /// `getaddrinfo`.
@@ -133,8 +160,8 @@ fn inet(address: *const libc::sockaddr, length: libc::socklen_t) -> Option<Socke
     }
 }
 
-/// Returns the address to which a socket is bound.
-fn own_address(socket: c_int) -> Option<SocketAddr> {
+/// Returns the address to which a socket is bound, and its length.
+fn own_address(socket: c_int) -> Option<(libc::sockaddr_storage, libc::socklen_t)> {
     // SAFETY: all-zero bytes are an address of no family; the kernel writes at most `length` bytes.
     let (status, address, length) = unsafe {
         let mut address: libc::sockaddr_storage = zeroed();
@@ -142,7 +169,7 @@ fn own_address(socket: c_int) -> Option<SocketAddr> {
         let status = libc::getsockname(socket, (&raw mut address).cast(), &raw mut length);
         (status, address, length)
     };
-    if status == 0 { inet((&raw const address).cast(), length) } else { None }
+    (status == 0).then_some((address, length))
 }
 
 fn is_offline() -> bool {
@@ -151,6 +178,13 @@ fn is_offline() -> bool {
 
 /// True if a process of the run listens on a port of the loop-back.
 fn is_own(port: u16) -> bool {
+    let mut wanted = Line::default();
+    let _ = write!(wanted, "b {port}");
+    is_noted(wanted.bytes())
+}
+
+/// True if a listener was noted.
+fn is_noted(wanted: &[u8]) -> bool {
     let Some(path) = find_in_run(wire::file::HOSTS) else { return false };
     let mut bytes = [0_u8; MOST_NOTES];
     // SAFETY: the path is a C string, and the kernel writes at most so many bytes into the buffer.
@@ -160,10 +194,8 @@ fn is_own(port: u16) -> bool {
         libc::syscall(libc::SYS_close, file);
         read
     };
-    let mut wanted = Line::default();
-    let _ = write!(wanted, "b {port}");
     let notes = bytes.get(..usize::try_from(read).unwrap_or_default()).unwrap_or_default();
-    notes.split(|byte| *byte == 0).any(|note| note == wanted.bytes())
+    notes.split(|byte| *byte == 0).any(|note| note == wanted)
 }
 
 /// Appends a note on a connection.

@@ -36,7 +36,7 @@ pub struct Effects {
     /// The acts on other processes and on the machine, refused by a guard.
     #[serde(default)]
     pub refused: Vec<Refusal>,
-    /// The numbers of the inherited descriptors that were closed for the program.
+    /// The numbers of the inherited files, folders and pipes that were closed for the program.
     #[serde(default)]
     pub closed_descriptors: Vec<u32>,
 }
