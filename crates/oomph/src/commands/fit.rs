@@ -39,7 +39,7 @@ pub(crate) fn run(arguments: &Fit, after_dashes: bool) -> Result<ExitStatus, Err
     let mut program = program::prepare((&arguments.gpu, &choice), None, &arguments.run, &words)?;
     program.set_others(arguments.others.others.unwrap_or_default())?;
     program.is_quiet = true;
-    interrupt::begin_look();
+    interrupt::begin_examination();
     let progress = SearchProgress::of_runs();
     let mut report = search(arguments, &program, &progress, started)?;
     report.notes.extend(describe_hidden_gpus());
