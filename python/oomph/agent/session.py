@@ -115,6 +115,8 @@ class Session:
     @guarded
     def _note_stop(self, frame: FrameType | None) -> None:
         """The figures of this moment, before the snapshot: a long history takes its time, and the launcher may not wait for it."""
+        if self.is_first and not self.record_file.is_open:
+            self._write_process()
         if self.record_file.is_open:
             mark, devices = self.position.marks.text(), self.memory.stats.of_all()
             self.record_file.write(records.stop(mark=mark, devices=devices, frames=frames.stack(frame)))

@@ -41,7 +41,12 @@ const TAIL_BYTES: u64 = 1 << 20;
 /// of the others are added to the records.
 pub(crate) fn stop(folder: &Path, cause: StopCause) -> Result<(), Error> {
     let alive = sight::list_positioned();
-    let asked = ask(&reap::list_descendants());
+    let processes = reap::list_descendants();
+    if !processes.iter().any(|process| reap::handles(*process, signal::STOP)) {
+        // Before the import of PyTorch no agent answers.
+        await_stacks(folder);
+    }
+    let asked = ask(&processes);
     // A stopped process takes the signals when it goes on.
     reap::signal_orphans(Signal::SIGCONT);
     await_ends(folder, &asked, cause);

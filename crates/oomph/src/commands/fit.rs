@@ -68,6 +68,9 @@ fn search(arguments: &Fit, program: &Program, progress: &SearchProgress, started
                 Ok(diagnose::fit_stopped(&case, &first.run, &first.ended, started.elapsed().as_secs_f64()))
             }
             Some(first) => Err(stopped_early(&first)),
+            None if interrupt::has_come() => Err(Error::Stopped(
+                "the search was stopped before the program had used a GPU: nothing was seen".to_owned(),
+            )),
             None => Err(explain_failure(program, &search)),
         };
     }

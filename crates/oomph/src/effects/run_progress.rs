@@ -66,7 +66,7 @@ impl RunListener for ShownRuns {
             }
             RunEvent::GoesOn(sight) => line.iter().for_each(|line| line.show(sight)),
             RunEvent::Asked => {
-                let text = "oomph: the program is stopped, and what was seen is reported; a second signal ends at once";
+                let text = "oomph: stops, and reports what was seen; a second signal ends at once";
                 say(line.as_ref(), text);
             }
             RunEvent::Ended => {
