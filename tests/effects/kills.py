@@ -1,11 +1,10 @@
-"""Ends `oomph check` at random instants, and checks that nothing of it is left and that what was seen is said.
+"""Ends `oomph check` at random instants, and checks the remains and the report.
 
     python tests/effects/kills.py --oomph target/release/oomph [--count 1000] [--seed 0] [--jobs 1]
 
-The program overwrites, appends to, removes and makes files, loads its data with workers, and holds more memory in every step. It tells of its
-reserved memory by a pipe. oomph gets SIGKILL, SIGTERM or SIGINT after a random time. Afterwards the files are as before, no process
-and no folder is left, and after a signal that can be caught the report has the peak that the program told last, or that of the one
-request that may have followed. `EFFECTS_GUARD=functions` chooses the other guard, as for `check.py`.
+The program overwrites, appends to, removes and makes files, loads its data with workers, and needs more memory in every step. It writes its
+reserved memory to a pipe. oomph gets SIGKILL, SIGTERM or SIGINT after a random time. Afterwards the files are as before, no process
+and no folder is left, and after SIGTERM and SIGINT the report has the last peak of the pipe, or the peak after one more request. `EFFECTS_GUARD=functions` chooses the other guard, as for `check.py`.
 """
 
 import argparse
@@ -28,7 +27,7 @@ SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
 MARK = "KILLS_TEST"
 # The words in front of a command without namespaces.
 GUARD = [sys.executable, Path(__file__).with_name("without_namespaces.py")] if os.environ.get("EFFECTS_GUARD") == "functions" else []
-# The start of the program and some of its steps, and the time after which nothing may be left.
+# Seconds for the start of the program and some steps, and for the removal of all remains.
 LONGEST = 12.0
 CLEANED = 30.0
 HELD = 32 << 20
@@ -67,8 +66,8 @@ class Ended:
     status: int
     stdout: str
     stderr: str
-    # The figures that the program told, in bytes.
-    told: list[int]
+    # The reserved bytes on the pipe.
+    figures: list[int]
 
 
 def main() -> int:
@@ -105,7 +104,7 @@ def try_once(oomph: Path, index: int, moment: tuple[signal.Signals, float]) -> t
 
 
 def end_after(oomph: Path, folder: Path, mark: str, number: signal.Signals, after: float) -> Ended:
-    """Starts a check, ends it, and checks that nothing is left."""
+    """Starts a check, ends the command, and checks the remains."""
     work, temporary = folder / "work", folder / "tmp"
     for place in (work, temporary):
         place.mkdir()
@@ -113,10 +112,10 @@ def end_after(oomph: Path, folder: Path, mark: str, number: signal.Signals, afte
         (work / name).write_text(f"{name} of the user\n")
     (work / "train.py").write_text(PROGRAM)
     os.mkfifo(work / "told")
-    told, reader = [], os.open(work / "told", os.O_RDWR)
+    figures, reader = [], os.open(work / "told", os.O_RDWR)
     before = snapshot(work)
     over = threading.Event()
-    listener = threading.Thread(target=listen, args=(reader, told, over), daemon=True)
+    listener = threading.Thread(target=listen, args=(reader, figures, over), daemon=True)
     listener.start()
     words = [*GUARD, oomph, "check", "--json", "--steps", "0", "--gpu", "rtx-4090", "--python", sys.executable, "train.py"]
     environment = {**os.environ, MARK: mark, "TMPDIR": str(temporary)}
@@ -128,24 +127,24 @@ def end_after(oomph: Path, folder: Path, mark: str, number: signal.Signals, afte
         await_cleaning(work, temporary, mark, before)
     finally:
         process.kill()
-        # The last line, after which the pipe has nothing more.
+        # The end of the pipe.
         over.set()
         os.write(reader, b"\n")
         listener.join()
         os.close(reader)
-    return Ended(number, process.returncode, stdout, stderr, told)
+    return Ended(number, process.returncode, stdout, stderr, figures)
 
 
-def listen(reader: int, told: list[int], over: threading.Event) -> None:
-    """Reads the program's figures; all of a dead program are in the pipe before `over`."""
+def listen(reader: int, figures: list[int], over: threading.Event) -> None:
+    """Reads the figures; all figures of a dead program are in the pipe before `over`."""
     text = b""
     while not (over.is_set() and text.endswith(b"\n\n")):
         text += os.read(reader, 1 << 16)
-        told[:] = [int(line) for line in text.split(b"\n")[:-1] if line]
+        figures[:] = [int(line) for line in text.split(b"\n")[:-1] if line]
 
 
 def await_cleaning(work: Path, temporary: Path, mark: str, before: dict) -> None:
-    """Waits until nothing is left; what a killed command leaves is removed by its watchdog."""
+    """Waits for the removal of all remains, by the watchdog after SIGKILL."""
     deadline = time.monotonic() + CLEANED
     while True:
         left = [f"process {pid}" for pid in list_processes(mark)] + [str(path) for path in temporary.iterdir()]
@@ -158,23 +157,23 @@ def await_cleaning(work: Path, temporary: Path, mark: str, before: dict) -> None
 
 
 def find_problem(ended: Ended) -> str | None:
-    """What is wrong with the answer."""
+    """The first mistake in the answer."""
     if ended.number == signal.SIGKILL:
         return None if ended.status == -signal.SIGKILL else f"status {ended.status}"
     if "panicked" in ended.stderr or "Traceback" in ended.stderr:
         return ended.stderr
     # The first instants of a process are before its handlers.
-    if ended.status not in (128 + ended.number, *([] if ended.told else [-ended.number])):
+    if ended.status not in (128 + ended.number, *([] if ended.figures else [-ended.number])):
         return f"status {ended.status}: {ended.stderr}"
-    if not ended.told:
+    if not ended.figures:
         return None
     if not ended.stdout:
         return f"no report: {ended.stderr}"
     report = json.loads(ended.stdout)
-    peak, last = report["peak"]["reserved_bytes"], ended.told[-1]
+    peak, last = report["peak"]["reserved_bytes"], ended.figures[-1]
     if peak not in (last, last + HELD):
-        return f"the peak is {peak}, the program told {last}"
-    return None if report["stopped"] else "the report does not say that the program was stopped"
+        return f"the peak is {peak}, the pipe has {last}"
+    return None if report["stop"] else "the report does not say that the program was stopped"
 
 
 def snapshot(folder: Path) -> dict[str, tuple]:

@@ -51,7 +51,7 @@ def interrupted(box: Box) -> None:
         time.sleep(0.1)
     process.send_signal(signal.SIGINT)
     result = collect(process)
-    expect(result, (result.status, result.report["stopped"]["by"]), (130, "interrupt"), "status and cause")
+    expect(result, (result.status, result.report["stop"]["by"]), (130, "interrupt"), "status and cause")
     expect(result, result.report["peak"]["allocated_bytes"] // GIB, 3, "GiB allocated")
     expect(result, box.processes(), [], "processes that are left")
 

@@ -1,6 +1,6 @@
-"""A stopped look answers with what was seen: by signals, by time, in programs that do not answer, and in every command.
+"""Answers of stopped commands: after signals, at the time limit, of programs without an answer, in every command.
 
-The peaks are computed from the shapes. Each program says by a pipe that it is where it is to be stopped.
+The peaks are computed from the shapes. Each program reports its arrival by a pipe.
 """
 
 import json
@@ -46,7 +46,7 @@ FORKS = "def hang():\n    for _ in range(3):\n        if os.fork() == 0: signal.
 
 
 def stop(box: Box, program: str, number: signal.Signals | None, *words, group: bool = False) -> Result:
-    """Starts a check of a program that tells of its wait, and sends a signal; the report is JSON."""
+    """Starts a check of a program, waits for its message, and sends a signal; the report is JSON."""
     path, pipe = ready(box)
     box.write("train.py", TRAINS.format(path=str(path)) + program)
     process = box.start(box.oomph, "check", "--json", "--gpu", "rtx-4090", "--python", box.python, *words, "train.py")
@@ -67,7 +67,7 @@ def answers(box: Box, body: str, number: signal.Signals, by: str) -> None:
     expect(result, (report["verdict"], report["steps"]), ("fits_so_far", 1), "verdict and steps")
     expect(result, report["peak"]["allocated_bytes"], (STEP_MIB + HELD_MIB) * MIB, "allocated at the peak")
     check_device(result)
-    stopped = report["stopped"]
+    stopped = report["stop"]
     expect(result, (stopped["by"], stopped["step"], stopped["phase"]), (by, 2, "data"), "stop")
     expect(result, Path(stopped["location"]["file"]).name, "train.py", "file of the stop")
 
@@ -80,32 +80,32 @@ def check_device(result: Result) -> None:
 
 
 def is_killed(box: Box, number: signal.Signals | None, *words) -> None:
-    """An interpreter that is in a C function for good is killed: the peak on the device is that of the phantom, the line that of the stack."""
+    """An interpreter in an endless C function is killed: the peak on the device comes from the phantom, the line from the stack."""
     program = NATIVE + "step()\n" + HOLDS + "tell('ready')\nhang()  # the line\n"
     result = stop(box, program, number, *words)
     report = result.report
     line = next(at for at, text in enumerate((box.work / "train.py").read_text().splitlines(), 1) if "libc.pthread_mutex_lock" in text)
     expect(result, (report["verdict"], report["steps"]), ("fits_so_far", 1), "verdict and steps")
     check_device(result)
-    stopped = report["stopped"]
+    stopped = report["stop"]
     expect(result, (stopped["step"], stopped["phase"], stopped["location"]["line"]), (2, "data", line), "step, phase and line of the stop")
     contains(result, " ".join(report["notes"]), "was killed: the peak on the device is exact")
 
 
 def without_step(box: Box) -> None:
-    """`--timeout` in a phase without steps: the peak is what the program took."""
+    """`--timeout` in a phase without steps: the peak is the program's memory."""
     result = stop(box, PURE + HOLDS + "hang()\n", None, "--timeout", "15")
     report = result.report
     expect(result, (result.status, report["verdict"], report["steps"]), (2, "incomplete", 0), "status, verdict, steps")
     # The parameter has a segment of its own.
     expected = report["gpu"]["context_bytes"] + (20 + HELD_MIB) * MIB
     expect(result, report["peak"]["device_bytes"], expected, "peak on the device")
-    expect(result, (report["stopped"]["by"], report["stopped"]["phase"]), ("timeout", "setup"), "stop")
+    expect(result, (report["stop"]["by"], report["stop"]["phase"]), ("timeout", "setup"), "stop")
     contains(result, report["reason"], "stopped by --timeout after 15 s")
 
 
 def before_cuda(box: Box) -> None:
-    """Ctrl-C before anything was seen is said in a sentence, with the line."""
+    """Ctrl-C before the first use of a GPU: a sentence with the line."""
     path, pipe = ready(box)
     box.write("train.py", f"import torch, signal\nopen({str(path)!r}, 'w').write('ready')\nsignal.pause()\n")
     process = box.start(box.oomph, "check", "--python", box.python, "train.py")
@@ -119,7 +119,7 @@ def before_cuda(box: Box) -> None:
 
 
 def ran_out(box: Box) -> None:
-    """A program that caught an out-of-memory error, and is stopped later, does not fit."""
+    """A program with a caught out-of-memory error does not fit, also when stopped later."""
     fails = "try:\n    torch.zeros(1 << 40, device='cuda')\nexcept torch.OutOfMemoryError:\n    pass\n"
     result = stop(box, PURE + "step()\n" + fails + "tell('ready')\nhang()\n", signal.SIGINT)
     expect(result, (result.status, result.report["verdict"]), (130, "oom"), "status and verdict")
@@ -127,7 +127,7 @@ def ran_out(box: Box) -> None:
 
 
 def in_second_run(box: Box) -> None:
-    """Stopped in the run without a limit, the answer is that of the first run, with a need of at least what was seen."""
+    """A stop in the run without a limit: the verdict of the first run, with a lower bound of the need."""
     grows = "for number in range(99):\n    step()\n    globals()[f'x{number}'] = torch.zeros(1 << 30, device='cuda')\n    if number == 7: tell('more than 24 GiB'); signal.pause()\n"
     result = stop(box, grows, signal.SIGINT, "--steps", "0")
     report = result.report
@@ -158,12 +158,12 @@ def ranks(box: Box) -> None:
 def page_and_file(box: Box) -> None:
     """The page and the file of JSON are written for a stopped program, too."""
     result = stop(box, PURE + "step()\n" + HOLDS + "tell('ready')\nhang()\n", signal.SIGTERM, "--html", "page.html", "--json-file", "report.json")
-    expect(result, json.loads((box.work / "report.json").read_text())["stopped"]["by"], "terminate", "cause in the file")
+    expect(result, json.loads((box.work / "report.json").read_text())["stop"]["by"], "terminate", "cause in the file")
     contains(result, (box.work / "page.html").read_text(), "stopped by SIGTERM")
 
 
 def on_terminal(box: Box) -> None:
-    """A terminal that is closed ends the look: the file has the answer."""
+    """A closed terminal ends the command: the file has the answer."""
     path, pipe = ready(box)
     box.write("train.py", TRAINS.format(path=str(path)) + PURE + "step()\n" + HOLDS + "tell('ready')\nhang()\n")
     ours, theirs = pty.openpty()
@@ -176,11 +176,11 @@ def on_terminal(box: Box) -> None:
     shown.close()
     status = process.wait()
     report = json.loads((box.work / "report.json").read_text())
-    assert (status, report["stopped"]["by"]) == (129, "hangup"), (status, report["stopped"], shown.text)
+    assert (status, report["stop"]["by"]) == (129, "hangup"), (status, report["stop"], shown.text)
 
 
 class Shown:
-    """What a terminal shows, read in a thread: a writer waits for its reader."""
+    """The output to a terminal, read in a thread: a writer waits for its reader."""
 
     def __init__(self, terminal: int) -> None:
         self.terminal = terminal
@@ -204,7 +204,7 @@ class Shown:
 
 
 def shows_its_line(box: Box) -> None:
-    """A log file gets a line with step, phase, line and memory, also of a program that answers nothing."""
+    """A log file gets a line with step, phase, line and memory, also of a program in a C function."""
     path, pipe = ready(box)
     box.write("train.py", TRAINS.format(path=str(path)) + NATIVE + "step()\n" + HOLDS + "hang()\n")
     process = box.start(box.oomph, "check", "--gpu", "rtx-4090", "--python", box.python, "train.py")
@@ -222,7 +222,7 @@ def shows_its_line(box: Box) -> None:
 
 
 def fit_in_first_run(box: Box) -> None:
-    """A search that is stopped in its first dry run answers with what that run showed."""
+    """A stop in the first dry run of a search: the memory of the unchanged program so far."""
     path, pipe = ready(box)
     box.write("train.py", TRAINS.format(path=str(path)) + PURE + "step()\n" + HOLDS + "tell('ready')\nhang()\n")
     process = box.start(box.oomph, "fit", "--json", "--gpu", "rtx-4090", "--python", box.python, "train.py")
@@ -233,11 +233,11 @@ def fit_in_first_run(box: Box) -> None:
     report = result.report
     expect(result, (result.status, report["verdict"], report["interrupted"]), (130, "unknown", True), "status, verdict, whether it was stopped")
     expect(result, report["before"]["allocated_bytes"], (STEP_MIB + HELD_MIB) * MIB, "allocated at the peak")
-    expect(result, (report["stopped"]["step"], report["stopped"]["by"]), (2, "interrupt"), "stop")
+    expect(result, (report["stop"]["step"], report["stop"]["by"]), (2, "interrupt"), "stop")
 
 
 def tune_in_recording(box: Box) -> None:
-    """A recording that is stopped says what it showed."""
+    """A stopped recording: a sentence with the memory so far."""
     path, pipe = ready(box)
     box.write("train.py", TRAINS.format(path=str(path)) + PURE + "step()\n" + HOLDS + "tell('ready')\nhang()\n")
     process = box.start(box.oomph, "tune", "--gpu", "rtx-4090", "--", box.python, "train.py")
@@ -260,7 +260,7 @@ def by_timeout_command(box: Box) -> None:
     process.send_signal(signal.SIGALRM)
     result = collect(process)
     os.close(pipe)
-    expect(result, (result.status, result.report["stopped"]["by"]), (124, "interrupt"), "status and cause")
+    expect(result, (result.status, result.report["stop"]["by"]), (124, "interrupt"), "status and cause")
     check_device(result)
 
 

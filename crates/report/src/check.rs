@@ -3,12 +3,13 @@
 
 use causes::CauseId;
 use serde::{Deserialize, Serialize};
-use trace::run::{Effects, StopCause};
+use trace::run::Effects;
 use trace::{Bytes, Phase};
 
 use crate::breakdown::{Breakdown, Contents};
 use crate::finding::{Finding, Location};
 use crate::remark::Remark;
+use crate::stopped::Stopped;
 
 /// The answer to "does this program fit this GPU".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -44,7 +45,7 @@ pub struct CheckReport {
     pub growth: Option<Growth>,
     /// The moment at which the program was stopped, by the user or at its time limit; `None` if it ended by itself or after its steps.
     #[serde(default)]
-    pub stopped: Option<Stopped>,
+    pub stop: Option<Stopped>,
     /// The data sets that were made up, of the right shapes, because they are not on this machine and `--fake-data` asks for it.
     #[serde(default)]
     pub made_up_data: Vec<String>,
@@ -312,21 +313,6 @@ pub struct Place {
     pub phase: Option<Phase>,
     /// The module whose forward was running; `None` outside of modules.
     pub module: Option<String>,
-}
-
-/// The moment at which a program was stopped.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Stopped {
-    /// The cause.
-    pub by: StopCause,
-    /// The time since the program's start, in seconds.
-    pub after_seconds: f64,
-    /// The step, the phase and the module at work; each `None` if unknown.
-    #[serde(flatten)]
-    pub place: Place,
-    /// The innermost line of the user's own code; `None` if unknown.
-    pub location: Option<Location>,
 }
 
 /// The largest use of memory, with its time.

@@ -8,7 +8,8 @@ use trace::run::{Effects, RemedyAction};
 
 use crate::breakdown::Part;
 use crate::change::Change;
-use crate::check::{Assumption, Stopped, Usage};
+use crate::check::{Assumption, Usage};
+use crate::stopped::Stopped;
 
 /// The answer to "what is the smallest change that makes this program fit".
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -60,7 +61,7 @@ pub struct FitReport {
     pub interrupted: bool,
     /// The moment at which the first dry run was stopped; `None` if it came to its end.
     #[serde(default)]
-    pub stopped: Option<Stopped>,
+    pub stop: Option<Stopped>,
     /// The duration in seconds.
     pub seconds: f64,
     /// The folder for relative paths on a terminal.

@@ -4,7 +4,7 @@ use std::fmt::Display;
 
 use trace::run::StopCause;
 
-use crate::check::Stopped;
+use crate::stopped::Stopped;
 
 /// Counts things: `1 file`, `2 files`.
 pub fn count<N: Copy + Display + PartialEq + From<u8>>(number: N, one: &str, many: &str) -> String {
@@ -24,9 +24,9 @@ pub fn name_cause(by: StopCause) -> &'static str {
 
 /// `you (Ctrl-C) after 1 of 3 steps and 40 s, at step 2, backward`; `steps` are those that were done.
 pub fn words_of_stop(stopped: &Stopped, steps: Option<&str>) -> String {
-    let Stopped { by, after_seconds, place, .. } = stopped;
+    let Stopped { by, after_seconds, step, phase, .. } = stopped;
     let steps = steps.map_or_else(String::new, |steps| format!("{steps} and "));
-    let words = [place.step.map(|step| format!("step {step}")), place.phase.map(|phase| phase.name().to_owned())];
+    let words = [step.map(|step| format!("step {step}")), phase.map(|phase| phase.name().to_owned())];
     let words = words.into_iter().flatten().collect::<Vec<_>>().join(", ");
     let at = if words.is_empty() { String::new() } else { format!(", at {words}") };
     format!("{} after {steps}{after_seconds:.0} s{at}", name_cause(*by))

@@ -119,7 +119,9 @@ impl Draw {
         Stopped {
             by: causes[usize::from(self.kind) % causes.len()],
             after_seconds: f64::from(self.number),
-            place: self.place(),
+            step: self.maybe(self.number),
+            phase: self.maybe(Phase::Forward),
+            module: self.maybe(self.text()),
             location: self.maybe(self.location()),
         }
     }
@@ -208,7 +210,7 @@ impl Draw {
             breakdown: self.breakdown(),
             sites: vec![self.site()],
             growth: self.maybe(growth),
-            stopped: self.maybe(self.stopped()),
+            stop: self.maybe(self.stopped()),
             findings: vec![self.finding()],
             assumptions: vec![Assumption { id: self.text(), text: self.text(), bytes: Bytes(self.bytes) }],
             value_shapes: vec![ValueShape {

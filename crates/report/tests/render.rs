@@ -88,7 +88,7 @@ fn fits() -> CheckReport {
         ]),
         sites: vec![site(1024, 12, 41)],
         growth: None,
-        stopped: None,
+        stop: None,
         findings: Vec::new(),
         assumptions: Vec::new(),
         value_shapes: Vec::new(),
@@ -128,7 +128,7 @@ fn full() -> CheckReport {
             full_at: Some(48_660_481),
             location: Some(at(60)),
         }),
-        stopped: None,
+        stop: None,
         findings: vec![Finding {
             without: None,
             rule: CauseId::GrowingCollection,
@@ -387,14 +387,16 @@ fn a_stopped_program_without_a_step_is_incomplete_with_its_memory() {
     let stopped = Stopped {
         by: StopCause::Timeout,
         after_seconds: 60.0,
-        place: Place { step: Some(1), phase: Some(Phase::Forward), module: None },
+        step: Some(1),
+        phase: Some(Phase::Forward),
+        module: None,
         location: Some(at(33)),
     };
     let usage = Usage { device_bytes: Bytes::from_gib(8), reserved_bytes: Bytes::from_gib(7), ..Usage::default() };
     let report = CheckReport {
         verdict: Verdict::Incomplete { reason: "the program was stopped".to_owned(), spare_bytes: 1 },
         peak: Peak { usage, place: Place::default() },
-        stopped: Some(stopped),
+        stop: Some(stopped),
         unapplied: Vec::new(),
         ..full()
     };

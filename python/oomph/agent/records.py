@@ -81,7 +81,7 @@ def untrained(*, reason: str, optimizer: str, file: str, line: int, count: int, 
 
 
 def ahead(*, reason: str, what: str, file: str, line: int, shares_line: bool) -> dict:
-    """Something that the program had before it when it was stopped, or never did, and that may need more memory than was seen (Note `[Ahead]` in `python/oomph/agent/ahead/look.py`)."""
+    """Work ahead of a stopped program, or never done, that may need more memory (Note `[Ahead]` in `python/oomph/agent/ahead/look.py`)."""
     return {"kind": "ahead", "reason": reason, "what": what, "file": file, "line": line, "shares_line": shares_line}
 
 
@@ -176,7 +176,7 @@ def checkpoint_unread(*, count: int, bytes: int) -> dict:
 
 
 def stand_in(*, what: str, name: str, source: str, tensors: int, bytes: int, fetched_bytes: int) -> dict:
-    """A stand-in for something that the program loads and that is not on this machine (Note `[Missing weights]` in `python/oomph/agent/host/weights`)."""
+    """A stand-in for a missing input of the program (Note `[Missing weights]` in `python/oomph/agent/host/weights`)."""
     return {"kind": "stand_in", "what": what, "name": name, "source": source, "tensors": tensors, "bytes": bytes, "fetched_bytes": fetched_bytes}
 
 
@@ -191,7 +191,7 @@ def save_made(*, file: str) -> dict:
 
 
 def outside(*, library: str, action: str, count: int) -> dict:
-    """Acts on the outside that a dry run suppressed, of one kind and one library (Note `[Off line]` in `python/oomph/agent/host/outside`)."""
+    """Acts on the outside that a dry run suppressed, of one kind and library (Note `[Off line]` in `python/oomph/agent/host/outside`)."""
     return {"kind": "outside", "library": library, "action": action, "count": count}
 
 
@@ -200,9 +200,9 @@ def error(*, type: str, message: str, oom: bool, file: str | None, line: int | N
     return {"kind": "error", "type": type, "message": message, "oom": oom, "file": file, "line": line, "traceback": traceback, "monotonic_ns": monotonic_ns}
 
 
-def stop(*, step: int, phase: str, module: str, devices: list[dict], frames: list[tuple[str, str, int]]) -> dict:
+def stop(*, mark: str, devices: list[dict], frames: list[tuple[str, str, int]]) -> dict:
     """oomph asked the process to end (Note `[Stop]` in `crates/wire/src/signal.rs`): the state at that moment."""
-    return {"kind": "stop", "step": step, "phase": phase, "module": module, "devices": devices, "frames": frames}
+    return {"kind": "stop", "mark": mark, "devices": devices, "frames": frames}
 
 
 def end(*, reason: str, steps: int, devices: list[dict], snapshot: str | None, monotonic_ns: int) -> dict:

@@ -115,10 +115,11 @@ class Session:
     @guarded
     def _note_stop(self, frame: FrameType | None) -> None:
         """The figures of this moment, before the snapshot: a long history takes its time, and the launcher may not wait for it."""
+        if self.is_first and not self.record_file.is_open:
+            self._write_process()
         if self.record_file.is_open:
-            marks, devices = self.position.marks, self.memory.stats.of_all()
-            stop = records.stop(step=marks.step, phase=marks.phase, module=marks.thread.module, devices=devices, frames=frames.stack(frame))
-            self.record_file.write(stop)
+            mark, devices = self.position.marks.text(), self.memory.stats.of_all()
+            self.record_file.write(records.stop(mark=mark, devices=devices, frames=frames.stack(frame)))
 
     def _finish(self, reason: str, error: BaseException | None) -> None:
         """Writes the last records. Each part is guarded: a failure loses the records of one part."""

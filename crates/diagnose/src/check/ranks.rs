@@ -31,9 +31,13 @@ fn rank(case: &Case, process: &Process) -> Option<Rank> {
 }
 
 /// Returns the ranks as facts for the rules, with the line that holds more on the fullest rank than on the median
-/// rank; none where two processes have one rank: they do different work.
+/// rank; none where two processes have one rank, for they do different work, or where a rank was killed.
 pub(super) fn rank_facts(case: &Case, ranks: &[Rank]) -> Vec<RankFacts> {
-    if ranks.windows(2).any(|pair| matches!(pair, [one, next] if one.rank == next.rank)) {
+    let is_doubled = ranks.windows(2).any(|pair| matches!(pair, [one, next] if one.rank == next.rank));
+    // The counters of a killed rank are those of an earlier moment.
+    let is_cut =
+        case.limited.processes.iter().any(|process| process.end.is_none() && process.ledger.fullest().is_some());
+    if is_doubled || is_cut {
         return Vec::new();
     }
     let mut facts: Vec<RankFacts> = ranks

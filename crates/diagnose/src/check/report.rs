@@ -35,7 +35,7 @@ pub(super) fn make_report(diagnosis: &Diagnosis, links: Vec<Option<SourceLink>>)
         breakdown: measured.breakdown,
         sites: measured.sites,
         growth: measured.growth,
-        stopped: find_stop(run, case.launch.ended.as_ref(), subject(case)),
+        stop: find_stop(run, case.launch.ended.as_ref(), subject(case)),
         made_up_data: list_made_up(run),
         unapplied: list_unapplied(case),
         mistake: *mistake,

@@ -88,7 +88,7 @@ pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) ->
         runs: runs.dry_runs,
         kept: runs.cached,
         interrupted: runs.is_interrupted,
-        stopped: None,
+        stop: None,
         seconds: runs.seconds,
         folder: case.folder.clone(),
     }
@@ -105,7 +105,7 @@ pub fn fit_stopped(case: &FitCase, run: &Run, ended: &Ended, seconds: f64) -> Fi
         made_up_data: list_made_up(run),
         assumptions: case.assumptions.clone(),
         interrupted: true,
-        stopped: find_stop(run, Some(ended), None),
+        stop: find_stop(run, Some(ended), None),
         seconds,
         folder: case.folder.clone(),
         ..FitReport::default()

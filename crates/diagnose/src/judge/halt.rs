@@ -1,8 +1,8 @@
 //! The moment at which oomph stopped a program, at the user's request or at its time limit.
 
-use report::{Location, Place, Stopped};
+use report::{Location, Stopped};
 use trace::run::{Ended, StopRecord};
-use trace::{Bytes, Process, Run};
+use trace::{Bytes, Mark, Process, Run};
 
 use crate::measure::own::is_own;
 use crate::measure::usage::find_peak;
@@ -13,8 +13,10 @@ pub fn find_stop(run: &Run, ended: Option<&Ended>, subject: Option<&Process>) ->
     let ended = ended?;
     let (by, after_seconds) = (ended.stop_cause()?, ended.seconds);
     let processes = || subject.into_iter().chain(&run.processes);
-    let (place, location) = processes().find_map(locate).unwrap_or_default();
-    Some(Stopped { by, after_seconds, place, location })
+    let (mark, location) = processes().find_map(locate).unwrap_or_default();
+    let (step, phase) = (mark.as_ref().map(|mark| mark.step), mark.as_ref().map(|mark| mark.phase));
+    let module = mark.map(|mark| mark.module).filter(|module| !module.is_empty());
+    Some(Stopped { by, after_seconds, step, phase, module, location })
 }
 
 /// The peak on the fullest device; `context`: the size of a CUDA context.
@@ -23,10 +25,9 @@ pub fn peak_on_device(run: &Run, context: Bytes) -> Bytes {
 }
 
 /// The position of a process at the stop.
-fn locate(process: &Process) -> Option<(Place, Option<Location>)> {
-    let StopRecord { step, phase, module, frames, .. } = process.stop.as_ref()?;
-    let module = Some(module.clone()).filter(|module| !module.is_empty());
+fn locate(process: &Process) -> Option<(Option<Mark>, Option<Location>)> {
+    let StopRecord { mark, frames, .. } = process.stop.as_ref()?;
     let own = frames.iter().find(|(_, file, _)| is_own(file, &process.identity.script_dir));
     let location = own.map(|(_, file, line)| Location { file: file.clone(), line: *line, column: None });
-    Some((Place { step: Some(*step), phase: phase.0, module }, location))
+    Some((Mark::parse(mark), location))
 }

@@ -1,5 +1,5 @@
-//! Ctrl-C, SIGTERM and SIGHUP, for every command. While a command looks at a program, the first of them ends the look, and the command answers
-//! with what was seen. Otherwise, and the second time, the process ends at once.
+//! Ctrl-C, SIGTERM and SIGHUP, for every command. While a command examines a program, the first signal stops the program, and the command answers
+//! with its records so far. Otherwise, and at the second signal, the process ends at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -18,22 +18,22 @@ use crate::events::{RunEvent, tell};
 /// Signals within this time are a single request: `timeout` and others signal a process and then its group.
 const SAME: Duration = Duration::from_millis(300);
 
-static LOOKING: AtomicBool = AtomicBool::new(false);
+static EXAMINING: AtomicBool = AtomicBool::new(false);
 /// The first request.
-static FIRST: OnceLock<Request> = OnceLock::new();
+static FIRST: OnceLock<EndRequest> = OnceLock::new();
 /// Ends the process.
 static FINISH: OnceLock<fn(i32) -> !> = OnceLock::new();
 static RUNNING: Mutex<Option<EndProgram>> = Mutex::new(None);
 
 /// A request to end.
 #[derive(Clone, Copy, Debug)]
-pub struct Request {
+pub struct EndRequest {
     /// The signal.
     pub signal: i32,
     at: Instant,
 }
 
-impl Request {
+impl EndRequest {
     /// The cause of the end of a program.
     pub fn cause(&self) -> StopCause {
         match self.signal {
@@ -59,8 +59,8 @@ pub fn watch(finish: fn(i32) -> !) -> Result<(), Error> {
 
 fn handle(signal: i32) {
     let is_first = FIRST.get().is_none();
-    let first = FIRST.get_or_init(|| Request { signal, at: Instant::now() });
-    if !LOOKING.load(Ordering::SeqCst) || first.at.elapsed() > SAME {
+    let first = FIRST.get_or_init(|| EndRequest { signal, at: Instant::now() });
+    if !EXAMINING.load(Ordering::SeqCst) || first.at.elapsed() > SAME {
         end(signal);
     }
     if is_first {
@@ -74,13 +74,13 @@ pub(crate) fn listen(end: EndProgram) {
     *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
 }
 
-/// Begins a look at a program, which lasts until the end of the process: the answer is that of the look.
-pub fn begin_look() {
-    LOOKING.store(true, Ordering::SeqCst);
+/// Begins the examination of a program, which lasts until the end of the process.
+pub fn begin_examination() {
+    EXAMINING.store(true, Ordering::SeqCst);
 }
 
 /// The first request to end; `None` if none has come.
-pub fn asked() -> Option<Request> {
+pub fn asked() -> Option<EndRequest> {
     FIRST.get().copied()
 }
 

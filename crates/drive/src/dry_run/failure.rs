@@ -6,6 +6,7 @@ use std::time::Duration;
 use diagnose::Outcome;
 use diagnose::ending::{Raised, last_read, raised_after_a_step, raised_error, wrote_no_snapshot};
 use diagnose::failure::{ProgramFailure, is_about_data};
+use diagnose::halt::find_stop;
 use diagnose::launchers::{find_child_failure, is_of_a_launcher};
 use trace::Run;
 use trace::run::{Ended, Launch};
@@ -64,7 +65,9 @@ fn silent(launch: &Launch, run: &Run, folder: &Path, output: String) -> Result<P
     Ok(match ended {
         Ended { timed_out: true, seconds, .. } => ProgramFailure::TimedOut { seconds, at: find_line(folder), output },
         Ended { stopped_by: Some(by), seconds, .. } => {
-            ProgramFailure::Stopped { by, seconds, at: find_line(folder), output }
+            let answered = find_stop(run, launch.ended.as_ref(), None).and_then(|stopped| stopped.location);
+            let at = answered.map(|location| (location.file, location.line)).or_else(|| find_line(folder));
+            ProgramFailure::Stopped { by, seconds, at, output }
         }
         Ended { signal: Some(signal), .. } => ProgramFailure::Killed { signal, output },
         Ended { exit_code: Some(code), .. } if code != 0 => ProgramFailure::Exited { code, output },

@@ -18,7 +18,7 @@ const FIRST_QUESTION: Duration = Duration::from_secs(8);
 /// The time between two questions.
 const BETWEEN_QUESTIONS: Duration = Duration::from_secs(5);
 
-/// The first process of a run that used a GPU, as far as it is recorded. Files are read from where the last reading ended.
+/// The records so far of the first process with a GPU. Files are read from the end of the last reading.
 pub(crate) struct LiveProcess {
     folder: PathBuf,
     records: Growing<trace::Record>,
@@ -26,12 +26,12 @@ pub(crate) struct LiveProcess {
     process: Process,
     ledger: Ledger,
     next_question: Instant,
-    /// The process that was asked last for its stack, by its own process id.
+    /// The last process asked for its stack, by its own process id.
     asked: Option<u32>,
 }
 
 impl LiveProcess {
-    /// The process of a run directory; its file need not be there yet.
+    /// The process of a run directory, with or without its file.
     pub(crate) fn of(folder: &Path) -> LiveProcess {
         LiveProcess {
             folder: folder.to_owned(),
@@ -44,8 +44,8 @@ impl LiveProcess {
         }
     }
 
-    /// Reads what was written since, and asks for the line now and then: the answer comes with a later call. Errors are left to the reader
-    /// of the whole files.
+    /// Reads the new records, and asks for the line now and then: the answer comes with a later call. The reader of the whole files states
+    /// errors.
     pub(crate) fn update(&mut self) -> Sight {
         self.records.read().into_iter().for_each(|record| self.process.take(record));
         let pid = Some(self.process.identity.pid).filter(|pid| *pid > 0);
@@ -60,7 +60,7 @@ impl LiveProcess {
         self.describe(pid)
     }
 
-    /// Asks the process `pid` for its stack; before it uses a GPU, the first one that can answer.
+    /// Asks the process `pid` for its stack; before the first use of a GPU, the first process with the agent.
     fn ask(&mut self, pid: Option<u32>) {
         let askable = sight::list_askable(&self.folder);
         let process = askable.iter().find(|process| Some(process.own_pid) == pid).or(askable.first());
@@ -71,7 +71,7 @@ impl LiveProcess {
     }
 
     fn describe(&self, pid: Option<u32>) -> Sight {
-        let position = pid.and_then(|pid| sight::read_position(&self.folder, pid));
+        let position = pid.and_then(|pid| Mark::parse(&sight::read_position(&self.folder, pid)));
         let frames = self.asked.map(|pid| sight::read_stack(&self.folder, pid)).unwrap_or_default();
         let script_dir = &self.process.identity.script_dir;
         let line = frames.into_iter().find(|(_, file, _)| is_user_file(file, script_dir));
@@ -95,14 +95,14 @@ impl<R: FileRecord> Growing<R> {
         Growing { path, file: None, tail: Tail::default() }
     }
 
-    /// The records that are complete since the last call.
+    /// The new complete records.
     fn read(&mut self) -> Vec<R> {
         if self.file.is_none() {
             self.file = File::open(&self.path).ok();
         }
         let mut bytes = Vec::new();
         if let Some(file) = &mut self.file {
-            // Bytes that were read before an error count.
+            // Bytes before an error count.
             let _: io::Result<usize> = file.read_to_end(&mut bytes);
         }
         self.tail.feed(&bytes)

@@ -1,4 +1,4 @@
-//! The two files by which a process is seen from outside. See Note [Sight] in `python/oomph/agent/process/sight.py`.
+//! The two files that show a process from outside. See Note [Sight] in `python/oomph/agent/process/sight.py`.
 
 use std::fs;
 use std::os::unix::fs::MetadataExt;
@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use trace::Mark;
 use trace::run::read_last_stack;
 use wire::file;
 
@@ -16,13 +15,13 @@ use crate::run_dir;
 /// A living process with the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Visible {
-    /// The process, by its id here.
+    /// The process id in this namespace.
     pub(crate) process: Pid,
-    /// The process id by its own reckoning, which names its files: it may live in a namespace.
+    /// The process id in its own namespace, part of the names of its files.
     pub(crate) own_pid: u32,
 }
 
-/// Lists the living descendants that keep their position in a file of `folder`, and so have used CUDA.
+/// Lists the living descendants with a position: they have used CUDA.
 pub(crate) fn list_positioned() -> Vec<Visible> {
     let visible = |process: Pid| Some(Visible { process, own_pid: find_position(process)? });
     reap::list_orphans().into_iter().filter_map(visible).collect()
@@ -38,18 +37,18 @@ fn number_of(name: &str, prefix: &str) -> Option<u32> {
     name.strip_prefix(prefix)?.parse().ok()
 }
 
-/// Lists the living descendants that write their Python stack when they are asked.
+/// Lists the living descendants that write their Python stack on request.
 pub(crate) fn list_askable(folder: &Path) -> Vec<Visible> {
     let askable = |process: Pid| Some(Visible { process, own_pid: find_stack_file(process, folder)? });
     reap::list_orphans().into_iter().filter_map(askable).collect()
 }
 
-/// The length of all stacks that a process has written.
+/// The length of all stacks of a process.
 pub(crate) fn measure_stacks(folder: &Path, own_pid: u32) -> u64 {
     fs::metadata(folder.join(file::stack(own_pid))).map_or(0, |found| found.len())
 }
 
-/// The own process id of a process that has its file for stacks open.
+/// The own process id of a process, if its file for stacks is open.
 fn find_stack_file(process: Pid, folder: &Path) -> Option<u32> {
     let descriptors = fs::read_dir(format!("/proc/{process}/fd")).ok()?;
     descriptors.flatten().find_map(|descriptor| {
@@ -70,18 +69,17 @@ pub(crate) fn request(process: Pid, number: i32) -> bool {
     Signal::try_from(number).is_ok_and(|signal| kill(process, signal).is_ok())
 }
 
-/// The last position of a process.
-pub(crate) fn read_position(folder: &Path, own_pid: u32) -> Option<Mark> {
-    let text = read(folder.join(file::position(own_pid)));
-    Mark::parse(text.trim_end())
+/// The last position of a process, as a mark; empty without a position.
+pub(crate) fn read_position(folder: &Path, own_pid: u32) -> String {
+    read(folder.join(file::position(own_pid))).trim_end_matches('\n').to_owned()
 }
 
-/// The last Python stack that a process wrote, innermost frame first; empty without one.
+/// The last Python stack of a process, innermost frame first; empty without a stack.
 pub(crate) fn read_stack(folder: &Path, own_pid: u32) -> Vec<(String, String, u32)> {
     read_last_stack(&read(folder.join(file::stack(own_pid))))
 }
 
-/// The last stack of the first process that wrote one, by the numbers of processes.
+/// The last stack of the first process with a stack, by the numbers of processes.
 pub(crate) fn read_first_stack(folder: &Path) -> Vec<(String, String, u32)> {
     let files = run_dir::list_files(folder).unwrap_or_default();
     let own_pid = |path: &PathBuf| number_of(path.file_name()?.to_str()?, file::STACK_PREFIX);
@@ -91,7 +89,7 @@ pub(crate) fn read_first_stack(folder: &Path) -> Vec<(String, String, u32)> {
     stacks.find(|frames| !frames.is_empty()).unwrap_or_default()
 }
 
-/// The text of a file that may be missing.
+/// The text of a file; empty without the file.
 fn read(path: PathBuf) -> String {
     String::from_utf8_lossy(&fs::read(path).unwrap_or_default()).into_owned()
 }

@@ -1,4 +1,4 @@
-//! The end of a program that oomph asks for, with a record of the moment. See Note [Stop] in `crates/wire/src/signal.rs`.
+//! The end of a program at oomph's request, with a record of the moment. See Note [Stop] in `crates/wire/src/signal.rs`.
 
 use std::fs::{self, File};
 use std::io::{Read as _, Seek as _, SeekFrom, Write as _};
@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use trace::run::{self, PhaseName, Record, StopCause, StopRecord};
-use trace::{Mark, Process};
+use trace::Process;
+use trace::run::{self, Record, StopCause, StopRecord};
 use wire::{file, signal};
 
 use crate::cleanup::reap;
@@ -18,30 +18,35 @@ use crate::process::background;
 use crate::process::sight::{self, Visible};
 use crate::run_dir;
 
-/// The time between two looks at the processes.
+/// The time between two tests for the ends of the processes.
 const TICK: Duration = Duration::from_millis(20);
 /// The time for the agent's first answer: an interpreter in a C function runs no handler.
 const TIME_TO_ANSWER: Duration = Duration::from_secs(5);
 /// The time after which a request is repeated. See Note [Stop].
 const BETWEEN_REQUESTS: Duration = Duration::from_millis(500);
-/// The time for the stacks of all processes that do not answer.
+/// The time for the stacks of all silent processes.
 const TIME_FOR_STACKS: Duration = Duration::from_millis(500);
-/// The time for all records of a program that answers, while somebody waits.
+/// The time for all records of an answering program, while a person waits.
 const GRACE_AT_SIGNAL: Duration = Duration::from_secs(10);
 /// The same after a timeout: a loop of millions of allocations makes a large snapshot.
 const GRACE_AT_TIMEOUT: Duration = Duration::from_secs(30);
 /// The time for a program without the agent's handler.
 const GRACE_WITHOUT_AGENT: Duration = Duration::from_millis(500);
-/// The time for a program that has used no GPU yet, and so has nothing to write.
+/// The time for a program without a GPU so far: nothing has to be written.
 const GRACE_BEFORE_CUDA: Duration = Duration::from_millis(800);
-/// The end of a record file in which an answer is looked for.
+/// The part of a record file to search for an answer, at its end.
 const TAIL_BYTES: u64 = 1 << 20;
 
-/// Ends all descendants of this process. Processes with the agent write their records first, if they can in their time; of the others,
-/// the last position and the last stack are added to the records.
+/// Ends all descendants of this process. Processes with the agent write their records first, within a time; the last position and the last stack
+/// of the others are added to the records.
 pub(crate) fn stop(folder: &Path, cause: StopCause) -> Result<(), Error> {
     let alive = sight::list_positioned();
-    let asked = ask(&reap::list_descendants());
+    let processes = reap::list_descendants();
+    if !processes.iter().any(|process| reap::handles(*process, signal::STOP)) {
+        // Before the import of PyTorch no agent answers.
+        await_stacks(folder);
+    }
+    let asked = ask(&processes);
     // A stopped process takes the signals when it goes on.
     reap::signal_orphans(Signal::SIGCONT);
     await_ends(folder, &asked, cause);
@@ -51,8 +56,8 @@ pub(crate) fn stop(folder: &Path, cause: StopCause) -> Result<(), Error> {
     complete_records(folder, &own_pids)
 }
 
-/// Asks processes to end; returns those with the agent, or if there are none, all others that were asked. A process below one with the agent,
-/// such as a worker that loads data, ends after it.
+/// Asks processes to end; returns the processes with the agent, or without any, all others. A process below the agent's, such as a worker that
+/// loads data, is killed later.
 fn ask(processes: &[Pid]) -> Vec<Pid> {
     let (with_agent, others): (Vec<Pid>, Vec<Pid>) =
         processes.iter().partition(|process| reap::handles(**process, signal::STOP));
@@ -68,7 +73,7 @@ fn ask(processes: &[Pid]) -> Vec<Pid> {
     if with_agent.is_empty() { alone } else { with_agent }
 }
 
-/// Waits until the processes have ended, as long as they may take.
+/// Waits for the ends of the processes, up to the limit of their kind.
 fn await_ends(folder: &Path, asked: &[Pid], cause: StopCause) {
     let started = Instant::now();
     let is_on_gpu = background::has_journal(folder);
@@ -96,7 +101,7 @@ fn await_ends(folder: &Path, asked: &[Pid], cause: StopCause) {
     }
 }
 
-/// Asks the processes that are left for their stacks, and waits until each is written.
+/// Asks the remaining processes for their stacks, and waits for each stack.
 fn await_stacks(folder: &Path) {
     let deadline = Instant::now() + TIME_FOR_STACKS;
     for Visible { process, own_pid } in sight::list_askable(folder) {
@@ -130,7 +135,7 @@ fn read_end(path: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Adds the record of the stop to the records of the processes that were `alive` and wrote none.
+/// Adds the record of the stop to the records of the processes in `alive` without an answer.
 fn complete_records(folder: &Path, alive: &[u32]) -> Result<(), Error> {
     for path in run_dir::list_files(folder)?.iter().filter(|path| is_marks(path)) {
         let bytes = run_dir::slurp(path)?.unwrap_or_default();
@@ -146,17 +151,10 @@ fn complete_records(folder: &Path, alive: &[u32]) -> Result<(), Error> {
     Ok(())
 }
 
-/// The state of a killed process, as it was seen from outside.
+/// The state of a killed process, seen from outside.
 fn describe(process: &Process, folder: &Path) -> StopRecord {
-    let Mark { step, phase, .. } = sight::read_position(folder, process.identity.pid)
-        .unwrap_or_else(|| Mark { step: process.step_count() + 1, ..Mark::default() });
-    StopRecord {
-        step,
-        phase: PhaseName(Some(phase)),
-        module: String::new(),
-        devices: Vec::new(),
-        frames: sight::read_stack(folder, process.identity.pid),
-    }
+    let pid = process.identity.pid;
+    StopRecord { mark: sight::read_position(folder, pid), devices: Vec::new(), frames: sight::read_stack(folder, pid) }
 }
 
 /// Appends a record; the last line of a killed process may be cut.

@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     let words = Words::new(arguments.program.clone(), after_dashes);
     let choice = gpu_choice::choose(&arguments.gpu)?;
     let program = prepare(arguments, &choice, &words)?;
-    interrupt::begin_look();
+    interrupt::begin_examination();
     let folder = RunDir::make(arguments.save.as_deref())?;
     let conditions = Conditions::on_device(arguments.changes.clone());
     let facts = |runs: &Runs| facts(runs, arguments.run.has_default_fraction());

@@ -40,7 +40,7 @@ pub(crate) fn run(arguments: &Fit, after_dashes: bool) -> Result<ExitStatus, Err
     let mut program = program::prepare((&arguments.gpu, &choice), None, &arguments.run, &words)?;
     program.set_others(arguments.others.others.unwrap_or_default())?;
     program.is_quiet = true;
-    interrupt::begin_look();
+    interrupt::begin_examination();
     let progress = SearchProgress::of_runs();
     let mut report = search(arguments, &program, &progress, started)?;
     report.notes.extend(describe_hidden_gpus());
@@ -69,6 +69,9 @@ fn search(arguments: &Fit, program: &Program, progress: &SearchProgress, started
                 Ok(diagnose::fit_stopped(&case, &first.run, &first.ended, started.elapsed().as_secs_f64()))
             }
             Some(first) => Err(stopped_early(&first)),
+            None if interrupt::has_come() => Err(Error::Stopped(
+                "the search was stopped before the program had used a GPU: nothing was seen".to_owned(),
+            )),
             None => Err(explain_failure(program, &search)),
         };
     }

@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &Tune) -> Result<ExitStatus, Error> {
     }
     let inputs = artifacts::read(&recordings(&arguments.files))?;
     let case = TuneCase { inputs, ..case(arguments)? };
-    interrupt::begin_look();
+    interrupt::begin_examination();
     let progress = SearchProgress::of_replays();
     let tuning = diagnose::tune(&case, &progress)?;
     drop(progress);

@@ -13,29 +13,29 @@ use crate::environment::current_folder;
 use crate::output;
 
 /// The line on standard error, of which there is one.
-static LINE: Mutex<Option<Line>> = Mutex::new(None);
+static LINE: Mutex<Option<ShownLine>> = Mutex::new(None);
 
 /// What is shown of the runs.
-enum Line {
+enum ShownLine {
     /// Of a program that runs alone, or whose records are read after its end.
     Run { progress: Progress, sentence: String },
-    /// Of a search.
+    /// Of a search by dry runs, which `SearchProgress` shows, too.
     Search { progress: Arc<Progress>, trial: Option<String> },
 }
 
-impl Line {
+impl ShownLine {
     fn progress(&self) -> &Progress {
         match self {
-            Line::Run { progress, .. } => progress,
-            Line::Search { progress, .. } => progress,
+            ShownLine::Run { progress, .. } => progress,
+            ShownLine::Search { progress, .. } => progress,
         }
     }
 
     fn show(&self, sight: &Sight) {
         let folder = current_folder();
         match self {
-            Line::Run { progress, sentence } => progress.say(format!("{sentence}: {}", describe(sight, &folder))),
-            Line::Search { progress, trial } => {
+            ShownLine::Run { progress, sentence } => progress.say(format!("{sentence}: {}", describe(sight, &folder))),
+            ShownLine::Search { progress, trial } => {
                 let trial = trial.as_deref().unwrap_or("the first dry run");
                 let text = format!("{trial}: {}", describe(sight, &folder));
                 progress.log(|| format!("{}, now {text}", progress.count_runs()));
@@ -56,7 +56,7 @@ impl RunListener for ShownRuns {
             RunEvent::Started(Some(sentence)) => *line = Some(start(sentence)),
             RunEvent::Started(None) => {}
             RunEvent::Trial(variant) => {
-                if let Some(Line::Search { progress, trial }) = &mut *line {
+                if let Some(ShownLine::Search { progress, trial }) = &mut *line {
                     *trial = variant.map(name);
                     if trial.is_none() {
                         progress.log(|| "the program's packages are imported".to_owned());
@@ -66,11 +66,11 @@ impl RunListener for ShownRuns {
             }
             RunEvent::GoesOn(sight) => line.iter().for_each(|line| line.show(sight)),
             RunEvent::Asked => {
-                let text = "oomph: the program is stopped, and what was seen is reported; a second signal ends at once";
+                let text = "oomph: stops, and reports what was seen; a second signal ends at once";
                 say(line.as_ref(), text);
             }
             RunEvent::Ended => {
-                if let Some(Line::Run { progress, .. }) = &*line {
+                if let Some(ShownLine::Run { progress, .. }) = &*line {
                     progress.say("reading what was recorded".to_owned());
                 }
             }
@@ -80,7 +80,7 @@ impl RunListener for ShownRuns {
 
 /// Shows a search as long as it holds `progress`, too.
 pub(super) fn show_search(progress: &Arc<Progress>) {
-    *line() = Some(Line::Search { progress: Arc::clone(progress), trial: None });
+    *line() = Some(ShownLine::Search { progress: Arc::clone(progress), trial: None });
 }
 
 /// Removes the line: an answer or an error is about to be printed.
@@ -88,17 +88,17 @@ pub(crate) fn clear() {
     *line() = None;
 }
 
-fn line() -> MutexGuard<'static, Option<Line>> {
+fn line() -> MutexGuard<'static, Option<ShownLine>> {
     LINE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn start(sentence: &str) -> Line {
+fn start(sentence: &str) -> ShownLine {
     let progress = Progress::spin("{spinner} {msg} {elapsed:.dim}");
     progress.say(sentence.to_owned());
-    Line::Run { progress, sentence: sentence.to_owned() }
+    ShownLine::Run { progress, sentence: sentence.to_owned() }
 }
 
-fn say(line: Option<&Line>, text: &str) {
+fn say(line: Option<&ShownLine>, text: &str) {
     match line {
         Some(line) => line.progress().suspend(|| output::say(text)),
         None => output::say(text),

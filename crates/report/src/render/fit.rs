@@ -3,8 +3,8 @@
 use super::layout::line_of;
 use super::verdict::made_up;
 use crate::change::Change;
-use crate::check::Stopped;
 use crate::fit::{Cost, Exactness, FitReport, FitVerdict, Plan, TimeSource};
+use crate::stopped::Stopped;
 use crate::words::words_of_stop;
 
 /// The answer in one sentence. No full stop.
@@ -24,7 +24,7 @@ pub(super) fn headline(report: &FitReport) -> String {
     match (report.verdict, report.plans.first()) {
         (FitVerdict::Unknown, _) => {
             let stopped =
-                report.stopped.as_ref().map_or_else(String::new, |stopped| describe_stop(stopped, &report.folder));
+                report.stop.as_ref().map_or_else(String::new, |stopped| describe_stop(stopped, &report.folder));
             format!("no plan was tried: {device}, {} so far{stopped}", report.before.device_bytes)
         }
         (FitVerdict::Fits, _) => {

@@ -42,7 +42,7 @@ fn words_of_verdict(report: &CheckReport) -> String {
 /// `; 8.64 GiB of 23.64 GiB so far`, of a program that was stopped after it had used a GPU.
 pub(super) fn so_far(report: &CheckReport) -> String {
     let peak = report.peak.usage.device_bytes;
-    match &report.stopped {
+    match &report.stop {
         Some(_) if peak > Bytes::ZERO => format!("; {peak} of {} so far", words_of_available(&report.gpu)),
         _ => String::new(),
     }

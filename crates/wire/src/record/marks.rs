@@ -163,8 +163,7 @@ macro_rules! agent_records {
                     /// True if the running root module is in evaluation mode, has parameters to train, and gradients are recorded.
                     records_in_eval: bool,
                 } optional {
-                    /// The file and line of the handler that will catch the error, by the program's source (Note `[Handlers]` in
-                    /// `python/oomph/agent/memory/handlers.py`); `None` if nothing there catches it.
+                    /// The file and line of the handler that will catch the error, if any (Note `[Handlers]` in `memory/handlers.py`).
                     caught_at: site,
                     /// The whole number that the handler makes smaller, such as `batch_size`.
                     lowers: text,
@@ -221,8 +220,7 @@ macro_rules! agent_records {
                     /// Their size.
                     bytes: u64,
                 }
-                /// Something that the program had before it when it was stopped, or never did, and that may need more memory than was seen
-                /// (Note `[Ahead]` in `python/oomph/agent/ahead/look.py`).
+                /// Work ahead of a stopped program, or never done, that may need more memory (Note `[Ahead]` in `python/oomph/agent/ahead/look.py`).
                 Ahead "ahead" => many ahead: AheadRecord {
                     /// Why it may.
                     reason: ahead_reason,
@@ -351,7 +349,7 @@ macro_rules! agent_records {
                     name: text,
                     /// `total_memory`, as in `cudaMemGetInfo`.
                     total_bytes: u64,
-                    /// The free memory by `cudaMemGetInfo` with PyTorch's reserved bytes; `None` before there are some: a question makes a context.
+                    /// The free memory by `cudaMemGetInfo` and PyTorch's reserved memory; `None` before the first request, which makes the context.
                     free_bytes: u64_or_null,
                 }
                 /// PyTorch's own snapshot of a real run was written: segments and blocks, without a history.
@@ -403,7 +401,7 @@ macro_rules! agent_records {
                     /// Set if results of this program change by more than rounding, although the remedy in general changes none.
                     alters: bool,
                 }
-                /// The original batch size, sequence length or resolution of the program: a record for each remedy with another.
+                /// The original batch size, sequence length or resolution of the program; recorded at the end for each remedy that changes it.
                 Batch "batch" => many batches: BatchRecord {
                     /// The remedy: `batch-size`, `sequence-length` or `resolution`.
                     remedy: text,
@@ -427,8 +425,7 @@ macro_rules! agent_records {
                     /// The bytes of the files.
                     bytes: u64,
                 }
-                /// A stand-in for something that the program loads and that is not on this machine (Note `[Missing weights]` in
-                /// `python/oomph/agent/host/weights`).
+                /// A stand-in for a missing input of the program (Note `[Missing weights]` in `python/oomph/agent/host/weights`).
                 StandIn "stand_in" => many stand_ins: StandInRecord {
                     /// What is missing: `weights`, a `tokenizer` or `data`.
                     what: text,
@@ -453,8 +450,7 @@ macro_rules! agent_records {
                     /// The path.
                     file: text,
                 }
-                /// Acts on the outside that a dry run suppressed, of one kind and one library (Note `[Off line]` in
-                /// `python/oomph/agent/host/outside`).
+                /// Acts on the outside that a dry run suppressed, of one kind and library (Note `[Off line]` in `python/oomph/agent/host/outside`).
                 Outside "outside" => many outside: OutsideRecord {
                     /// The library by the name of its package, e.g. `wandb`.
                     library: text,
@@ -482,12 +478,8 @@ macro_rules! agent_records {
                 }
                 /// oomph asked the process to end (Note `[Stop]` in `crates/wire/src/signal.rs`): the state at that moment.
                 Stop "stop" => last stop: StopRecord {
-                    /// The current optimizer step, counted from 1.
-                    step: u32,
-                    /// The phase; `None` for a phase that this version does not know.
-                    phase: phase,
-                    /// The running module.
-                    module: text,
+                    /// The position, as in PyTorch's memory history.
+                    mark: text,
                     /// `memory_stats` of each device, with peaks.
                     devices: all_stats,
                     /// The Python stack, innermost first, as `(function, file, line)`.

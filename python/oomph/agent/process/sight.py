@@ -1,9 +1,8 @@
-"""What the launcher sees of this process from outside, whatever the interpreter does.
+"""The view of this process from outside, whatever the interpreter does.
 
 Note [Sight]
 ~~~~~~~~~~~~
-A program that computes in a C function, that waits for another process, or that was killed, answers no question. Two files of the run directory
-answer in its place:
+A program in a C function, a waiting or a killed program answers no question. Two files of the run directory answer in its place:
 
 `position-<pid>`    step and phase, as in the marks of the memory history. The file is mapped, so an update is a copy of bytes, and the last
                     position outlives the process.
@@ -11,7 +10,7 @@ answer in its place:
                     and needs no interpreter.
 
 The launcher sends the signal only to a process that has the file open: a program that closed the descriptor, and opened a file of its own with the
-same number, is not asked. A forked child gives both files up, and has its own as soon as it uses CUDA.
+same number, is not asked. A forked child drops both files, and has files of its own from its first use of CUDA.
 """
 
 import ctypes
@@ -57,7 +56,7 @@ class Sight:
 
     @guarded
     def reset(self) -> None:
-        """Gives both files up, in a forked child: they are the parent's."""
+        """Drops both files in a forked child: the parent's."""
         self._position = None
         if self._stack is not None:
             faulthandler.unregister(wire.STACK)

@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<E
     let mut program =
         program::prepare((&arguments.gpu, &gpu_choice::choose(&arguments.gpu)?), None, &arguments.run, words)?;
     program.spec.verbose = arguments.verbose;
-    interrupt::begin_look();
+    interrupt::begin_examination();
     let recorded = recorded(&program)?;
     if let Some(sentence) = describe_stop(&recorded, &program) {
         return Err(Error::Stopped(sentence));
