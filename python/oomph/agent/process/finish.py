@@ -102,8 +102,11 @@ class Finish(Part):
             self.now("exception", error)
 
     def _at_signal(self, number: int, _frame) -> None:
-        """Finishes, then dies of the signal as the program would have."""
+        """Finishes, then dies of the signal as the program would have. Records that are being written are written to their end first."""
         self.now("terminated")
+        if not self._is_written:
+            self._is_asked = True
+            return
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
