@@ -34,7 +34,7 @@ PATIENCE = 120
 # The context of a process on the phantom RTX 3060, which its `vram` includes.
 PHANTOM_CONTEXT = 136314880
 # A program of each kind, for `make test`.
-USUAL = {"forward_activations", "adam_first_step", "exit_three", "killed", "own_snapshot", "loader_workers", "backward", "trains_to_the_end", "no_torch"}
+USUAL = {"forward_activations", "adam_first_step", "exit_three", "killed", "own_snapshot", "loader_workers", "backward", "trains_to_the_end", "no_torch", "closes_all_descriptors", "left_its_root"}
 UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 
 

@@ -7,6 +7,7 @@ In a real run the agent waits for the program's import of torch: until then no m
 and this folder leave `sys.modules` and `sys.path` again; children of the program find the folder by PYTHONPATH.
 """
 
+# Without annotations, for Python 2: its first import below fails there, and Python takes the failure for a missing module.
 import _frozen_importlib
 import _frozen_importlib_external
 import os
@@ -16,7 +17,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 _AGENT = os.path.dirname(_HERE)
 
 
-def _load(name: str, *path: str):
+def _load(name, *path):
     """Loads a module or package of the agent's under a private name. Only a package is entered in `sys.modules`."""
     file = os.path.join(_AGENT, *path)
     loader = _frozen_importlib_external.SourceFileLoader(name, file)
@@ -35,14 +36,14 @@ def _load_agent():
     return _load("_oomph_agent", "__init__.py")
 
 
-def _record_after_torch() -> None:
+def _record_after_torch():
     """Waits for the import of torch. The program may change its environment before."""
     folder = os.environ["OOMPH_RUN"]
     finder = _load("_oomph_finder", "process", "finder.py")
     sys.meta_path.insert(0, finder.Finder("torch", lambda: _record(folder)))
 
 
-def _record(folder: str) -> None:
+def _record(folder):
     try:
         agent = _load_agent()
     except OSError:
@@ -51,13 +52,13 @@ def _record(folder: str) -> None:
     agent.record(folder)
 
 
-def _forget_here() -> None:
+def _forget_here():
     """Takes this folder out of the search path."""
     sys.path[:] = [entry for entry in sys.path if os.path.abspath(entry) != _HERE]
     sys.path_importer_cache.pop(_HERE, None)
 
 
-def _run_the_users_own() -> None:
+def _run_the_users_own():
     """Runs the `sitecustomize` that Python would have found otherwise; Python reports its errors."""
     spec = _frozen_importlib_external.PathFinder.find_spec("sitecustomize", sys.path)
     if spec is None or spec.loader is None:
