@@ -12,7 +12,7 @@ PY     := $(VENV)/bin/python
 PROFILE ?= release
 TARGET := target/$(if $(filter dev,$(PROFILE)),debug,$(PROFILE))
 OOMPH  := $(TARGET)/oomph
-DEMO   := $(OOMPH) check --python $(PY)
+DEMO   = $(OOMPH) check --python $(PY)
 # An environment on top of .venv, with launchers, frameworks and what some remedies need.
 FRAMEWORKS := target/frameworks
 
@@ -26,7 +26,10 @@ SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 .PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden messages differential python-tests values captures compiled system effects causes caught deaths against retry limits live top python-api fits leaks blame mistakes remedies zoo crosscheck frameworks notebook notebook-screens weights validate clean
 .DEFAULT_GOAL := demo
 
-demo: setup build
+# PyTorch is downloaded while the command is compiled.
+demo: OOMPH := target/demo/oomph
+demo:
+	$(MAKE) -j2 setup build PROFILE=demo
 	@echo; echo '$$ oomph check --gpu rtx-4090 examples/mlp.py'
 	@$(DEMO) --gpu rtx-4090 examples/mlp.py
 	@echo; echo '$$ oomph check --gpu rtx-4090 examples/gpt2.py --batch-size 8'

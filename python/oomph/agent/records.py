@@ -166,7 +166,7 @@ def remedy(*, remedy: str, applied: bool, action: dict | None, text: str, file: 
 
 
 def batch(*, remedy: str, source: str, name: str, file: str, line: int, size: int, scaled: int | None) -> dict:
-    """The original batch size, sequence length or resolution of the program: a record for each remedy with another."""
+    """The original batch size, sequence length or resolution of the program; recorded at the end for each remedy that changes it."""
     return {"kind": "batch", "remedy": remedy, "source": source, "name": name, "file": file, "line": line, "size": size, "scaled": scaled}
 
 
