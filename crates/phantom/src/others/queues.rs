@@ -68,7 +68,7 @@ exported! {
     fn mq_open(name: *const c_char, flags: c_int, mode: c_uint, attributes: *const c_void) -> c_int {
         |call| with_own_name(name, |name| call(name, flags, mode, attributes))
     }
-    fn mq_unlink(name: *const c_char) -> c_int { |call| with_own_name(name, |name| call(name)) }
+    fn mq_unlink(name: *const c_char) -> c_int { |call| with_own_name(name, call) }
 }
 
 /// Queries of states pass: `IPC_STAT`, and all that the commands of one list read (`SHM_INFO` and others have numbers of 3 and more).

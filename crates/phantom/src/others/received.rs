@@ -79,7 +79,8 @@ unsafe fn visit_descriptors(message: *const libc::msghdr, mut visit: impl FnMut(
                 let data = libc::CMSG_DATA(header);
                 let bytes = control.cmsg_len - (data as usize - header as usize);
                 for index in 0..bytes / size_of::<c_int>() {
-                    visit(data.cast::<c_int>().add(index).read_unaligned());
+                    let bytes = data.add(index * size_of::<c_int>()).cast::<[u8; size_of::<c_int>()]>();
+                    visit(c_int::from_ne_bytes(bytes.read()));
                 }
             }
             header = libc::CMSG_NXTHDR(message, header);

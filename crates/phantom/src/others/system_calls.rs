@@ -37,8 +37,9 @@ fn decide(run: Family, number: c_long, [first, second, third, _]: [c_long; 4]) -
         libc::SYS_process_madvise => decide::reach_descriptor(run, Act::Settings, pid),
         libc::SYS_process_vm_writev => decide::reach(run, Act::Memory, pid),
         libc::SYS_ptrace => decide::trace(run, first, signal),
-        libc::SYS_shmget | libc::SYS_semget | libc::SYS_msgget => objects::decide_key(pid),
-        libc::SYS_mq_open | libc::SYS_mq_unlink => objects::decide_key(pid),
+        libc::SYS_shmget | libc::SYS_semget | libc::SYS_msgget | libc::SYS_mq_open | libc::SYS_mq_unlink => {
+            objects::decide_key(pid)
+        }
         libc::SYS_shmat => objects::decide_use(Kind::Memory, pid),
         libc::SYS_shmctl if signal != libc::IPC_STAT => objects::decide_use(Kind::Memory, pid),
         libc::SYS_semop | libc::SYS_semtimedop => objects::decide_use(Kind::Semaphores, pid),
