@@ -91,7 +91,7 @@ pub fn has_come() -> bool {
     asked().is_some()
 }
 
-/// Stops a thread for good if another one is ending the process: its errors follow from that.
+/// Parks the calling thread while another thread ends the process: errors here are consequences of the end.
 pub fn yield_to_end() {
     while ENDING.get().is_some_and(|ending| *ending != thread::current().id()) {
         thread::park();
