@@ -129,7 +129,7 @@ def end_after(oomph: Path, folder: Path, mark: str, number: signal.Signals, afte
         process.kill()
         # The end of the pipe.
         over.set()
-        os.write(reader, b"\n")
+        os.write(reader, b"\n\n")
         listener.join()
         os.close(reader)
     return Ended(number, process.returncode, stdout, stderr, figures)

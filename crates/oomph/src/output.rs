@@ -4,6 +4,7 @@ use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
+use drive::cleanup::interrupt;
 use report::render::terminal::{Bars, Detail, Look, Styles};
 use report::render::{Format, Report, clean, render};
 
@@ -31,6 +32,7 @@ pub(crate) fn answer(text: &str) -> Result<(), Error> {
 }
 
 fn written(out: &mut impl Write, text: &str) -> Result<(), Error> {
+    interrupt::yield_to_end();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(error) if error.kind() == ErrorKind::BrokenPipe => Ok(()),
         other => Ok(other?),
@@ -79,6 +81,7 @@ fn legible(text: &str) -> String {
 }
 
 fn tell(text: &str) {
+    interrupt::yield_to_end();
     let mut err = anstream::stderr().lock();
     // Standard error may be closed.
     let _: io::Result<()> = err.write_all(text.as_bytes());

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
-use std::thread;
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use nix::unistd::Pid;
@@ -21,6 +21,8 @@ const SAME: Duration = Duration::from_millis(300);
 static EXAMINING: AtomicBool = AtomicBool::new(false);
 /// The first request.
 static FIRST: OnceLock<EndRequest> = OnceLock::new();
+/// The thread that ends the process.
+static ENDING: OnceLock<ThreadId> = OnceLock::new();
 /// Ends the process.
 static FINISH: OnceLock<fn(i32) -> !> = OnceLock::new();
 static RUNNING: Mutex<Option<EndProgram>> = Mutex::new(None);
@@ -89,8 +91,16 @@ pub fn has_come() -> bool {
     asked().is_some()
 }
 
+/// Parks the calling thread while another thread ends the process: errors here are consequences of the end.
+pub fn yield_to_end() {
+    while ENDING.get().is_some_and(|ending| *ending != thread::current().id()) {
+        thread::park();
+    }
+}
+
 /// Ends the process where it is, and leaves nothing behind.
 fn end(signal: i32) {
+    let _: Result<(), ThreadId> = ENDING.set(thread::current().id());
     reap::end_orphans();
     temporary::abandon();
     if let Some(finish) = FINISH.get() {
