@@ -29,6 +29,7 @@ failures are one line on standard error.
 
 from . import live, remedies
 from .host import fetches, outside
+from .host.checkpoints import safetensors_files
 from .host.weights import libraries as weights
 from .process import ending, files, importing, script
 from .ranks import absent_ranks
@@ -49,6 +50,7 @@ def serve() -> None:
     outside.wait_for_libraries()
     weights.wait_early()
     fetches.wait()
+    safetensors_files.wait()
     server.serve()
 
 
@@ -59,6 +61,7 @@ def start() -> None:
     outside.install()
     weights.wait_early()
     fetches.wait()
+    safetensors_files.wait()
     script.take_notebooks()
     absent_ranks.assume_rank()
     asked = remedies.Remedies()
