@@ -36,6 +36,7 @@ use account::WriteAccount;
 use course::Course;
 use journal::{JournalKind, Record};
 use reverting::Reverting;
+use spot::Spot;
 
 /// The result of [`undo`].
 #[derive(Debug, Default)]
@@ -110,7 +111,9 @@ pub fn undo(folder: &Path, keeps: &dyn Fn(&Path) -> bool) -> Undone {
     if !before.is_empty() {
         return Undone { failures: before, uncovered, ..Undone::default() };
     }
-    let course = Course::of(&records, keeps);
+    let started =
+        Spot::find(&folder.join("journal")).ok().flatten().and_then(|journal| journal.identify().ok().flatten());
+    let course = Course::of(&records, started.map_or(0, |journal| journal.born), keeps);
     let account = WriteAccount::read(folder);
     let mut reverting = Reverting::new(&course, &account, folder);
     let changes = course.changes(&records);
