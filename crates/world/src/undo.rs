@@ -36,7 +36,6 @@ use account::WriteAccount;
 use course::Course;
 use journal::{JournalKind, Record};
 use reverting::Reverting;
-use spot::Spot;
 
 /// The result of [`undo`].
 #[derive(Debug, Default)]
@@ -111,11 +110,8 @@ pub fn undo(folder: &Path, keeps: &dyn Fn(&Path) -> bool) -> Undone {
     if !before.is_empty() {
         return Undone { failures: before, uncovered, ..Undone::default() };
     }
-    let started =
-        Spot::find(&folder.join("journal")).ok().flatten().and_then(|journal| journal.identify().ok().flatten());
-    let course = Course::of(&records, started.map_or(0, |journal| journal.born), keeps);
-    let account = WriteAccount::read(folder);
-    let mut reverting = Reverting::new(&course, &account, folder);
+    let course = Course::of(&records, WriteAccount::read(folder), keeps);
+    let mut reverting = Reverting::new(&course, folder);
     let changes = course.changes(&records);
     let mut failures = Vec::new();
     match Progress::open(folder) {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Stat;
 
-use super::account::{FileAccount, Maker, WriteAccount};
+use super::account::{FileAccount, Maker};
 use super::course::Course;
 use super::journal::{JournalKind, Record};
 use super::spot::{Spot, identity, modified_ns};
@@ -16,7 +16,6 @@ use super::spot::{Spot, identity, modified_ns};
 /// An undo on its way.
 pub(super) struct Reverting<'a> {
     pub(super) course: &'a Course,
-    account: &'a WriteAccount,
     /// The folder of the journal.
     folder: &'a Path,
     /// The number of the record.
@@ -36,11 +35,10 @@ pub(super) struct Reverting<'a> {
 }
 
 impl<'a> Reverting<'a> {
-    pub(super) fn new(course: &'a Course, account: &'a WriteAccount, folder: &'a Path) -> Reverting<'a> {
+    pub(super) fn new(course: &'a Course, folder: &'a Path) -> Reverting<'a> {
         let (restored, left_files, left_folders) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         Reverting {
             course,
-            account,
             folder,
             index: 0,
             is_repeated: false,
@@ -54,11 +52,11 @@ impl<'a> Reverting<'a> {
 
     /// The account of the file at a spot.
     pub(super) fn find_account(&self, spot: &Spot) -> io::Result<Option<&'a FileAccount>> {
-        Ok(spot.identify()?.and_then(|file| self.account.find(file)))
+        Ok(spot.identify()?.and_then(|file| self.course.account.find(file)))
     }
 
     pub(super) fn find_maker(&self, path: &Path, spot: &Spot) -> io::Result<Maker> {
-        Ok(spot.identify()?.map_or(Maker::Run, |file| self.account.find_maker(file, path)))
+        Ok(spot.identify()?.map_or(Maker::Run, |file| self.course.account.find_maker(file, path)))
     }
 
     /// The content of a record's file is the original again.
