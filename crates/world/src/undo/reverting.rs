@@ -24,7 +24,7 @@ pub(super) struct Reverting<'a> {
     pub(super) is_repeated: bool,
     /// Paths left with changes of others, with the reasons.
     pub(super) left: Vec<(PathBuf, String)>,
-    /// Files whose content is the original again.
+    /// Files with restored content.
     restored: BTreeSet<(u64, u64)>,
     /// Files with changes of others.
     left_files: BTreeSet<(u64, u64)>,
@@ -59,12 +59,12 @@ impl<'a> Reverting<'a> {
         Ok(spot.identify()?.map_or(Maker::Run, |file| self.course.account.find_maker(file, path)))
     }
 
-    /// The content of a record's file is the original again.
+    /// Notes the restored content of a record's file.
     pub(super) fn note_restored(&mut self, record: &Record) {
         self.restored.insert(record.state.identity());
     }
 
-    /// True for a file whose content was taken back by a later record.
+    /// True for a file with restored content.
     pub(super) fn is_restored(&self, found: &Stat) -> bool {
         self.restored.contains(&identity(found))
     }
