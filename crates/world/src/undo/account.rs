@@ -126,11 +126,10 @@ impl FileAccount {
         }
     }
 
-    /// The account without the own ranges behind `size`.
-    pub(super) fn until(&self, size: u64) -> FileAccount {
-        let mut account = self.clone();
-        account.own.retain(|range| range.end <= size);
-        account
+    /// The account with the parts of own ranges between `start` and `end`.
+    pub(super) fn within(&self, start: u64, end: u64) -> FileAccount {
+        let parts = self.own.iter().map(|range| range.start.max(start)..range.end.min(end));
+        FileAccount { own: parts.filter(|range| !range.is_empty()).collect(), ..self.clone() }
     }
 
     /// True if others changed the file after the last own change, or between two own changes. `modified`: the time of the
