@@ -55,7 +55,17 @@ fn build_libraries(workspace: &Path, out: &Path) -> PathBuf {
     let is_demo = out.ancestors().nth(3).is_some_and(|folder| folder.ends_with("demo"));
     let profile = if is_demo { "demo" } else { "release" };
     let status = Command::new(variable("CARGO"))
-        .args(["build", "--profile", profile, "--package", "phantom", "--package", "recorder", "--lib", "--manifest-path"])
+        .args([
+            "build",
+            "--profile",
+            profile,
+            "--package",
+            "phantom",
+            "--package",
+            "recorder",
+            "--lib",
+            "--manifest-path",
+        ])
         .arg(workspace.join("Cargo.toml"))
         .arg("--target-dir")
         .arg(&target)

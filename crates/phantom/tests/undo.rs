@@ -436,3 +436,51 @@ fn helpers_without_the_guard_are_named() {
     assert!(bench.run("python3", script).status.success());
     assert_eq!(bench.undo().uncovered, [world::undo::Uncovered::Helper("/bin/true".into())]);
 }
+
+/// A program with a process outside the guard that writes to the same files; the files after the undo.
+#[test]
+fn bytes_of_others_stay() {
+    let others =
+        "import os, subprocess\ndef others(line): subprocess.run(['/bin/sh', '-c', line], env={}, check=True)\n";
+    let cases: [(&str, &[(&str, &str)]); 8] = [
+        (
+            "for turn in range(3):\n  open('log', 'a').write('own\\n'); others('echo other >> log')",
+            &[("log", "one\nother\nother\nother\n")],
+        ),
+        (
+            "file = open('log', 'a', buffering=1)\nfor turn in range(3):\n  file.write('own\\n'); others('echo other >> log')",
+            &[("log", "one\nother\nother\nother\n")],
+        ),
+        (
+            "if os.fork():\n  os.wait(); others('echo other >> log')\nelse:\n  open('log', 'a').write('own\\n'); os._exit(0)",
+            &[("log", "one\nother\n")],
+        ),
+        (
+            "others('echo other >> log'); subprocess.run(['sh', '-c', 'echo own >> log']); open('log', 'a').write('own\\n')",
+            &[("log", "one\nother\n")],
+        ),
+        ("open('fresh', 'a').write('own\\n'); others('echo other >> fresh')", &[("fresh", "other\n")]),
+        (
+            "open('a.txt', 'w').write('own'); others('echo other > a.txt')",
+            &[("a.txt", "other\n"), ("a.txt.before-1", "alpha")],
+        ),
+        ("os.remove('a.txt'); others('echo other > a.txt')", &[("a.txt", "other\n"), ("a.txt.before-1", "alpha")]),
+        (
+            "os.rename('log', 'log.1'); open('log', 'a').write('own\\n'); others('echo other >> log; echo other >> log.1')",
+            &[("log", "other\n"), ("log.before-1", "one\nother\n")],
+        ),
+    ];
+    for (script, expected) in cases {
+        let bench = Bench::new("/tmp");
+        let output = bench.run("python3", &format!("{others}{script}"));
+        assert!(output.status.success(), "{script}\n{}", String::from_utf8_lossy(&output.stderr));
+        let undone = bench.undo();
+        assert!(undone.failures.is_empty(), "{script}\n{undone:?}");
+        for (name, content) in expected {
+            let found = fs::read_to_string(bench.root.path().join(name));
+            assert_eq!(found.ok().as_deref(), Some(*content), "{script}\n{name} {undone:?}\n{}", bench.records());
+        }
+        let beside = expected.len() - 1;
+        assert!(undone.left.len() >= beside, "{script}: nothing was said of {beside} files");
+    }
+}

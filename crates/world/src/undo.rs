@@ -110,9 +110,8 @@ pub fn undo(folder: &Path, keeps: &dyn Fn(&Path) -> bool) -> Undone {
     if !before.is_empty() {
         return Undone { failures: before, uncovered, ..Undone::default() };
     }
-    let course = Course::of(&records, keeps);
-    let account = WriteAccount::read(folder);
-    let mut reverting = Reverting::new(&course, &account, folder);
+    let course = Course::of(&records, WriteAccount::read(folder), keeps);
+    let mut reverting = Reverting::new(&course, folder);
     let changes = course.changes(&records);
     let mut failures = Vec::new();
     match Progress::open(folder) {

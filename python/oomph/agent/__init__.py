@@ -40,6 +40,7 @@ def record(folder: str) -> None:
 def serve() -> None:
     """Waits as a fork server; returns in each of its children, which then run the program."""
     from .host import fetches, outside
+    from .host.checkpoints import safetensors_files
     from .host.weights import libraries as weights
     from .process import files, server
 
@@ -47,6 +48,7 @@ def serve() -> None:
     outside.wait_for_libraries()
     weights.wait_early()
     fetches.wait()
+    safetensors_files.wait()
     server.serve()
 
 
@@ -56,6 +58,7 @@ def start() -> None:
 
     from . import remedies, wire
     from .host import fetches, outside
+    from .host.checkpoints import safetensors_files
     from .host.weights import libraries as weights
     from .process import ending, files, importing, script, sight
     from .ranks import absent_ranks
@@ -69,6 +72,7 @@ def start() -> None:
     outside.install()
     weights.wait_early()
     fetches.wait()
+    safetensors_files.wait()
     script.take_notebooks()
     absent_ranks.assume_rank()
     asked = remedies.Remedies()

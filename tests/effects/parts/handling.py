@@ -255,7 +255,6 @@ def others_write_the_same_files(oomph: Path) -> str:
                     with (folder / name).open("a") as file:
                         file.write(line)
                 wait_for_growth(folder / "reopened.log", process)
-        (folder / "end").touch()
         output_text, errors = process.communicate(900)
         assert SEEN in errors.decode().splitlines(), f"status {process.returncode}\n{errors.decode()[-3000:]}"
         problems = [problem for name in (*LOGS, "made.log") for problem in lost(folder, name, lines)]

@@ -12,6 +12,7 @@ from http.server import HTTPServer, SimpleHTTPRequestHandler
 
 import numpy as np
 import torch
+from safetensors.torch import save_file
 from torch import nn
 
 device = "cuda" if torch.cuda.is_available() else "cpu"
@@ -37,6 +38,7 @@ state = model.state_dict()
 torch.save(state, hub / "checkpoints" / "mine.pt")
 torch.save(state, hub / "changed.zip")
 torch.save(state, models / "snapshots" / "1" / "pytorch_model.bin")
+save_file(state, models / "snapshots" / "1" / "model.safetensors")
 torch.save(state, models / "blobs" / "saved.tmp")
 os.replace(models / "blobs" / "saved.tmp", models / "blobs" / "saved")
 os.symlink("../../blobs/saved", models / "snapshots" / "1" / "model.pt")

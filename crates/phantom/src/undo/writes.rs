@@ -103,8 +103,9 @@ fn find(setup: &Setup, target: &Target) -> Option<(Entry, Stat)> {
     match target {
         Target::Open(file) => find_open(setup.account, *file),
         Target::Path(place) => {
-            let stat = place.stat().ok()??;
-            setup.account.find(&stat).map(|entry| (entry, stat))
+            // The path is guarded, and the file is perhaps written for the first time.
+            let stat = place.stat().ok()?.filter(|stat| stat.is(libc::S_IFREG))?;
+            setup.account.add(&stat).map(|entry| (entry, stat))
         }
     }
 }

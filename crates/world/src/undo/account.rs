@@ -92,6 +92,12 @@ impl WriteAccount {
         self.files.get(&(file.device, file.inode, file.born))
     }
 
+    /// True if the program wrote to a file of the same number with another birth, and not to this file.
+    pub(super) fn is_other_birth(&self, file: Identity) -> bool {
+        let mut births = self.files.range((file.device, file.inode, 0)..=(file.device, file.inode, u64::MAX));
+        births.next().is_some() && self.find(file).is_none()
+    }
+
     /// The maker of a file at a path where the run made one.
     pub(super) fn find_maker(&self, file: Identity, path: &Path) -> Maker {
         use std::os::unix::ffi::OsStrExt as _;
@@ -120,11 +126,10 @@ impl FileAccount {
         }
     }
 
-    /// The account without the own ranges behind `size`.
-    pub(super) fn until(&self, size: u64) -> FileAccount {
-        let mut account = self.clone();
-        account.own.retain(|range| range.end <= size);
-        account
+    /// The account with the parts of own ranges between `start` and `end`.
+    pub(super) fn within(&self, start: u64, end: u64) -> FileAccount {
+        let parts = self.own.iter().map(|range| range.start.max(start)..range.end.min(end));
+        FileAccount { own: parts.filter(|range| !range.is_empty()).collect(), ..self.clone() }
     }
 
     /// True if others changed the file after the last own change, or between two own changes. `modified`: the time of the

@@ -11,7 +11,7 @@ use rustix::fs::{OFlags, Stat};
 
 use super::account::FileAccount;
 use super::growth::{Growth, find_growth, length};
-use super::journal::{FileState, Record};
+use super::journal::{FileState, JournalKind, Record};
 use super::reverting::{Reverting, absent};
 use super::spot::{Spot, identity};
 
@@ -81,9 +81,10 @@ pub(super) fn shorten(reverting: &mut Reverting, record: &Record, spot: &Spot, f
             return reverting.leave(record, spot, identity(found), "others changed it meanwhile");
         }
         Some(_) => find_growth(record.state.size, size, None),
-        // Later ranges went with the content that a later record took back.
-        None if reverting.is_restored(found) => {
-            find_growth(record.state.size, size, account.map(|account| account.until(size)).as_ref())
+        // Earlier ranges are in the original, and later ones went with the content that a later record took back.
+        None if record.kind == JournalKind::Copied || reverting.is_restored(found) => {
+            let account = account.map(|account| account.within(record.state.size, size));
+            find_growth(record.state.size, size, account.as_ref())
         }
         None => find_growth(record.state.size, size, account),
     };

@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
+use super::account::WriteAccount;
 use super::journal::{FileState, JournalKind, Record};
 use super::spot::{Spot, identity, is_folder, kind};
 use super::{JournaledChange, JournaledKind};
@@ -35,6 +36,8 @@ pub(super) struct Course {
     /// Records not to be reverted: the file is kept.
     kept: BTreeSet<usize>,
     kept_paths: BTreeSet<PathBuf>,
+    /// The program's writes.
+    pub(super) account: WriteAccount,
 }
 
 struct Rename {
@@ -45,8 +48,8 @@ struct Rename {
 }
 
 impl Course {
-    pub(super) fn of(records: &[Record], keeps: &dyn Fn(&Path) -> bool) -> Course {
-        let mut course = Course::default();
+    pub(super) fn of(records: &[Record], account: WriteAccount, keeps: &dyn Fn(&Path) -> bool) -> Course {
+        let mut course = Course { account, ..Course::default() };
         for (index, record) in records.iter().enumerate() {
             course.follow(index, record);
         }
@@ -151,8 +154,15 @@ impl Course {
             let spot = Spot::find(path).ok()??;
             let found = spot.stat().ok()??;
             let is_same = identity(&found) == state.identity() && kind(found.st_mode) == kind(state.mode);
-            is_same.then(|| (path.clone(), spot))
+            (is_same && !self.is_later(state, &spot)).then(|| (path.clone(), spot))
         })
+    }
+
+    /// True for a file with the number of a written file, but another birth: others removed the written file, and the number is
+    /// taken.
+    pub(super) fn is_later(&self, state: &FileState, spot: &Spot) -> bool {
+        let file = spot.identify().ok().flatten();
+        !is_folder(state.mode) && file.is_some_and(|file| self.account.is_other_birth(file))
     }
 
     pub(super) fn is_made(&self, identity: (u64, u64)) -> bool {

@@ -81,7 +81,8 @@ fn revert_in_no_folder(record: &Record, reverting: &mut Reverting) -> io::Result
 fn change_back(record: &Record, reverting: &mut Reverting, spot: &Spot, found: Option<&Stat>) -> io::Result<()> {
     // A removed folder has been made anew.
     let is_same = |found: &&Stat| {
-        identity(found) == record.state.identity() || (is_folder(found.st_mode) && is_folder(record.state.mode))
+        let is_file = identity(found) == record.state.identity() && !reverting.course.is_later(&record.state, spot);
+        is_file || (is_folder(found.st_mode) && is_folder(record.state.mode))
     };
     if !found.is_some_and(|found| is_same(&found))
         && let Some((_, spot)) = reverting.find(record)
@@ -90,10 +91,14 @@ fn change_back(record: &Record, reverting: &mut Reverting, spot: &Spot, found: O
         return change_back(record, reverting, &spot, found.as_ref().filter(is_same));
     }
     let found = found.ok_or_else(absent)?;
+    let is_other = !is_same(&found);
     match record.kind {
-        JournalKind::Copied | JournalKind::Appended if !is_same(&found) => {
-            Err(io::Error::other("another file is in its place"))
+        JournalKind::Copied if is_other => {
+            let stash = record.other.as_deref().ok_or_else(absent)?;
+            reverting.put_beside(record, stash, "others replaced it meanwhile")
         }
+        // The file of the program's changes is gone.
+        JournalKind::Appended if is_other => Ok(()),
         JournalKind::Copied => contents::restore(reverting, record, spot, found),
         JournalKind::Appended => contents::shorten(reverting, record, spot, found),
         _ if kind(found.st_mode) != kind(record.state.mode) => {
@@ -102,6 +107,7 @@ fn change_back(record: &Record, reverting: &mut Reverting, spot: &Spot, found: O
         JournalKind::Extended => {
             spot.set_attribute(record.other.as_deref().ok_or_else(absent)?, record.value.as_deref())
         }
+        _ if is_other && !is_folder(found.st_mode) => Ok(()),
         _ if reverting.is_left(found) => spot.set_owner_and_mode(&record.state),
         _ => spot.set_attributes(&record.state),
     }

@@ -1,4 +1,4 @@
-//! The state of an undo on its way: what is put back, and what stays because others changed it.
+//! The state of a running undo: restored files, and files left with changes of others.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -8,39 +8,37 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::Stat;
 
-use super::account::{FileAccount, Maker, WriteAccount};
+use super::account::{FileAccount, Maker};
 use super::course::Course;
 use super::journal::{JournalKind, Record};
 use super::spot::{Spot, identity, modified_ns};
 
-/// An undo on its way.
+/// A running undo.
 pub(super) struct Reverting<'a> {
     pub(super) course: &'a Course,
-    account: &'a WriteAccount,
     /// The folder of the journal.
     folder: &'a Path,
     /// The number of the record.
     pub(super) index: usize,
     /// True if an earlier call was killed at this record.
     pub(super) is_repeated: bool,
-    /// The paths that stay as others left them, with the reasons.
+    /// Paths left with changes of others, with the reasons.
     pub(super) left: Vec<(PathBuf, String)>,
-    /// Files whose content is the original again.
+    /// Files with restored content.
     restored: BTreeSet<(u64, u64)>,
     /// Files with changes of others.
     left_files: BTreeSet<(u64, u64)>,
     /// The originals beside their places.
     beside: Vec<PathBuf>,
-    /// The folders of such files.
+    /// The folders of files with changes of others.
     left_folders: BTreeSet<PathBuf>,
 }
 
 impl<'a> Reverting<'a> {
-    pub(super) fn new(course: &'a Course, account: &'a WriteAccount, folder: &'a Path) -> Reverting<'a> {
+    pub(super) fn new(course: &'a Course, folder: &'a Path) -> Reverting<'a> {
         let (restored, left_files, left_folders) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
         Reverting {
             course,
-            account,
             folder,
             index: 0,
             is_repeated: false,
@@ -54,19 +52,19 @@ impl<'a> Reverting<'a> {
 
     /// The account of the file at a spot.
     pub(super) fn find_account(&self, spot: &Spot) -> io::Result<Option<&'a FileAccount>> {
-        Ok(spot.identify()?.and_then(|file| self.account.find(file)))
+        Ok(spot.identify()?.and_then(|file| self.course.account.find(file)))
     }
 
     pub(super) fn find_maker(&self, path: &Path, spot: &Spot) -> io::Result<Maker> {
-        Ok(spot.identify()?.map_or(Maker::Run, |file| self.account.find_maker(file, path)))
+        Ok(spot.identify()?.map_or(Maker::Run, |file| self.course.account.find_maker(file, path)))
     }
 
-    /// The content of a record's file is the original again.
+    /// Notes the restored content of a record's file.
     pub(super) fn note_restored(&mut self, record: &Record) {
         self.restored.insert(record.state.identity());
     }
 
-    /// True for a file whose content was taken back by a later record.
+    /// True for a file with restored content.
     pub(super) fn is_restored(&self, found: &Stat) -> bool {
         self.restored.contains(&identity(found))
     }
@@ -77,7 +75,7 @@ impl<'a> Reverting<'a> {
         !is_ours && account.is_changed_by_others(modified_ns(found))
     }
 
-    /// Leaves a file as others changed it, with the original beside it.
+    /// Leaves a file to others, with the original beside the file.
     pub(super) fn leave(&mut self, record: &Record, spot: &Spot, identity: (u64, u64), reason: &str) -> io::Result<()> {
         spot.set_owner_and_mode(&record.state)?;
         self.note_left(identity, &record.path);
@@ -90,7 +88,7 @@ impl<'a> Reverting<'a> {
         }
     }
 
-    /// Moves an original to a free name beside its place, where a file of others is.
+    /// Moves an original to a free name beside its place: a file of others is there.
     pub(super) fn put_beside(&mut self, record: &Record, stash: &Path, reason: &str) -> io::Result<()> {
         if let Some(original) = Spot::find(stash)?
             && original.stat()?.is_some()
@@ -124,7 +122,7 @@ impl<'a> Reverting<'a> {
         })
     }
 
-    /// True for a file with bytes of others that stay.
+    /// True for a file left with changes of others.
     pub(super) fn is_left(&self, found: &Stat) -> bool {
         self.left_files.contains(&identity(found))
     }
@@ -159,7 +157,7 @@ impl<'a> Reverting<'a> {
         })
     }
 
-    /// True for a folder that others changed: its time is theirs.
+    /// True for a folder with new files of others: the time of the folder stays.
     pub(super) fn is_folder_left(&self, path: &Path) -> bool {
         if self.left_folders.contains(path) {
             return true;
