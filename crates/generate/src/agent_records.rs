@@ -4,7 +4,7 @@ use wire::record::{Key, MARKS, OBJECTS, Presence, RecordKind, TAG};
 
 use crate::output::Output;
 
-const HEAD: &str = r#""""The agent's records, one function for each kind, and for each object in a record: Note [Records] in crates/wire/src/record/marks.rs.
+const HEAD: &str = r#""""The agent's records, one function for each kind, and for each object in a record: Note [Records] in crates/wire/src/record/kinds.rs.
 
 Written by `make generate` from the table there; not to be edited.
 """

@@ -2,7 +2,7 @@
 
 use drive::guard::outside::{Network, Outside};
 use drive::{Program, ProgramRequest, Words};
-use report::effects;
+use report::{Remark, effects};
 use run::StopAt;
 
 use crate::args::{GpuOptions, JobOptions, RunOptions};
@@ -36,12 +36,13 @@ pub(crate) fn prepare(
     })?)
 }
 
-/// Sentences on the effects of the first run.
-pub(crate) fn describe_effects(outside: &Outside) -> impl Iterator<Item = String> {
+/// Remarks on the effects of the first run. Terminals leave descriptors to every program: that one was closed is said with `-v`.
+pub(crate) fn describe_effects(outside: &Outside) -> impl Iterator<Item = Remark> {
     let effects = outside.effects();
-    let sentences = effects.iter().flat_map(|effects| {
+    let remarks = effects.iter().flat_map(|effects| {
         let described = effects::describe(effects, outside.connects_once());
-        [described, effects::describe_closed(effects), effects::describe_gaps(effects)]
+        let caveats = [described, effects::describe_gaps(effects)].into_iter().flatten().map(Remark::caveat);
+        caveats.chain(effects::describe_closed(effects).map(Remark::note))
     });
-    sentences.flatten().collect::<Vec<_>>().into_iter()
+    remarks.collect::<Vec<_>>().into_iter()
 }

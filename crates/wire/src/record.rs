@@ -1,4 +1,4 @@
-//! Records of the run directory: their tags, their keys, and the phantom's writer. See Note `[Records]` in `marks.rs`.
+//! Records of the run directory: their tags, their keys, and the phantom's writer. See Note `[Records]` in `kinds.rs`.
 //!
 //! A record is one JSON object on a line of its own. The phantom writes a [`JournalEntry`], the agent a kind of [`MARKS`]; `trace` reads both.
 

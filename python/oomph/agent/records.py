@@ -1,4 +1,4 @@
-"""The agent's records, one function for each kind, and for each object in a record: Note [Records] in crates/wire/src/record/marks.rs.
+"""The agent's records, one function for each kind, and for each object in a record: Note [Records] in crates/wire/src/record/kinds.rs.
 
 Written by `make generate` from the table there; not to be edited.
 """

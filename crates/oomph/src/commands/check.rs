@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     let mut report = diagnosis.report(links);
     report.notes.extend(describe_hidden_gpus().map(Remark::caveat));
     report.effects = program.outside.effects();
-    report.notes.extend(program::describe_effects(&program.outside).map(Remark::caveat));
+    report.notes.extend(program::describe_effects(&program.outside));
     let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
     run_progress::clear();
     write_page(&arguments.output, &diagnosis, &report)?;

@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Fit, after_dashes: bool) -> Result<ExitStatus, Err
     let mut report = search(arguments, &program, &progress, started)?;
     report.notes.extend(describe_hidden_gpus());
     report.effects = program.outside.effects();
-    report.notes.extend(program::describe_effects(&program.outside));
+    report.notes.extend(program::describe_effects(&program.outside).map(String::from));
     drop(progress);
     show(arguments, &report)
 }

@@ -1,6 +1,6 @@
 //! The agent's records, the lines of `*.marks.jsonl`, and their fold: a process.
 //!
-//! The table is `wire`'s: Note [Records] in `crates/wire/src/record/marks.rs`.
+//! The table is `wire`'s: Note [Records] in `crates/wire/src/record/kinds.rs`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,14 @@
 //! The rows of [`agent_records!`](crate::agent_records) as values.
+//!
+//! # Note [Records]
+//! A row of [`agent_records!`] defines a record: the tag, the field in `trace::run::Process`, and the type of each key. Four things are
+//! generated from the rows: `trace`'s types and fold (`crates/trace/src/run/record.rs`), the samples of the tests, and the agent's
+//! functions (`python/oomph/agent/records.py`). A new record is a row here, a call of the new function in the agent, and a reader of the
+//! new field.
+//!
+//! A row is `Variant "tag" => count field: Type { keys } later { keys } optional { keys }`. The count is `one` (exactly one record in a
+//! process), `last` (at most one) or `many`. Keys under `later` are absent in runs of earlier versions, keys under `optional` in records
+//! without a value. Types are named as in `key_type!` below and `rust_type!` (`trace`). Keys are written in the order of the row.
 
 use super::{Key, Presence, RecordKind, Sample};
 

@@ -1,4 +1,4 @@
-//! The state of a running undo: restored files, and files left with changes of others.
+//! The state of a running undo: restored files, and files left with foreign changes.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -26,11 +26,11 @@ pub(super) struct Reverting<'a> {
     pub(super) left: Vec<(PathBuf, String)>,
     /// Files with restored content.
     restored: BTreeSet<(u64, u64)>,
-    /// Files with changes of others.
+    /// Files with foreign changes.
     left_files: BTreeSet<(u64, u64)>,
     /// The originals beside their places.
     beside: Vec<PathBuf>,
-    /// The folders of files with changes of others.
+    /// The folders of files with foreign changes.
     left_folders: BTreeSet<PathBuf>,
 }
 

@@ -43,7 +43,7 @@ pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<E
     let run = run_recommended(&program, &tuning)?;
     let mut report = tuning.report(run.as_ref(), started.elapsed().as_secs_f64());
     report.notes.extend(describe_hidden_gpus());
-    report.notes.extend(program::describe_effects(&program.outside));
+    report.notes.extend(program::describe_effects(&program.outside).map(String::from));
     super::show(arguments, &report)
 }
 
