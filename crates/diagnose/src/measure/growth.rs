@@ -161,12 +161,14 @@ mod tests {
     use super::*;
 
     type Rises = (u32, Vec<u64>);
+    /// Recorded steps, and the allocated bytes after each.
+    type Recorded = [(u32, u64)];
 
     fn rises(after: &[u64]) -> Option<Rises> {
         rises_at(&(1..).zip(after.iter().copied()).collect::<Vec<_>>())
     }
 
-    fn rises_at(after: &[(u32, u64)]) -> Option<Rises> {
+    fn rises_at(after: &Recorded) -> Option<Rises> {
         let after: Vec<(u32, Bytes)> = after.iter().map(|(step, bytes)| (*step, Bytes(*bytes))).collect();
         let (first, rises) = steady_rises(&after)?;
         Some((first, rises.into_iter().map(|rise| rise.0).collect()))
@@ -190,7 +192,7 @@ mod tests {
 
     #[test]
     fn steps_without_a_record_share_the_rise() {
-        let cases: [(&[(u32, u64)], Option<Rises>); 3] = [
+        let cases: [(&Recorded, Option<Rises>); 3] = [
             (&[(1, 10), (2, 90), (3, 100), (8, 150), (12, 190)], Some((3, vec![10, 10, 10]))),
             (&[(1, 10), (2, 90), (7, 140)], None),
             (&[(1, 10), (2, 90), (3, 100), (3, 110)], None),

@@ -61,9 +61,9 @@ pub(crate) fn stop(folder: &Path, cause: StopCause) -> Result<(), Error> {
 fn ask(processes: &[Pid]) -> Vec<Pid> {
     let (with_agent, others): (Vec<Pid>, Vec<Pid>) =
         processes.iter().partition(|process| reap::handles(**process, signal::STOP));
-    with_agent.iter().for_each(|process| {
+    for process in &with_agent {
         sight::request(*process, signal::STOP);
-    });
+    }
     let is_below = |process: &Pid| with_agent.iter().any(|above| reap::is_descendant(*process, *above));
     let alone: Vec<Pid> = others.into_iter().filter(|process| !is_below(process)).collect();
     for process in &alone {

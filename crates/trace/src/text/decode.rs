@@ -7,8 +7,11 @@ pub fn is_utf16(text: &[u8]) -> bool {
     find_utf16(text).is_some()
 }
 
+/// Reads a unit of UTF-16.
+type ReadUnit = fn([u8; 2]) -> u16;
+
 /// Returns the order of the bytes and the length of the mark; `None` for any other encoding.
-fn find_utf16(text: &[u8]) -> Option<(fn([u8; 2]) -> u16, usize)> {
+fn find_utf16(text: &[u8]) -> Option<(ReadUnit, usize)> {
     match text {
         [0xff, 0xfe, ..] => Some((u16::from_le_bytes, 2)),
         [0xfe, 0xff, ..] => Some((u16::from_be_bytes, 2)),
