@@ -52,6 +52,7 @@ fn subtract(ranges: &[Range<u64>], others: &[Range<u64>]) -> Vec<Range<u64>> {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "lists of ranges")]
 mod tests {
     use super::*;
 

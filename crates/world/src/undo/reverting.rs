@@ -86,7 +86,7 @@ impl<'a> Reverting<'a> {
         }
     }
 
-    /// Moves an original to a free name beside its place: a file of others is there.
+    /// Moves an original to a free name beside a file of others.
     pub(super) fn put_beside(&mut self, record: &Record, stash: &Path, reason: &str) -> io::Result<()> {
         if let Some(original) = Spot::find(stash)?
             && original.stat()?.is_some()
