@@ -98,6 +98,7 @@ pub(crate) enum Changed {
 }
 
 /// A file, by its path or by its number.
+#[expect(clippy::large_enum_variant, reason = "nothing here allocates")]
 pub(crate) enum Target {
     Path(Place),
     Open(c_int),

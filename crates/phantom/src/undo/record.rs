@@ -1,6 +1,7 @@
 //! A record of the journal, written with one system call.
 //!
-//! A record is `NUL 01 KIND`, then eleven numbers and the paths, each with a NUL before it, then `NUL 02`. No field starts
+//! A record is `NUL 01 KIND`, then eleven numbers and the paths, each with a NUL before it, then `NUL 02`. The birth comes behind the
+//! last number, after a comma. No field starts
 //! with a byte below a digit, so a record that was cut off ends where the next one starts.
 
 use std::fmt::Write as _;
@@ -87,6 +88,6 @@ fn head(kind: JournalKind, stat: &Stat, is_made: bool) -> Result<Head, std::fmt:
     for (seconds, nanoseconds) in [stat.accessed, stat.modified] {
         write!(head, "\0{seconds}\0{nanoseconds}")?;
     }
-    write!(head, "\0{}\0{}", stat.size, u8::from(is_made))?;
+    write!(head, "\0{}\0{},{}", stat.size, u8::from(is_made), stat.born)?;
     Ok(head)
 }

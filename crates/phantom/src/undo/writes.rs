@@ -66,7 +66,9 @@ pub(super) fn after_open(setup: &Setup, opening: Opening, file: c_int) {
 }
 
 fn open_unseen(entry: Entry, size: u64, is_stream: bool) {
-    LAST.iter().for_each(|last| last.store(0, Ordering::Relaxed));
+    for last in &LAST {
+        last.store(0, Ordering::Relaxed);
+    }
     UNSEEN_OPEN.fetch_add(1, Ordering::Relaxed);
     entry.note_unseen(size, is_stream);
 }

@@ -92,12 +92,6 @@ impl WriteAccount {
         self.files.get(&(file.device, file.inode, file.born))
     }
 
-    /// True if the program wrote to a file of the same number with another birth, and not to this file.
-    pub(super) fn is_other_birth(&self, file: Identity) -> bool {
-        let mut births = self.files.range((file.device, file.inode, 0)..=(file.device, file.inode, u64::MAX));
-        births.next().is_some() && self.find(file).is_none()
-    }
-
     /// The maker of a file at a path where the run made one.
     pub(super) fn find_maker(&self, file: Identity, path: &Path) -> Maker {
         use std::os::unix::ffi::OsStrExt as _;

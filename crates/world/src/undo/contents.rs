@@ -7,20 +7,20 @@ use std::os::fd::AsFd as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::PathBuf;
 
-use rustix::fs::{OFlags, Stat};
+use rustix::fs::OFlags;
 
 use super::account::FileAccount;
 use super::growth::{Growth, find_growth, length};
 use super::journal::{FileState, JournalKind, Record};
 use super::reverting::{Reverting, absent};
-use super::spot::{Spot, identity};
+use super::spot::{Found, Spot, identity};
 
 /// The unit of copies and comparisons.
 const PIECE_BYTES: usize = 1 << 20;
 
 /// Copies an original over the changed file: the inode stays, with all names of the file. After a change by others, the file
 /// stays, and the original comes beside the file.
-pub(super) fn restore(reverting: &mut Reverting, record: &Record, spot: &Spot, found: &Stat) -> io::Result<()> {
+pub(super) fn restore(reverting: &mut Reverting, record: &Record, spot: &Spot, found: &Found) -> io::Result<()> {
     let stash = Spot::find(record.other.as_deref().ok_or_else(absent)?)?.ok_or_else(absent)?;
     let account = reverting.find_account(spot)?;
     if account.is_some_and(|account| !account.is_in_place && !account.own.is_empty()) && has_same_start(&stash, spot)? {
@@ -71,7 +71,7 @@ fn has_same_start(stash: &Spot, spot: &Spot) -> io::Result<bool> {
 }
 
 /// Cuts the program's bytes off a grown file.
-pub(super) fn shorten(reverting: &mut Reverting, record: &Record, spot: &Spot, found: &Stat) -> io::Result<()> {
+pub(super) fn shorten(reverting: &mut Reverting, record: &Record, spot: &Spot, found: &Found) -> io::Result<()> {
     let size = u64::try_from(found.st_size).unwrap_or_default();
     let account = reverting.find_account(spot)?;
     let growth = match account.filter(|account| account.is_in_place) {
@@ -121,7 +121,7 @@ fn cut_off(record: &Record, spot: &Spot, size: u64) -> io::Result<bool> {
 }
 
 /// Leaves only the bytes of others in a file of the program; false without such bytes.
-pub(super) fn keep_foreign(reverting: &mut Reverting, record: &Record, spot: &Spot, found: &Stat) -> io::Result<bool> {
+pub(super) fn keep_foreign(reverting: &mut Reverting, record: &Record, spot: &Spot, found: &Found) -> io::Result<bool> {
     let account = reverting.find_account(spot)?.filter(|account| !account.is_in_place && !account.own.is_empty());
     let size = u64::try_from(found.st_size).unwrap_or_default();
     let Some(growth) = account.and_then(|account: &FileAccount| find_growth(0, size, Some(account))) else {

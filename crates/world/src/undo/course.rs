@@ -6,7 +6,7 @@ use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use super::account::WriteAccount;
-use super::journal::{FileState, JournalKind, Record};
+use super::journal::{FileKey, FileState, JournalKind, Record};
 use super::spot::{Spot, identity, is_folder, kind};
 use super::{JournaledChange, JournaledKind};
 
@@ -17,14 +17,14 @@ pub(super) struct Course {
     made: BTreeMap<PathBuf, usize>,
     /// Renames, by the number of the record.
     renames: BTreeMap<usize, Rename>,
-    /// Device and inode of files from before the run.
-    originals: BTreeSet<(u64, u64)>,
-    /// Device and inode of files made by the run, as far as named by a record.
-    made_files: BTreeSet<(u64, u64)>,
-    /// Device and inode of files with a second name.
-    linked: BTreeSet<(u64, u64)>,
+    /// The keys of files from before the run.
+    originals: BTreeSet<FileKey>,
+    /// The keys of files made by the run, as far as named by a record.
+    made_files: BTreeSet<FileKey>,
+    /// The keys of files with a second name.
+    linked: BTreeSet<FileKey>,
     /// The possible paths of a file, by device and inode.
-    places: BTreeMap<(u64, u64), BTreeSet<PathBuf>>,
+    places: BTreeMap<FileKey, BTreeSet<PathBuf>>,
     /// Records of changes to files made by the run.
     on_made: BTreeSet<usize>,
     /// The possible paths of all files.
@@ -137,7 +137,7 @@ impl Course {
         self.kept_paths.iter().any(|path| path.starts_with(folder))
     }
 
-    pub(super) fn is_original(&self, identity: (u64, u64)) -> bool {
+    pub(super) fn is_original(&self, identity: FileKey) -> bool {
         self.originals.contains(&identity)
     }
 
@@ -154,22 +154,15 @@ impl Course {
             let spot = Spot::find(path).ok()??;
             let found = spot.stat().ok()??;
             let is_same = identity(&found) == state.identity() && kind(found.st_mode) == kind(state.mode);
-            (is_same && !self.is_later(state, &spot)).then(|| (path.clone(), spot))
+            is_same.then(|| (path.clone(), spot))
         })
     }
 
-    /// True for a file with the number of a written file, but another birth: others removed the written file, and the number is
-    /// taken.
-    pub(super) fn is_later(&self, state: &FileState, spot: &Spot) -> bool {
-        let file = spot.identify().ok().flatten();
-        !is_folder(state.mode) && file.is_some_and(|file| self.account.is_other_birth(file))
-    }
-
-    pub(super) fn is_made(&self, identity: (u64, u64)) -> bool {
+    pub(super) fn is_made(&self, identity: FileKey) -> bool {
         self.made_files.contains(&identity) && !self.is_original(identity)
     }
 
-    pub(super) fn is_linked(&self, identity: (u64, u64)) -> bool {
+    pub(super) fn is_linked(&self, identity: FileKey) -> bool {
         self.linked.contains(&identity)
     }
 

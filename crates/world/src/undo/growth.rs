@@ -15,7 +15,6 @@ pub(super) struct Growth {
 
 /// Finds the ranges of others between `start` and `size`. `None`: others made the file shorter, and no range is certain.
 pub(super) fn find_growth(start: u64, size: u64, account: Option<&FileAccount>) -> Option<Growth> {
-    let everything = vec![start..size];
     let Some(account) = account.filter(|account| !account.is_unseen) else {
         return Some(Growth { foreign: Vec::new(), is_doubtful: false });
     };
@@ -23,7 +22,8 @@ pub(super) fn find_growth(start: u64, size: u64, account: Option<&FileAccount>) 
     if is_below {
         return None;
     }
-    let rest = subtract(&everything, &account.own);
+    let growth = start..size;
+    let rest = subtract(std::slice::from_ref(&growth), &account.own);
     let certain = subtract(&rest, &account.unseen);
     // A killed process may have written the bytes of its last call.
     if length(&certain) <= account.pending {
@@ -52,6 +52,7 @@ fn subtract(ranges: &[Range<u64>], others: &[Range<u64>]) -> Vec<Range<u64>> {
 }
 
 #[cfg(test)]
+#[expect(clippy::single_range_in_vec_init, reason = "lists of ranges")]
 mod tests {
     use super::*;
 

@@ -62,6 +62,9 @@ impl JournalKind {
     }
 }
 
+/// Device, inode and birth of a file.
+pub(super) type FileKey = (u64, u64, u64);
+
 /// The state of a file before a change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct FileState {
@@ -76,12 +79,13 @@ pub(super) struct FileState {
     pub(super) size: u64,
     /// True if the run had made the file.
     pub(super) is_made: bool,
+    /// The birth in nanoseconds, which tells the file from a later one with its number; 0 if unknown.
+    pub(super) born: u64,
 }
 
 impl FileState {
-    /// Device and inode.
-    pub(super) fn identity(&self) -> (u64, u64) {
-        (self.device, self.inode)
+    pub(super) fn identity(&self) -> FileKey {
+        (self.device, self.inode, self.born)
     }
 }
 
@@ -143,6 +147,8 @@ fn record(fields: &[&[u8]]) -> Option<Record> {
 
 fn state(numbers: &[&[u8]]) -> Option<FileState> {
     let number = |index: usize| std::str::from_utf8(numbers[index]).ok()?.parse::<i128>().ok();
+    let last = std::str::from_utf8(numbers[10]).ok()?;
+    let (made, born) = last.split_once(',').unwrap_or((last, "0"));
     Some(FileState {
         device: number(0)?.try_into().ok()?,
         inode: number(1)?.try_into().ok()?,
@@ -152,7 +158,8 @@ fn state(numbers: &[&[u8]]) -> Option<FileState> {
         accessed: (number(5)?.try_into().ok()?, number(6)?.try_into().ok()?),
         modified: (number(7)?.try_into().ok()?, number(8)?.try_into().ok()?),
         size: number(9)?.try_into().ok()?,
-        is_made: number(10)? != 0,
+        is_made: made.parse::<u8>().ok()? != 0,
+        born: born.parse::<i64>().ok()?.cast_unsigned(),
     })
 }
 

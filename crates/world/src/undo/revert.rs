@@ -2,13 +2,11 @@
 
 use std::io;
 
-use rustix::fs::Stat;
-
 use super::account::Maker;
 use super::contents;
 use super::journal::{JournalKind, Record};
 use super::reverting::{Reverting, absent, beside};
-use super::spot::{Spot, identity, is_folder, kind};
+use super::spot::{Found, Spot, identity, is_folder, kind};
 
 /// Reverts the record of a number. `is_repeated`: an earlier call was killed at this record.
 pub(super) fn revert(index: usize, record: &Record, reverting: &mut Reverting, is_repeated: bool) -> io::Result<()> {
@@ -78,10 +76,10 @@ fn revert_in_no_folder(record: &Record, reverting: &mut Reverting) -> io::Result
 }
 
 /// Reverts a change of content or attributes, wherever the file is.
-fn change_back(record: &Record, reverting: &mut Reverting, spot: &Spot, found: Option<&Stat>) -> io::Result<()> {
+fn change_back(record: &Record, reverting: &mut Reverting, spot: &Spot, found: Option<&Found>) -> io::Result<()> {
     // A removed folder has been made anew.
-    let is_same = |found: &&Stat| {
-        let is_file = identity(found) == record.state.identity() && !reverting.course.is_later(&record.state, spot);
+    let is_same = |found: &&Found| {
+        let is_file = identity(found) == record.state.identity();
         is_file || (is_folder(found.st_mode) && is_folder(record.state.mode))
     };
     if !found.is_some_and(|found| is_same(&found))
@@ -124,7 +122,7 @@ pub(super) fn with_stash(record: &Record, error: io::Error) -> io::Error {
 }
 
 /// Removes a made path.
-fn remove(record: &Record, reverting: &mut Reverting, spot: &Spot, found: &Stat) -> io::Result<()> {
+fn remove(record: &Record, reverting: &mut Reverting, spot: &Spot, found: &Found) -> io::Result<()> {
     let course = reverting.course;
     let is_last = found.st_nlink <= 1 || record.kind != JournalKind::Link;
     let is_folder_made = record.kind == JournalKind::MadeFolder;
@@ -148,7 +146,7 @@ fn remove(record: &Record, reverting: &mut Reverting, spot: &Spot, found: &Stat)
 }
 
 /// True if the run's file is gone, and others made one of its name.
-fn is_of_others(record: &Record, reverting: &Reverting, spot: &Spot, found: &Stat) -> io::Result<bool> {
+fn is_of_others(record: &Record, reverting: &Reverting, spot: &Spot, found: &Found) -> io::Result<bool> {
     if reverting.is_left(found) {
         return Ok(true);
     }
@@ -162,7 +160,7 @@ fn is_of_others(record: &Record, reverting: &Reverting, spot: &Spot, found: &Sta
 }
 
 /// Removes a folder for originals, with the remaining copies.
-fn remove_stash(record: &Record, found: &Stat) -> io::Result<()> {
+fn remove_stash(record: &Record, found: &Found) -> io::Result<()> {
     if is_folder(found.st_mode) && found.st_uid == rustix::process::geteuid().as_raw() {
         std::fs::remove_dir_all(&record.path)?;
     }
@@ -171,7 +169,7 @@ fn remove_stash(record: &Record, found: &Stat) -> io::Result<()> {
 
 /// Moves an original from the stash to the original's place. A file that others put there stays; a file of an unknown maker is
 /// renamed.
-fn put_back(record: &Record, reverting: &mut Reverting, spot: &Spot, found: Option<&Stat>) -> io::Result<()> {
+fn put_back(record: &Record, reverting: &mut Reverting, spot: &Spot, found: Option<&Found>) -> io::Result<()> {
     let path = record.other.as_deref().ok_or_else(absent)?;
     let Some(stash) = Spot::find(path)? else { return Ok(()) };
     let Some(original) = stash.stat()? else { return Ok(()) };
@@ -197,7 +195,7 @@ fn put_back(record: &Record, reverting: &mut Reverting, spot: &Spot, found: Opti
 }
 
 /// The maker of a file in the place of a moved file. A file with several names is the run's if the run made a name.
-fn find_maker(record: &Record, reverting: &Reverting, spot: &Spot, found: &Stat) -> io::Result<Maker> {
+fn find_maker(record: &Record, reverting: &Reverting, spot: &Spot, found: &Found) -> io::Result<Maker> {
     let course = reverting.course;
     if reverting.is_left(found) {
         return Ok(Maker::Others);
@@ -208,7 +206,7 @@ fn find_maker(record: &Record, reverting: &Reverting, spot: &Spot, found: &Stat)
     reverting.find_maker(&record.path, spot)
 }
 
-fn make_folder(record: &Record, spot: &Spot, found: Option<&Stat>) -> io::Result<()> {
+fn make_folder(record: &Record, spot: &Spot, found: Option<&Found>) -> io::Result<()> {
     match found {
         None => spot.make_folder()?,
         Some(found) if is_folder(found.st_mode) => {}
@@ -233,7 +231,7 @@ fn rename(record: &Record, reverting: &Reverting, from: &Spot) -> io::Result<()>
 }
 
 /// Reverts a rename with a taken earlier path: the rename did not happen, or another process made a file.
-fn rename_over(record: &Record, reverting: &mut Reverting, from: &Spot, found: &Stat) -> io::Result<()> {
+fn rename_over(record: &Record, reverting: &mut Reverting, from: &Spot, found: &Found) -> io::Result<()> {
     let course = reverting.course;
     let state = record.state.identity();
     let later = record.other.as_deref().ok_or_else(absent)?;
@@ -262,14 +260,14 @@ fn rename_over(record: &Record, reverting: &mut Reverting, from: &Spot, found: &
 }
 
 /// True for the renamed file. A folder removed afterwards has been made anew.
-fn is_renamed(record: &Record, found: &Stat) -> bool {
+fn is_renamed(record: &Record, found: &Found) -> bool {
     let are_folders = is_folder(found.st_mode) && is_folder(record.state.mode);
     are_folders || identity(found) == record.state.identity()
 }
 
 fn exchange(record: &Record, spot: &Spot) -> io::Result<()> {
     let other = Spot::find(record.other.as_deref().ok_or_else(absent)?)?.ok_or_else(absent)?;
-    let is_same = |found: &Stat| identity(found) == record.state.identity();
+    let is_same = |found: &Found| identity(found) == record.state.identity();
     match (spot.stat()?, other.stat()?) {
         // A file of the run was removed after the exchange, and stays removed.
         (Some(here), None) if !is_same(&here) => spot.rename(&other),

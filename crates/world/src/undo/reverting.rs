@@ -1,4 +1,4 @@
-//! The state of a running undo: restored files, and files left with foreign changes.
+//! The state of a running undo: restored files, and files left with changes of others.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -6,12 +6,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::Stat;
-
 use super::account::{FileAccount, Maker};
 use super::course::Course;
-use super::journal::{JournalKind, Record};
-use super::spot::{Spot, identity, modified_ns};
+use super::journal::{FileKey, JournalKind, Record};
+use super::spot::{Found, Spot, identity, modified_ns};
 
 /// A running undo.
 pub(super) struct Reverting<'a> {
@@ -25,12 +23,12 @@ pub(super) struct Reverting<'a> {
     /// Paths left with changes of others, with the reasons.
     pub(super) left: Vec<(PathBuf, String)>,
     /// Files with restored content.
-    restored: BTreeSet<(u64, u64)>,
-    /// Files with foreign changes.
-    left_files: BTreeSet<(u64, u64)>,
+    restored: BTreeSet<FileKey>,
+    /// Files with changes of others.
+    left_files: BTreeSet<FileKey>,
     /// The originals beside their places.
     beside: Vec<PathBuf>,
-    /// The folders of files with foreign changes.
+    /// The folders of files with changes of others.
     left_folders: BTreeSet<PathBuf>,
 }
 
@@ -65,18 +63,18 @@ impl<'a> Reverting<'a> {
     }
 
     /// True for a file with restored content.
-    pub(super) fn is_restored(&self, found: &Stat) -> bool {
+    pub(super) fn is_restored(&self, found: &Found) -> bool {
         self.restored.contains(&identity(found))
     }
 
     /// True if others changed the content of a file after the run's last change, or between two.
-    pub(super) fn is_changed_by_others(&self, account: &FileAccount, found: &Stat) -> bool {
+    pub(super) fn is_changed_by_others(&self, account: &FileAccount, found: &Found) -> bool {
         let is_ours = self.is_repeated || self.is_restored(found);
         !is_ours && account.is_changed_by_others(modified_ns(found))
     }
 
     /// Leaves a file to others, with the original beside the file.
-    pub(super) fn leave(&mut self, record: &Record, spot: &Spot, identity: (u64, u64), reason: &str) -> io::Result<()> {
+    pub(super) fn leave(&mut self, record: &Record, spot: &Spot, identity: FileKey, reason: &str) -> io::Result<()> {
         spot.set_owner_and_mode(&record.state)?;
         self.note_left(identity, &record.path);
         match &record.other {
@@ -88,7 +86,7 @@ impl<'a> Reverting<'a> {
         }
     }
 
-    /// Moves an original to a free name beside its place: a file of others is there.
+    /// Moves an original to a free name beside a file of others.
     pub(super) fn put_beside(&mut self, record: &Record, stash: &Path, reason: &str) -> io::Result<()> {
         if let Some(original) = Spot::find(stash)?
             && original.stat()?.is_some()
@@ -123,7 +121,7 @@ impl<'a> Reverting<'a> {
     }
 
     /// True for a file left with changes of others.
-    pub(super) fn is_left(&self, found: &Stat) -> bool {
+    pub(super) fn is_left(&self, found: &Found) -> bool {
         self.left_files.contains(&identity(found))
     }
 
@@ -132,7 +130,7 @@ impl<'a> Reverting<'a> {
     }
 
     /// Later reverts keep the time of a file with changes of others.
-    pub(super) fn note_left(&mut self, identity: (u64, u64), path: &Path) {
+    pub(super) fn note_left(&mut self, identity: FileKey, path: &Path) {
         self.left_files.insert(identity);
         self.left_folders.extend(path.parent().map(Path::to_owned));
     }

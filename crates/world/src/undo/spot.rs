@@ -11,9 +11,23 @@ use rustix::io::Errno;
 
 use wire::account::Identity;
 
-use super::journal::FileState;
+use super::journal::{FileKey, FileState};
 
 const FOLDER: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// The state of a file, with its birth.
+pub(super) struct Found {
+    stat: Stat,
+    born: u64,
+}
+
+impl std::ops::Deref for Found {
+    type Target = Stat;
+
+    fn deref(&self) -> &Stat {
+        &self.stat
+    }
+}
 
 /// A name in an open folder.
 pub(super) struct Spot {
@@ -40,11 +54,12 @@ impl Spot {
     }
 
     /// The state, without following a link; `None` for an absent file.
-    pub(super) fn stat(&self) -> io::Result<Option<Stat>> {
-        match fs::statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => Ok(None),
-            answer => Ok(Some(answer?)),
-        }
+    pub(super) fn stat(&self) -> io::Result<Option<Found>> {
+        let stat = match fs::statat(&self.folder, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Err(Errno::NOENT) => return Ok(None),
+            answer => answer?,
+        };
+        Ok(self.identify()?.map(|file| Found { stat, born: file.born }))
     }
 
     /// The identity, with the birth; `None` for an absent file.
@@ -160,9 +175,10 @@ pub(super) fn kind(mode: u32) -> u32 {
     mode & 0o170_000
 }
 
-/// Device and inode, as the journal numbers them.
-pub(super) fn identity(stat: &Stat) -> (u64, u64) {
-    (u64::from(fs::major(stat.st_dev)) << 32 | u64::from(fs::minor(stat.st_dev)), stat.st_ino)
+/// Device, inode and birth, as the journal has them.
+pub(super) fn identity(found: &Found) -> FileKey {
+    let device = u64::from(fs::major(found.st_dev)) << 32 | u64::from(fs::minor(found.st_dev));
+    (device, found.st_ino, found.born)
 }
 
 #[expect(clippy::cast_possible_wrap, reason = "nanoseconds are fewer than a billion")]
