@@ -322,13 +322,16 @@ fn zeros_written_under_a_guard_are_holes() {
 
 #[test]
 fn processes_outside_the_run_are_out_of_reach() {
-    let folder = tempfile::tempdir().unwrap();
-    // A child of this process that the variable leaves out of the run; a signal would end it.
+    let (folder, binaries) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    // A signal would end it.
     let mut victim = Command::new("sleep").arg("600").process_group(0).spawn().unwrap();
-    let output = Command::new(compile("others", folder.path()))
-        .env("LD_PRELOAD", library())
+    // The shell starts the run: `kill -1` of the program reaches no compiler of another test.
+    let script = "OOMPH_PROCESSES=\"$$ 0\" LD_PRELOAD=\"$LIBRARY\" \"$0\"; exit $?";
+    let output = Command::new("sh")
+        .args(["-c", script])
+        .arg(compile("others", binaries.path()))
+        .env("LIBRARY", library())
         .env("OOMPH_RUN_DIR", folder.path())
-        .env("OOMPH_PROCESSES", format!("{} {}", std::process::id(), victim.id()))
         .env("VICTIM", victim.id().to_string())
         .process_group(0)
         .output()

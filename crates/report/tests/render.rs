@@ -403,7 +403,7 @@ fn a_stopped_program_without_a_step_is_incomplete_with_its_memory() {
     let look = Look { detail: Detail::Full, ..Look::default() };
     let text = render(&report, Format::Terminal, look).unwrap();
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.starts_with("incomplete: the program was stopped; 8.00 GiB of 23.64 GiB so far"), "{text}");
+    assert!(text.starts_with("incomplete: the program was stopped; 8.00 GiB of 23.63 GiB so far"), "{text}");
     // A killed process left no counters of PyTorch's.
     assert!(text.contains("peak 8.00 GiB on the device (7.00 GiB reserved)"), "{text}");
 }
