@@ -47,9 +47,11 @@ class Kind:
     is_whole: bool = False
     # Has cases, with names and `--all`.
     has_cases: bool = False
+    # `EFFECTS_GUARD` of tests/effects.
+    guard: str = ""
 
 
-def check(script: str, *words: str, python: str = "{python}", more: tuple[str, ...] = (), **options: bool) -> Kind:
+def check(script: str, *words: str, python: str = "{python}", more: tuple[str, ...] = (), **options) -> Kind:
     """A script with the options of `suite.parser`."""
     return Kind((python, f"tests/{script}", "--oomph", "{oomph}", *words), more=("--all", *more), has_cases=True, **options)
 
@@ -64,6 +66,8 @@ KINDS = {
     "frameworks": check("frameworks/check.py", python="{frameworks}"),
     "agent": check("agent/check.py"),
     "effects": check("effects/check.py"),
+    # The guard that machines without namespaces have.
+    "effects-functions": check("effects/check.py", guard="functions"),
     "validation": check("validation/compare.py"),
     "notebook": check("notebook/check.py", python="{frameworks}"),
     "causes": check("causes/check.py"),
@@ -123,7 +127,7 @@ class Queue:
     def start(self, name: str, round_name: str) -> None:
         """Starts a suite; the suite waits for slots."""
         kind = KINDS[name]
-        variables = {slots.FOLDER: str(self.folder), slots.ROUND: round_name, slots.KIND: name}
+        variables = {slots.FOLDER: str(self.folder), slots.ROUND: round_name, slots.KIND: name, "EFFECTS_GUARD": kind.guard}
         whole = None
         if kind.is_whole:
             whole = slots.Slots(1, self.folder)

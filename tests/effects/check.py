@@ -33,6 +33,13 @@ STATUSES = {"fits": 0, "oom": 1}
 FIT_STATUSES = {"fits": "fits", "plan": "fits-with-plan", "none": "does-not-fit"}
 COUNTS = {"written": "files_written", "removed": "files_removed", "folders_made": "folders_made", "folders_removed": "folders_removed"}
 SEEN = "SEEN AS REAL"
+# Of `parts/handling.py` and of `scenes`: one of each kind, for `make test`.
+USUAL = {
+    "kill_in_the_middle", "other_processes", "inherited_descriptors", "others_write_the_same_files", "only_downloads_stay",
+    "terminated_in_second_step", "signals_by_pid_file", "recorder_dup2", "own_handlers", "truncated_by_rotation",
+}  # fmt: skip
+# The exit status of a scene that this machine does not allow.
+SKIPPED = 77
 
 
 def main() -> int:
@@ -43,8 +50,9 @@ def main() -> int:
     oomph = arguments.oomph.absolute()
     cases = [program_case(oomph, path, arguments.plain) for path in programs()]
     if not arguments.plain:
-        cases += [suite.Case(f"handling/{body.__name__}", partial(body, oomph), is_extra=body.__name__ != "kill_in_the_middle") for body in CASES]
-    return suite.run("effects", cases, arguments)
+        cases += [suite.Case(f"handling/{body.__name__}", partial(body, oomph), is_extra=body.__name__ not in USUAL) for body in CASES]
+        cases += [scene_case(oomph, path) for path in sorted(HERE.glob("scenes/*/*.py")) if not worlds.USER]
+    return suite.run(f"effects {worlds.GUARD}".rstrip(), cases, arguments)
 
 
 def programs() -> list[Path]:
@@ -60,6 +68,27 @@ def program_case(oomph: Path, path: Path, is_plain: bool) -> suite.Case:
     is_extra = expected.get("usual") != "yes"
     memory = float(expected.get("memory_gib", 2))
     return suite.Case(f"{path.parent.name}/{path.stem}", body, memory=memory, is_long=memory > 2, is_extra=is_extra)
+
+
+def scene_case(oomph: Path, path: Path) -> suite.Case:
+    """The case of a script that tries to do harm (`scenes/kit.py`)."""
+    return suite.Case(f"scenes/{path.parent.name}/{path.stem}", partial(play, oomph, path), is_extra=path.stem not in USUAL)
+
+
+def play(oomph: Path, path: Path) -> str:
+    """Runs a scene under the guard of this suite; returns the last line."""
+    guards = re.search(r"^# guards = (\w+)", path.read_text(encoding="utf-8"), re.MULTILINE)[1]
+    is_functions = worlds.GUARD == "functions"
+    if guards not in ("both", "functions" if is_functions else "namespace") and (guards != "none" or is_functions):
+        raise suite.Skip(f"a scene for the guard {guards}")
+    wrapper = [sys.executable, HERE / "without_namespaces.py"] if is_functions else []
+    words = [sys.executable, path, oomph, sys.executable, *wrapper]
+    done = subprocess.run(list(map(str, words)), capture_output=True, text=True, check=False)
+    last = (done.stdout.splitlines() or [done.stderr[-2000:]])[-1]
+    if done.returncode == SKIPPED:
+        raise suite.Skip(last)
+    assert done.returncode == 0, last
+    return last
 
 
 def judge(oomph: Path, path: Path) -> str:

@@ -34,7 +34,8 @@ def install(oomph: Path) -> Iterator[Path]:
 
 def environment(package: Path) -> dict[str, str]:
     """The variables of a Python with the package, and with settings of IPython's own."""
-    return {**os.environ, "PYTHONPATH": str(package), "IPYTHONDIR": str(package / "ipython"), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore"}
+    path = os.pathsep.join([str(package), *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**os.environ, "PYTHONPATH": path, "IPYTHONDIR": str(package / "ipython"), "PYTHONDONTWRITEBYTECODE": "1", "PYTHONWARNINGS": "ignore"}
 
 
 @dataclass
