@@ -201,16 +201,13 @@ def last_words(box: Box) -> None:
 def command_cannot_be_started(box: Box) -> None:
     """Every command that starts a program names the reason, though the system's error is the same for all."""
     (box.work / "moved").write_text("#!/no/such/bin/python\n")
-    (box.work / "text").write_text("echo\n")
     (box.work / "empty path").mkdir()
-    for name in ("moved", "text"):
-        (box.work / name).chmod(0o755)
+    (box.work / "moved").chmod(0o755)
     cases = (
         ("no-such-program", "`no-such-program` is not in PATH"),
         ("./missing", "there is no program `./missing`"),
         ("./empty path", "`./empty path` is a folder, expected a program"),
         ("./moved", "`./moved` cannot be started: its first line names `/no/such/bin/python`, which is not there"),
-        ("./text", "`./text` is neither a binary for this machine nor a script with a `#!` line"),
         ("", "`` is not in PATH"),
     )
     for command in ("check", "fit", "tune", "run", "phantom"):

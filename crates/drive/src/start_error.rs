@@ -12,8 +12,6 @@ use crate::error::{Error, SetupError};
 
 /// The longest first line of a script that Linux reads (`BINPRM_BUF_SIZE` in include/uapi/linux/binfmts.h, 5.1).
 const FIRST_LINE: u64 = 256;
-/// The system's error for a file that is neither a binary nor a script with an interpreter (`ENOEXEC`).
-const NO_FORMAT: i32 = 8;
 
 /// Returns the error of a program that the system refused to start.
 pub fn explain(program: &OsStr, source: io::Error) -> Error {
@@ -42,8 +40,6 @@ fn find_reason(program: &OsStr, source: io::Error) -> SetupError {
         SetupError::NotExecutable(file)
     } else if let Some(interpreter) = find_missing_interpreter(&file) {
         SetupError::NoInterpreter { file, interpreter }
-    } else if source.raw_os_error() == Some(NO_FORMAT) {
-        SetupError::NoFormat(file)
     } else {
         SetupError::NoProgram { program: program.to_string_lossy().into_owned(), source }
     }

@@ -4,7 +4,9 @@
 //! A program may close every descriptor of its process (`os.closerange`), and the number that was the agent's is then a file of the program's. So a
 //! file is opened by its path for each write, compared with the file that was created, and closed again, in one call. The
 //! agent holds the interpreter's lock during the call: no thread of Python's closes or opens a file meanwhile. A path that is out of reach (`chroot`, another user, a limit, a full
-//! disk) is an error of the system; the agent then writes to the reserve of the mapped recording, which needs no path.
+//! disk) is an error of the system; the agent then writes to the reserve of the mapped recording, which needs no path. So it does in a program that
+//! entered a sandbox after the start: a filter of system calls may answer an open file with the end of the process. A filter that was there at the start, as in
+//! most containers, hides a later one.
 
 use std::ffi::{CStr, OsStr};
 use std::fs::{self, File, OpenOptions};
@@ -12,6 +14,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
+use std::sync::atomic::{AtomicI32, Ordering};
 
 use crate::room::is_within_limit;
 
@@ -25,8 +28,25 @@ pub struct FileIdentity {
     pub inode: u64,
 }
 
+/// The mode of seccomp(2) at the last `create`: 0 without a filter.
+static SANDBOX: AtomicI32 = AtomicI32::new(0);
+
+/// Fails in a sandbox that was entered after the start.
+fn refuse_in_sandbox() -> io::Result<()> {
+    if find_sandbox() > SANDBOX.load(Ordering::Relaxed) {
+        return Err(io::Error::from_raw_os_error(libc::EPERM));
+    }
+    Ok(())
+}
+
+fn find_sandbox() -> i32 {
+    // SAFETY: the call reads a number of this thread.
+    unsafe { libc::prctl(libc::PR_GET_SECCOMP) }
+}
+
 /// Creates a file with a first line. An existing file is an error.
 pub(crate) fn create(path: &Path, line: &[u8]) -> io::Result<FileIdentity> {
+    SANDBOX.store(find_sandbox(), Ordering::Relaxed);
     let file = OpenOptions::new().append(true).create_new(true).mode(0o644).open(path)?;
     append_line(&file, line)?;
     identify(&file)
@@ -34,6 +54,7 @@ pub(crate) fn create(path: &Path, line: &[u8]) -> io::Result<FileIdentity> {
 
 /// Appends a line to the file of an earlier `create`.
 pub(crate) fn append(path: &Path, identity: FileIdentity, line: &[u8]) -> io::Result<()> {
+    refuse_in_sandbox()?;
     // A pipe in the place of the file would be waited for.
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = OpenOptions::new().append(true).custom_flags(flags).open(path)?;
@@ -45,6 +66,7 @@ pub(crate) fn append(path: &Path, identity: FileIdentity, line: &[u8]) -> io::Re
 
 /// Writes a file whole, or leaves the one before.
 pub(crate) fn save(path: &Path, content: &[u8]) -> io::Result<()> {
+    refuse_in_sandbox()?;
     let unfinished = path.with_extension("tmp");
     // Left by a process that was killed.
     let _ = fs::remove_file(&unfinished);

@@ -42,8 +42,6 @@ pub enum SetupError {
     NotExecutable(PathBuf),
     #[error("`{}` cannot be started: its first line names `{}`, which is not there", file.display(), interpreter.display())]
     NoInterpreter { file: PathBuf, interpreter: PathBuf },
-    #[error("`{}` is neither a binary for this machine nor a script with a `#!` line", .0.display())]
-    NoFormat(PathBuf),
     #[error("`{program}` cannot be started: {source}")]
     NoProgram { program: String, source: io::Error },
     #[error("the Python `{}` has no PyTorch", .0.display())]
@@ -95,7 +93,7 @@ impl SetupError {
                 "after `--`, write the command line as you would in the shell; paths start at the current folder"
             }
             SetupError::ProgramIsFolder(_) => "for a package, write `-- python -m package`",
-            SetupError::NotExecutable(_) | SetupError::NoFormat(_) => {
+            SetupError::NotExecutable(_) => {
                 "name its interpreter as well, such as `-- python train.py` or `-- bash train.sh`"
             }
             SetupError::NoInterpreter { .. } => {

@@ -6,7 +6,7 @@ use std::io::{self, Seek as _, SeekFrom};
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::PathBuf;
 use std::process::Stdio;
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 use nix::fcntl::{FcntlArg, fcntl};
 use nix::libc::{O_ACCMODE, O_PATH, O_RDONLY};
@@ -49,6 +49,23 @@ pub fn close_inherited() {
         }
         inherited
     });
+}
+
+/// The descriptors that a real run passes on, until they are closed here.
+static PASSED: Mutex<Vec<i32>> = Mutex::new(Vec::new());
+
+/// Notes the inherited descriptors of a real run. Called once, before this process opens its own.
+pub fn note_passed() {
+    let open = list_open().unwrap_or_default().into_iter().map(|descriptor| descriptor.number);
+    *PASSED.lock().unwrap_or_else(PoisonError::into_inner) = open.filter(|number| *number > LAST_STREAM).collect();
+}
+
+/// Closes the noted descriptors here, after the program has its own: a reader of a pipe waits until the last writer is gone.
+pub fn close_passed() {
+    for number in std::mem::take(&mut *PASSED.lock().unwrap_or_else(PoisonError::into_inner)) {
+        // An error leaves nothing to do.
+        let _: nix::Result<()> = close(number);
+    }
 }
 
 /// The numbers of the closed files, folders and pipes.

@@ -16,6 +16,7 @@ use trace::run::Ended;
 
 use crate::cleanup::reap;
 use crate::error::Error;
+use crate::guard::descriptors;
 use crate::process::launch;
 use crate::start_error;
 
@@ -76,6 +77,7 @@ impl Attendant {
         lock(&self.state).own = own;
         launch::keep_dispositions(command);
         let mut child = self.start(command).map_err(|source| start_error::explain(command.get_program(), source))?;
+        descriptors::close_passed();
         let status = child.wait();
         lock(&self.state).end_program();
         let (status, seconds) = (status?, started.elapsed().as_secs_f64());

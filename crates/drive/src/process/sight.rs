@@ -69,6 +69,12 @@ pub(crate) fn request(process: Pid, number: i32) -> bool {
     Signal::try_from(number).is_ok_and(|signal| kill(process, signal).is_ok())
 }
 
+/// True while the main thread runs (proc_pid_stat(5)): any handled signal ends a wait such as `pause` (signal(7)), and the program would go on.
+pub(crate) fn is_running(process: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('R'))
+}
+
 /// The last position of a process, as a mark; empty without a position.
 pub(crate) fn read_position(folder: &Path, own_pid: u32) -> String {
     read(folder.join(file::position(own_pid))).trim_end_matches('\n').to_owned()

@@ -31,6 +31,9 @@ pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Er
     if matches!(command, Command::Check(_) | Command::Fit(_) | Command::Tune(_)) {
         descriptors::close_inherited();
     }
+    if matches!(&command, Command::Run(arguments) if arguments.retry.is_none()) {
+        descriptors::note_passed();
+    }
     // The program replaces this process, or has the terminal, and handles Ctrl-C itself.
     if !matches!(command, Command::Phantom(_) | Command::Run(_)) {
         interrupt::watch(finish)?;
