@@ -13,13 +13,18 @@ The launcher sends the signal only to a process that has the file open: a progra
 same number, is not asked. A forked child drops both files, and has files of its own from its first use of CUDA.
 """
 
+import contextlib
 import ctypes
 import faulthandler
+import fcntl
 import mmap
 import os
 
 from .. import wire
 from .failure import guarded
+
+# A descriptor of the agent's is not below this number, if the limit of the process allows that: small ones are the program's.
+_LOWEST = 600
 
 # The room for a position; a longer one is cut.
 _BYTES = 128
@@ -40,7 +45,7 @@ class Sight:
     def show_stack(self) -> None:
         """Lets the launcher ask for the Python stack."""
         if self._stack is None:
-            self._stack = os.open(self._path(wire.STACK_PREFIX), _NEW_FILE | os.O_APPEND, 0o644)
+            self._stack = _move_up(os.open(self._path(wire.STACK_PREFIX), _NEW_FILE | os.O_APPEND, 0o644))
             faulthandler.register(wire.STACK, file=self._stack, all_threads=False, chain=False)
 
     @guarded
@@ -65,6 +70,15 @@ class Sight:
 
     def _path(self, prefix: str) -> str:
         return os.path.join(self._folder, f"{prefix}{os.getpid()}")
+
+
+def _move_up(file: int) -> int:
+    """Moves a descriptor out of the numbers of the program."""
+    with contextlib.suppress(OSError):
+        moved = fcntl.fcntl(file, fcntl.F_DUPFD_CLOEXEC, _LOWEST)
+        os.close(file)
+        return moved
+    return file
 
 
 def _map(path: str) -> ctypes.Array:
