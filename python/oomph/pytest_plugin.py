@@ -133,6 +133,7 @@ def _run_child(item: pytest.Item, limit: Limit) -> _Outcome:
             job.write_text(json.dumps(_describe_job(item, opened.fileno())), encoding="utf-8")
             words = [*limit.options, "--steps=0", f"--python={sys.executable}", str(_CHILD), str(job)]
             environment = {name: value for name, value in os.environ.items() if name not in ("PYTEST_ADDOPTS", "PYTEST_CURRENT_TEST")}
+            environment["OOMPH_RESULTS"] = str(opened.fileno())
             check, error = None, None
             try:
                 check = run_check(words, env=environment, pass_fds=[opened.fileno()])

@@ -104,7 +104,7 @@ FAILURES = [
     ("plain.py", {"gpu": "l5"}, "no GPU is known as `l5`", "`oomph gpus` lists the known GPUs"),
     ("plain.py", {"vram": "lots"}, "`lots` is not a size", ""),
     ("plain.py", {"python": "/no/python"}, "/no/python", ""),
-    (["no-such-program"], {}, "`no-such-program` cannot be started", ""),
+    (["no-such-program"], {}, "`no-such-program` is not in PATH", ""),
     ([], {}, "required arguments were not provided", ""),
     ("plain.py", {"cwd": "/no/folder"}, "/no/folder", ""),
     ("plain.py", {"remedies": ["nonsense"]}, "nonsense", ""),

@@ -102,6 +102,7 @@ variables! {
     WORLD = "OOMPH_WORLD", Run, Agent: "the specification of the world that a child of a fork server enters, or of its confinement (Note [World] in `crates/world/src/lib.rs`)";
     GUARD = "OOMPH_GUARD", Run, Phantom | Agent: "the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`); unset = the agent itself keeps existing checkpoints (`host/checkpoints`)";
     OFFLINE = "OOMPH_OFFLINE", Run, Phantom | Agent: "`1`: connections to other programs are refused (Note [Connections] in `crates/phantom/src/files/network.rs`), and the Hugging Face Hub is closed (`host/weights/network.py`)";
+    RESULTS = "OOMPH_RESULTS", Process, Binary: "the number of a descriptor that the pytest plugin passes to a test: a dry run keeps it, although it can be written";
     PRELOAD = "OOMPH_PRELOAD", Process, Binary: "the `LD_PRELOAD` of a program that enters a world first";
     AGENT_PID = "OOMPH_AGENT_PID", Process, Agent: "set by the agent: the first process of the run, so that its helpers record nothing";
 }

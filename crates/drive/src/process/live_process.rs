@@ -60,12 +60,12 @@ impl LiveProcess {
         self.describe(pid)
     }
 
-    /// Asks the process `pid` for its stack, unless it waits; before the first use of a GPU, the first process with the agent.
+    /// Asks the process `pid` for its stack, unless it waits for a signal; before the first use of a GPU, the first process with the agent.
     fn ask(&mut self, pid: Option<u32>) {
         let askable = sight::list_askable(&self.folder);
         let process = askable.iter().find(|process| Some(process.own_pid) == pid).or(askable.first());
         if let Some(process) = process {
-            if sight::is_running(process.process) {
+            if !sight::waits_for_signal(process.process) {
                 sight::request(process.process, signal::STACK);
             }
             self.asked = Some(process.own_pid);

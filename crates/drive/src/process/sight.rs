@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use nix::libc::{SYS_pause, SYS_rt_sigsuspend};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use trace::run::read_last_stack;
@@ -69,10 +70,12 @@ pub(crate) fn request(process: Pid, number: i32) -> bool {
     Signal::try_from(number).is_ok_and(|signal| kill(process, signal).is_ok())
 }
 
-/// True while the main thread runs (proc_pid_stat(5)): any handled signal ends a wait such as `pause` (signal(7)), and the program would go on.
-pub(crate) fn is_running(process: Pid) -> bool {
-    let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    stat.rsplit_once(')').is_some_and(|(_, rest)| rest.trim_start().starts_with('R'))
+/// True while the main thread waits for any signal with a handler (`pause`, `sigsuspend`): the program would go on after ours. Of other waits
+/// Python asks the kernel again (PEP 475).
+pub(crate) fn waits_for_signal(process: Pid) -> bool {
+    const WAITS: [i64; 2] = [SYS_pause, SYS_rt_sigsuspend];
+    let call = fs::read_to_string(format!("/proc/{process}/syscall")).unwrap_or_default();
+    call.split(' ').next().and_then(|number| number.parse().ok()).is_some_and(|number| WAITS.contains(&number))
 }
 
 /// The last position of a process, as a mark; empty without a position.
