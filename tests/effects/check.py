@@ -38,6 +38,8 @@ USUAL = {
     "kill_in_the_middle", "other_processes", "inherited_descriptors", "others_write_the_same_files", "only_downloads_stay",
     "terminated_in_second_step", "signals_by_pid_file", "recorder_dup2", "own_handlers", "truncated_by_rotation",
 }  # fmt: skip
+# Programs whose removed files and folders the guard `functions` counts once too often: README.md.
+MISCOUNTED = {"last_two", "rolling_log"}
 # The exit status of a scene that this machine does not allow.
 SKIPPED = 77
 
@@ -65,7 +67,7 @@ def program_case(oomph: Path, path: Path, is_plain: bool) -> suite.Case:
     """The case of a program."""
     expected = suite.read_expectations(path)
     body = partial(check_plain, path) if is_plain else partial(judge, oomph, path)
-    is_extra = expected.get("usual") != "yes"
+    is_extra = expected.get("usual") != "yes" or (worlds.GUARD == "functions" and path.stem in MISCOUNTED)
     memory = float(expected.get("memory_gib", 2))
     return suite.Case(f"{path.parent.name}/{path.stem}", body, memory=memory, is_long=memory > 2, is_extra=is_extra)
 
