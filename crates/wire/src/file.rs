@@ -16,7 +16,7 @@ pub const HOSTS: &str = "hosts";
 pub const OTHERS: &str = "others";
 /// The System V objects and message queues of a run without a namespace for them (`crates/phantom/src/others/objects.rs`).
 pub const OBJECTS: &str = "objects";
-/// The agent's notes on downloaded files (Note [Downloads] in `crates/drive/src/guard/downloads.rs`).
+/// The agent's notes on downloaded files (Note `[Downloads]` in `crates/drive/src/guard/downloads.rs`).
 pub const DOWNLOADS: &str = "downloads";
 /// Standard error of a fork server.
 pub const SERVER_LOG: &str = "server.log";
@@ -33,7 +33,7 @@ pub const JOURNAL_PREFIX: &str = "phantom-";
 /// Start of the names of the agent's files.
 pub const RANK_PREFIX: &str = "rank";
 
-/// Start of the names of the files with the position of a process (Note [Sight] in `python/oomph/agent/process/sight.py`).
+/// Start of the names of the files with the position of a process (Note `[Sight]` in `python/oomph/agent/process/sight.py`).
 pub const POSITION_PREFIX: &str = "position-";
 /// Start of the names of the files with the Python stack of a process, on request.
 pub const STACK_PREFIX: &str = "stack-";
