@@ -53,7 +53,7 @@ type EndProgram = Box<dyn Fn() + Send>;
 pub fn watch(finish: fn(i32) -> !) -> Result<(), Error> {
     let _: Result<(), fn(i32) -> !> = FINISH.set(finish);
     // `nohup` ignores SIGHUP. Shells ignore SIGINT for what they start with `&`: a signal that is sent all the same is meant.
-    let is_heard = |signal: &i32| *signal != SIGHUP || !reap::ignores(Pid::this(), nix::sys::signal::SIGHUP);
+    let is_heard = |signal: &i32| *signal != SIGHUP || !reap::ignores(Pid::this(), SIGHUP);
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP].into_iter().filter(is_heard)).map_err(Error::Signals)?;
     thread::spawn(move || signals.forever().for_each(handle));
     Ok(())

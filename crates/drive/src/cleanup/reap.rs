@@ -25,8 +25,8 @@ pub(crate) fn signal_tree(root: Pid, signal: Signal) {
 
 /// True if a process ignores a signal, by its status (proc_pid_status(5): `SigIgn`, a mask whose lowest bit is signal
 /// 1).
-pub(crate) fn ignores(pid: Pid, signal: Signal) -> bool {
-    is_in_mask(pid, "SigIgn:", signal as i32)
+pub(crate) fn ignores(pid: Pid, signal: i32) -> bool {
+    is_in_mask(pid, "SigIgn:", signal)
 }
 
 /// True if a process has a handler for a signal.

@@ -118,7 +118,7 @@ impl CaughtSignals {
         };
         PASSED
             .into_iter()
-            .filter(|signal| !reap::ignores(here, *signal))
+            .filter(|signal| !reap::ignores(here, *signal as i32))
             .map(of)
             .collect::<Result<_, _>>()
             .map(CaughtSignals)

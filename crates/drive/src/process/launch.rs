@@ -45,6 +45,9 @@ pub(crate) struct Start<'a> {
     pub(crate) world: &'a World,
 }
 
+/// The first of the two signals that glibc keeps for itself: 32 and 33.
+const FIRST_INTERNAL_SIGNAL: i32 = 32;
+
 /// The streams of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stdio {
@@ -212,7 +215,11 @@ pub(crate) fn spawn(command: &mut Command) -> Result<Child, Error> {
 
 /// Leaves a program the dispositions of all signals. `posix_spawn(3)` of glibc ignores the signals 32 and 33 in the program (2.31 to 2.40,
 /// `sysdeps/unix/sysv/linux/spawni.c`), and the standard library forks instead if it has a group to set: the same group as before.
+/// If oomph itself was started so, the program is too: a fork would lose the signal 33, which glibc handles in programs with threads.
 pub(crate) fn keep_dispositions(command: &mut Command) {
+    if reap::ignores(Pid::this(), FIRST_INTERNAL_SIGNAL) {
+        return;
+    }
     let Ok(ResGid { real, effective, saved }) = getresgid() else { return };
     // A user namespace may have no number for the group.
     if real == effective && effective == saved && setgid(real).is_ok() {
