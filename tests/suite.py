@@ -50,6 +50,8 @@ class Case:
     memory: float = 2
     # True to run alone, because the case measures time.
     is_alone: bool = False
+    # Started when all other cases of the suite have ended, because the case compares their results.
+    is_last: bool = False
     # Started first, so that the suite does not end with this case alone.
     is_long: bool = False
     # Left to `make test-all`.
@@ -145,7 +147,7 @@ class _Runner:
     def __init__(self, suite: str, cases: list[Case], jobs: int, folder: Path) -> None:
         self.suite, self.folder = suite, folder
         self.slots = slots.Slots(jobs)
-        self.waiting = sorted(cases, key=lambda case: (case.is_alone, not case.is_long))
+        self.waiting = sorted(cases, key=lambda case: (case.is_last, case.is_alone, not case.is_long))
         self.running: dict[int, tuple[Case, float]] = {}
         self.count = len(cases)
         self.free = _available_gib() * 0.9
@@ -173,7 +175,7 @@ class _Runner:
         if not self.slots.has_own() or any(case.is_alone for case, _ in self.running.values()):
             return None
         used = sum(case.memory for case, _ in self.running.values())
-        fitting = (case for case in self.waiting if not self.running or (not case.is_alone and used + case.memory <= self.free))
+        fitting = (case for case in self.waiting if not self.running or (not case.is_alone and not case.is_last and used + case.memory <= self.free))
         return next(fitting, None)
 
     def _start(self, case: Case) -> None:

@@ -42,20 +42,22 @@ tell("ready")
 signal.pause()
 """
 
-# A C function that waits for its own lock: no handler of Python's runs.
-STUBBORN = """
+# A C function that never ends, with the interpreter's lock: no handler of Python's runs. The shell tells at the end of its input, when the
+# interpreter is in pclose(3) already.
+ENDLESS = """
 import ctypes
-libc, lock = ctypes.PyDLL(None), ctypes.create_string_buffer(64)
-libc.pthread_mutex_lock(lock)
-tell("ready")
-libc.pthread_mutex_lock(lock)
+libc = ctypes.PyDLL(None)
+libc.popen.restype, libc.pclose.argtypes = ctypes.c_void_p, [ctypes.c_void_p]
+def wait_in_c(path, word):
+    shell = libc.popen(f"trap '' INT TERM; read line; printf {word} > {path!r}; exec sleep infinity".encode(), b"w")
+    libc.pclose(shell)
 """
 
 
 def interrupted_twice(box: Box, searching: bool = False) -> None:
     """A second signal to oomph ends the program at once, with all descendants."""
     path, pipe = ready(box)
-    box.write("script.py", MODEL + WAITS.format(path=str(path)) + STUBBORN)
+    box.write("script.py", MODEL + WAITS.format(path=str(path)) + ENDLESS + f"wait_in_c({str(path)!r}, 'ready')\n")
     # A shell in between keeps a server from forking the program.
     plainly = ("fit", "--", "sh", "-c", 'exec "$0" script.py', box.python)
     process = box.start(box.oomph, *(plainly if searching else ("check", "--python", box.python, "script.py")))

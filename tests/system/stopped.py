@@ -15,7 +15,7 @@ from pathlib import Path
 
 from bad_input import no_noise
 from harness import Box, Case, Result, collect, contains, expect
-from signals import ready, wait_for
+from signals import ENDLESS, ready, wait_for
 
 MIB = 1 << 20
 # A parameter and its gradient of 4 MiB each, in a segment of 20 MiB; the sum and its gradient, of 512 bytes, in one of 2 MiB.
@@ -28,8 +28,9 @@ def step():
     optimizer.zero_grad()
     weight.sum().backward()
     optimizer.step()
+PIPE = {path!r}
 def tell(word):
-    with open({path!r}, "w") as pipe:
+    with open(PIPE, "w") as pipe:
         pipe.write(word)
 """.replace("MIB", str(MIB))
 HOLDS = "held = torch.zeros(64 << 20, device='cuda')\n"
@@ -38,7 +39,7 @@ STEP_MIB = 4 + 4
 SEGMENTS_MIB = 20 + 2
 PURE = "def hang():\n    while True:\n        try:\n            sum(range(1000))\n        except BaseException:\n            print('swallowed')\n"
 # A C function that keeps the interpreter's lock; a signal does not end it.
-NATIVE = "import ctypes\ndef hang():\n    libc = ctypes.PyDLL(None)\n    libc.pthread_mutex_lock(m), libc.pthread_mutex_lock(m)\nm = ctypes.create_string_buffer(64)\n"
+NATIVE = f"{ENDLESS}\ndef hang(word='ready'):\n    wait_in_c(PIPE, word)\n"
 SLOW_HANDLER = "def refuse(number, frame):\n    while True: time.sleep(1)\nfor number in (signal.SIGINT, signal.SIGTERM): signal.signal(number, refuse)\n" + PURE
 IGNORES = "for number in (signal.SIGINT, signal.SIGTERM): signal.signal(number, signal.SIG_IGN)\n" + PURE
 STOPPED = "import threading\ndef hang():\n    os.kill(os.getpid(), signal.SIGSTOP)\n    signal.pause()\n"
@@ -81,10 +82,10 @@ def check_device(result: Result) -> None:
 
 def is_killed(box: Box, number: signal.Signals | None, *words) -> None:
     """An interpreter in an endless C function is killed: the peak on the device comes from the phantom, the line from the stack."""
-    program = NATIVE + "step()\n" + HOLDS + "tell('ready')\nhang()  # the line\n"
+    program = NATIVE + "step()\n" + HOLDS + "hang()\n"
     result = stop(box, program, number, *words)
     report = result.report
-    line = next(at for at, text in enumerate((box.work / "train.py").read_text().splitlines(), 1) if "libc.pthread_mutex_lock" in text)
+    line = next(at for at, text in enumerate((box.work / "train.py").read_text().splitlines(), 1) if "libc.pclose(" in text)
     expect(result, (report["verdict"], report["steps"]), ("fits_so_far", 1), "verdict and steps")
     check_device(result)
     stopped = report["stop"]
@@ -138,7 +139,7 @@ def in_second_run(box: Box) -> None:
 
 def ranks(box: Box) -> None:
     """Of two ranks of torchrun one is stuck in a C function: both peaks are known."""
-    text = NATIVE + "step()\n" + HOLDS + "rank = os.environ['RANK']\ntell(rank)\n" + "hang() if rank == '1' else signal.pause()\n"
+    text = NATIVE + "step()\n" + HOLDS + "if os.environ['RANK'] == '1': hang('1')\ntell('0'), signal.pause()\n"
     path, pipe = ready(box)
     box.write("train.py", TRAINS.format(path=str(path)).replace('"cuda"', "f\"cuda:{os.environ['RANK']}\"") + text.replace("'cuda'", "weight.device"))
     torchrun = (box.python.parent / "torchrun", "--nproc-per-node", "2", "--standalone", "train.py")
