@@ -10,11 +10,18 @@ The runner forks once per case and has a single thread, so a body may change its
 reports the CPU time of a case together with all processes that it waited for. On a busy machine the CPU time is the figure to compare:
 elapsed time measures the neighbours too. A case starts when a slot is free and its `memory` fits into the memory that the machine had left
 when the suite began. Ctrl-C ends the cases and every remaining process: the runner is the subreaper of its descendants.
+
+Note [A tenth]
+~~~~~~~~~~~~~~
+Kinds with many programs would take hours. Without `--all` a run takes a tenth of them, chosen by a hash of the week and the case's name: the
+same cases all week, others in the next one, and no list to keep. `OOMPH_TEST_WEEK=2026-W48` repeats an earlier choice.
 """
 
 import argparse
 import contextlib
 import ctypes
+import datetime
+import hashlib
 import json
 import os
 import re
@@ -32,6 +39,9 @@ import slots
 ROOT = Path(__file__).resolve().parents[1]
 TIMES = ROOT / "target" / "tests" / "times.jsonl"
 SLOWEST = 10
+# Note [A tenth].
+SHARE = 0.1
+WEEK = "OOMPH_TEST_WEEK"
 # linux/prctl.h
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -56,6 +66,9 @@ class Case:
     is_long: bool = False
     # Left to `make test-all`.
     is_extra: bool = False
+    # The group of a case of a large kind, such as the cause that its program has. Without `--all` a tenth of these cases runs, and at least
+    # one of each group: Note [A tenth].
+    group: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,11 +94,33 @@ def parser(description: str) -> argparse.ArgumentParser:
     return it
 
 
-def choose(cases: list[Case], words: list[str], is_all: bool) -> list[Case]:
-    """The cases to run. Words reach extra cases too."""
+def choose(suite: str, cases: list[Case], words: list[str], is_all: bool) -> list[Case]:
+    """The cases to run. Words reach all cases."""
     if words:
         return [case for case in cases if any(word in case.name for word in words)]
-    return [case for case in cases if is_all or not case.is_extra]
+    if is_all:
+        return cases
+    drawn = draw(suite, [case for case in cases if case.group])
+    return [case for case in cases if not case.is_extra and (not case.group or case.name in drawn)]
+
+
+def draw(suite: str, cases: list[Case]) -> set[str]:
+    """The names of this week's tenth, with the first of every group."""
+    places = {case.name: _place(suite, case.name) for case in cases}
+    firsts = {case.group: case.name for case in sorted(cases, key=lambda case: places[case.name], reverse=True)}
+    return {name for name, place in places.items() if place < SHARE} | set(firsts.values())
+
+
+def _place(suite: str, name: str) -> float:
+    """A number from 0 to 1, another one each week."""
+    digest = hashlib.sha256(f"{week()} {suite} {name}".encode()).digest()
+    return int.from_bytes(digest[:8], "big") / (1 << 64)
+
+
+def week() -> str:
+    """The week that the cases of large kinds are drawn for, such as 2026-W48 (ISO 8601)."""
+    now = datetime.date.today().isocalendar()
+    return os.environ.get(WEEK) or f"{now.year}-W{now.week:02}"
 
 
 def read_expectations(path: Path) -> dict[str, str]:
@@ -104,7 +139,7 @@ def run(suite: str, cases: list[Case], arguments: argparse.Namespace, heading: s
     names = [case.name for case in cases]
     doubled = sorted({name for name in names if names.count(name) > 1})
     assert not doubled, f"cases share a name: {doubled}"
-    chosen = choose(cases, arguments.words, arguments.all)
+    chosen = choose(suite, cases, arguments.words, arguments.all)
     left = len(cases) - len(chosen)
     if any(case.is_alone for case in chosen):
         slots.note_alone()
