@@ -23,7 +23,12 @@ SHELL := bash
 # What every suite is told: where the binary is, and whether cases that are left to `make test-all` run too.
 SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
-.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries generate lint unit golden messages differential python-tests values captures compiled system effects causes caught deaths against retry limits live top python-api fits leaks blame mistakes remedies zoo crosscheck frameworks notebook notebook-screens weights validate clean
+# The suites of tests/run.py.
+KINDS := agent golden messages differential values captures compiled system effects effects-functions causes caught deaths against retry limits \
+	live top python-api fits leaks blame mistakes zoo crosscheck frameworks notebook validation validation-tests
+
+.PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries everything generate lint rustdoc \
+	unit $(KINDS) remedies notebook-screens weights validate clean
 .DEFAULT_GOAL := demo
 
 # PyTorch is downloaded while the command is compiled.
@@ -37,18 +42,23 @@ demo:
 	@echo; echo '$$ oomph check --gpu rtx-4090 examples/gpt2.py --batch-size 16'
 	@$(DEMO) --gpu rtx-4090 examples/gpt2.py --batch-size 16 || test $$? -eq 1
 
-test: PROFILE := $(if $(filter command%,$(origin PROFILE)),$(PROFILE),dev)
-test: lint unit
-	$(MAKE) suites PROFILE=$(PROFILE)
+# PyTorch is downloaded while the workspace is compiled.
+test:
+	$(MAKE) -j2 environments everything
+	$(MAKE) lint
+	$(MAKE) unit
+	$(MAKE) suites PROFILE=$(if $(filter command%,$(origin PROFILE)),$(PROFILE),dev)
 	@echo; echo 'all tests passed'
 
 # All that runs Python, from one queue; the target of a suite runs that suite by itself.
 suites: binaries environments
 	$(PYTHON) tests/run.py $(SUITE)
 
-# With the cases that take long and have one of their kind in `make test`, the search for the largest batch, and the wheel.
+# With all programs of the large kinds and the cases that take long, the documentation of the crates, the search for the largest batch, and the
+# wheel.
 test-all:
 	$(MAKE) test ALL=1 PROFILE=release
+	$(MAKE) rustdoc
 	$(PY) tests/remedies/max_batch.py --oomph $(OOMPH)
 	$(MAKE) wheel
 
@@ -72,131 +82,46 @@ build:
 GOLDEN := $(TARGET)/examples/golden
 PATCH  := $(TARGET)/examples/patch
 
-binaries:
-	cargo build --profile $(PROFILE) --locked --package oomph --package allocator --package patch --package report \
-		--bin oomph --example golden --example patch --example reread
+# With PROFILE=dev the binary of `everything`: nothing is compiled a second time.
+binaries: $(if $(filter dev,$(PROFILE)),everything)
+	$(if $(filter dev,$(PROFILE)),,cargo build --profile $(PROFILE) --locked --package oomph --package allocator --package patch --package report \
+		--bin oomph --example golden --example patch --example reread)
 
-lint:
+# One build of the workspace, with one set of features, for the binary, unit tests, examples and generators.
+everything:
+	cargo build --workspace --lib --bins --examples --tests --locked
+
+lint: setup everything
 	$(PYTHON) tests/tidy.py
 	$(PYTHON) docs/book.py --check
 	cargo fmt --all --check
 	$(MAKE) generate CHECK=1
 	cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# The documentation of the crates: no warning, no dead link.
+rustdoc:
 	RUSTDOCFLAGS='-D warnings' cargo doc --workspace --no-deps --locked --quiet
 
 # Every file and list that follows from a table; CHECK=1 names the stale ones and writes nothing. In stages: Note [Stages] in
 # crates/generate/src/main.rs. The phantom's lists of missing functions follow from NVIDIA's libraries as well, those of .venv.
 ABSENT := crates/phantom/generate.py
 
-generate:
+generate: setup
 	$(if $(CHECK),,cargo run --quiet --locked --package generate --no-default-features)
-	cargo run --quiet --locked --package generate $(if $(CHECK),-- --check)
-	cargo run --quiet --locked --package generate --no-default-features --features schemas $(if $(CHECK),-- --check)
-ifneq ($(wildcard $(VENV)/.ready),)
+	$(MAKE) everything
+	target/debug/generate $(if $(CHECK),--check)
 	$(PYTHON) $(ABSENT) $(VENV)/lib/python3*/site-packages/nvidia $(if $(CHECK),--check)
-else
-	@echo 'crates/phantom/src/generated: not compared, $(ABSENT) needs the libraries of `make setup`'
-endif
 
 unit: setup
 	cargo test --workspace --locked --quiet
 
-# The allocator model against what real PyTorch of many versions did, operation by operation.
-golden: binaries
-	$(GOLDEN) crates/trace/tests/golden/*.json.gz
+# A suite by itself: CONTRIBUTING.md says what each is about.
+$(KINDS): binaries environments
+	$(PYTHON) tests/run.py $(SUITE) --kind $@
 
-# Messages and logs: figures, cause, advice and length of the report, beside what was worked out by hand.
-messages: binaries
-	$(PYTHON) tests/messages/check.py --oomph $(OOMPH)
-
-# The allocator model against the installed PyTorch, in random programs; tests/differential/README.md has the long runs.
-differential: setup binaries
-	$(PY) tests/differential/check.py $(SUITE) --golden $(GOLDEN)
-
-# The agent's tests use the phantom that the binary carries.
-python-tests: setup binaries
-	$(PY) tests/agent/check.py $(SUITE)
-
-# Values that are known on the phantom, beside those of a CPU: cases, and random programs.
-values: setup binaries
-	$(PY) tests/values/check.py $(SUITE)
-
-# Captures and streams, beside what a GPU answers: what is forbidden, how a capture ends, the nodes of a graph.
-captures: setup binaries
-	$(PY) tests/captures/check.py $(SUITE)
-
-# Programs that PyTorch compiles, beside the same programs eager: no error, equal sizes, a peak within bounds.
-compiled: setup binaries
-	$(PY) tests/compiled/check.py $(SUITE)
-
-# The whole of it, as a user runs it: real PyTorch, real scripts, the release binary.
-system: setup binaries
-	$(PY) tests/system/run.py $(SUITE)
-
-# Programs with effects on files and servers: nothing is changed, and the programs see their effects.
-effects: setup binaries
-	$(PY) tests/effects/check.py $(SUITE)
-
-# Programs that run out for a known cause, each with a control: what explain says of them.
-causes: setup binaries
-	$(PY) tests/causes/check.py $(SUITE)
-
-# Programs that catch the out-of-memory error: the verdict, the line, and what the program made of it.
-caught: setup binaries
-	$(PY) tests/caught/check.py $(SUITE)
-
-# The live view: recorded machines, running programs, real terminals.
-top: setup binaries
-	$(PY) tests/top/check.py $(SUITE)
-
-# Programs that die under oomph run, with the phantom as the GPU.
-deaths: setup binaries
-	$(PY) tests/deaths/check.py $(SUITE)
-
-# Remedies on the device of the machine: oomph run --with and oomph run --retry, with the phantom as the GPU.
-retry: setup binaries
-	$(PY) tests/retry/check.py $(SUITE)
-
-# Looks at programs that run under oomph run: metrics, snapshots, explain --pid.
-live: setup binaries
-	$(PY) tests/live/check.py $(SUITE)
-
-# The Python package: check, explain and watch, and the pytest plugin with a project of its own.
-python-api: setup binaries $(FRAMEWORKS)/.ready
-	$(FRAMEWORKS)/bin/python tests/python_api/check.py $(SUITE)
-
-# Pairs of recorded runs with a known difference: the first request that differs, and the lines at the peak.
-against: setup binaries
-	$(PY) tests/against/check.py $(SUITE)
-
-# Programs on devices around their need: no verdict `fits` for what does not.
-limits: setup binaries
-	$(PY) tests/limits/check.py $(SUITE)
-
-# Programs whose verdict is known by arithmetic: how many are right, false or refused, by kind. Not in `make test` yet.
-fits: setup binaries
-	$(PY) tests/fits/check.py $(SUITE)
-
-# Programs without an optimizer that fill the device, and look-alikes: the loop, the bytes of a pass, the pass. Not in `make test` yet.
-blame: setup binaries
-	$(PY) tests/blame/check.py $(SUITE)
-
-leaks: setup binaries
-	$(PY) tests/leaks/check.py $(SUITE)
-
-# Every rule of lint: a program with the mistake and one without, what both hold on the phantom, and what the fix makes of it.
-mistakes: setup binaries $(if $(ALL),$(FRAMEWORKS)/.ready)
-	$(PY) tests/lint/check.py $(SUITE) $(if $(ALL),--frameworks $(FRAMEWORKS)/bin/python)
-
-# Every remedy: a program where it helps, to the byte, beside the same change made by hand; and one where it does not. Then a program
-# of each beside its patch; with ALL=1 all programs, and those remedies that need packages of their own.
-remedies: setup binaries $(if $(ALL),$(FRAMEWORKS)/.ready)
-	$(PY) tests/remedies/check.py $(SUITE) $(if $(ALL),--frameworks $(FRAMEWORKS)/bin/python)
-	$(PY) tests/remedies/patched.py $(SUITE) --patch $(PATCH) $(if $(ALL),--python $(FRAMEWORKS)/bin/python)
-
-# The extension of IPython in real kernels: rows to the byte, and what is freed.
-notebook: setup binaries $(FRAMEWORKS)/.ready
-	$(FRAMEWORKS)/bin/python tests/notebook/check.py $(SUITE)
+# Every remedy, and then a program of each beside its patch.
+remedies: binaries environments
+	$(PYTHON) tests/run.py $(SUITE) --kind remedies patched
 
 # The same in JupyterLab, by a browser: the screenshots of docs/notebook.md. CHROMIUM names the browser.
 CHROMIUM ?= /usr/bin/chromium
@@ -219,16 +144,6 @@ target/compat/transformers-%/.ready: requirements/transformers-%.txt $(VENV)/.re
 	$(@D)/bin/python -m pip install --disable-pip-version-check --progress-bar off -r $<
 	@touch $@
 
-zoo: setup binaries
-	$(PY) tests/zoo/check.py $(SUITE)
-
-crosscheck: setup binaries
-	$(PY) tests/crosscheck/check.py $(SUITE)
-
-# Launchers and frameworks: PyTorch is not installed twice. One of each kind; with ALL=1 all.
-frameworks: setup binaries $(FRAMEWORKS)/.ready
-	$(FRAMEWORKS)/bin/python tests/frameworks/check.py $(SUITE)
-
 $(FRAMEWORKS)/.ready: requirements/frameworks.txt $(VENV)/.ready
 	$(PYTHON) -m venv $(FRAMEWORKS)
 	cd $(VENV)/lib/python3*/site-packages && pwd > $(CURDIR)/$(FRAMEWORKS)/packages.pth
@@ -238,8 +153,8 @@ $(FRAMEWORKS)/.ready: requirements/frameworks.txt $(VENV)/.ready
 
 # Predictions beside records of real GPUs and beside figures that others published: docs/ACCURACY.md. The fast ones; with
 # ALL=1 all, and with UPDATE=1 kept.
-validate: setup binaries
-	$(PY) -m unittest discover -s tests/validation -t tests/validation -q
+validate: binaries environments
+	$(PYTHON) tests/run.py $(SUITE) --kind validation-tests
 	$(PY) tests/validation/compare.py $(SUITE) $(if $(UPDATE),--update)
 
 bench: setup build

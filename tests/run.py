@@ -198,6 +198,7 @@ def run_queue(arguments: argparse.Namespace, names: list[str]) -> int:
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="oomph-queue-") as folder:
         queue = Queue(arguments, Path(folder))
+        suite.heed_signals()
         try:
             queue.run(names, "shared", arguments.jobs + 1)
             together = time.perf_counter() - began

@@ -149,6 +149,7 @@ def run(suite: str, cases: list[Case], arguments: argparse.Namespace, heading: s
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="oomph-suite-", ignore_cleanup_errors=True) as folder:
         try:
+            heed_signals()
             outcomes = _Runner(suite, chosen, max(1, arguments.jobs), Path(folder)).run()
         except KeyboardInterrupt:
             print("interrupted")
@@ -174,6 +175,12 @@ def conclude(outcomes: list[Outcome], left: int, elapsed: float) -> int:
     before = slots.describe_suite(outcomes[0].suite) if outcomes else ""
     print(f"{before}{counts['ok']} passed, {counts['FAILED']} failed{rest} ({elapsed:.0f} s, {cpu:.0f} s of CPU)", flush=True)
     return 1 if failed or not outcomes else 0
+
+
+def heed_signals() -> None:
+    """Lets SIGTERM end a run as Ctrl-C does, and both in a job that a shell started with SIGINT ignored."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
 
 
 class _Runner:

@@ -6,8 +6,7 @@
 //! # Note `[Stages]`
 //! `lint`, `patch` and `diagnose` contain generated lists of their modules. A list that names a deleted file does not compile, and a page
 //! written from the old list lacks the new rule. `make generate` therefore runs twice: without the feature `pages` first, which
-//! compiles none of these crates and writes the sources; then with it, which writes the pages from the new sources. The last stage has
-//! the feature `schemas`: only this build compiles the crates of reports with schemars.
+//! compiles none of these crates and writes the sources; then with it, which writes the pages and the JSON schemas from the new sources.
 #![expect(clippy::format_collect, reason = "a generated text is short, and its speed does not matter")]
 
 mod actions;
@@ -24,7 +23,7 @@ mod output;
 #[cfg(feature = "pages")]
 mod reference;
 mod remedy_lists;
-#[cfg(feature = "schemas")]
+#[cfg(feature = "pages")]
 mod schemas;
 mod variables;
 
@@ -63,7 +62,7 @@ fn list_outputs() -> Result<Vec<Output>, GenerateError> {
     outputs.extend(causes::write()?);
     #[cfg(feature = "pages")]
     outputs.extend([lint_pages::write(), command_line::write()]);
-    #[cfg(feature = "schemas")]
+    #[cfg(feature = "pages")]
     outputs.extend(schemas::write());
     Ok(outputs)
 }
