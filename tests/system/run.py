@@ -57,7 +57,7 @@ def main() -> int:
 def _cases(workshop: Workshop) -> list[suite.Case]:
     named = [(f"{theme}: {case.name}", case) for theme, module in THEMES.items() for case in module.CASES]
     return [
-        suite.Case(name, partial(_run, workshop, f"{number:03}", case), case.memory, case.alone, case.is_long, case.is_extra)
+        suite.Case(name, partial(_run, workshop, f"{number:03}", case), case.memory, case.alone, is_long=case.is_long, is_extra=case.is_extra)
         for number, (name, case) in enumerate(named, 1)
     ]
 
