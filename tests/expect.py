@@ -45,7 +45,7 @@ class Type:
 
 
 def is_number(value: object) -> bool:
-    """True for a number of TOML; Python counts `true` as one."""
+    """True for a number of TOML; Python counts `true` as a number."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
@@ -70,7 +70,7 @@ def is_end(value: object) -> bool:
 
 
 def list_of(name: str, accepts: Callable[[object], bool]) -> Type:
-    """A list of values that are accepted, with at least one."""
+    """A list of accepted values, not empty."""
     return Type(f"a list of {name}", lambda value: isinstance(value, list) and value != [] and all(map(accepts, value)))
 
 
