@@ -22,8 +22,8 @@ HERE = Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent), str(HERE)]
 
 import expect
-import judge as judging
 import suite
+from judge import GIB, STATUS, WORDS
 from parts import world as worlds
 from parts.handling import CASES
 from parts.world import World
@@ -131,14 +131,14 @@ def answers(expected: dict, report: dict, done: subprocess.CompletedProcess):
         if FIT_WORDS[report["verdict"]] not in allowed:
             yield f"verdict {report['verdict']}, expected {allowed}"
         return
-    word = judging.WORDS[report["verdict"]]
-    if word not in allowed or done.returncode != judging.STATUS[word]:
+    word = WORDS[report["verdict"]]
+    if word not in allowed or done.returncode != STATUS[word]:
         yield f"verdict {word} and exit status {done.returncode}, expected {allowed} ({report.get('reason')})"
     is_seen = SEEN in done.stderr.splitlines()
     if is_seen != expected.get("seen", True):
         yield f"the program printed `{SEEN}`: {is_seen}"
     need = (report.get("need") or {}).get("device_bytes", 0)
-    if need < expected.get("reaches_gib", 0) * judging.GIB:
+    if need < expected.get("reaches_gib", 0) * GIB:
         yield f"a need of {need} bytes: the run without a limit did not come to the request"
 
 
