@@ -221,8 +221,8 @@ def conclude(failed: list[str], together: float, elapsed: float, jobs: int) -> i
     print("\n".join(f"FAILED {case}" for case in cases))
     FAILED.parent.mkdir(parents=True, exist_ok=True)
     FAILED.write_text(json.dumps(sorted(set(failed))), encoding="utf-8")
-    ended_well = sum(outcome.word == "ok" for outcome in outcomes)
-    print(f"suites that failed: {', '.join(sorted(set(failed))) or 'none'}\n{ended_well} passed, {len(cases)} failed", flush=True)
+    ended_well, left_open = (sum(outcome.word == word for outcome in outcomes) for word in ("ok", "open"))
+    print(f"suites that failed: {', '.join(sorted(set(failed))) or 'none'}\n{ended_well} passed, {len(cases)} failed, {left_open} open", flush=True)
     return 1 if failed else 0
 
 

@@ -1,4 +1,5 @@
-"""Checks what no compiler checks: licences, opening comments, lengths of files, arrows, circles, names, prose, rule pages, variables.
+"""Checks what no compiler checks: licences, opening comments, lengths of files, arrows, circles, names, prose, rule pages, variables,
+known answers of programs.
 
     python3 tests/tidy.py              the problems
     python3 tests/tidy.py --measure    the figures behind them
@@ -11,7 +12,8 @@ import re
 import subprocess
 import sys
 
-from tidying import circles, names, prose, repeats, words
+import expect
+from tidying import blocks, circles, names, prose, repeats, words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The most lines of a source file, and of a file of tests.
@@ -54,7 +56,7 @@ def main() -> None:
     if sys.argv[1:2] == ["--list"]:
         return list_comments(" ".join(sys.argv[2:]))
     packages = json.loads(run("cargo", "metadata", "--format-version", "1", "--locked"))["packages"]
-    problems = [*licences(packages), *arrows(packages), *files(), *wording(), *naming(), *untied(), *variables()]
+    problems = [*licences(packages), *arrows(packages), *files(), *wording(), *naming(), *untied(), *variables(), *blocks.problems(list_files("tests/*.py"))]
     print("\n".join(problems) or "tidy")
     sys.exit(bool(problems))
 
@@ -93,9 +95,9 @@ def files():
     for name in list_files("*.rs", "*.py"):
         lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
         opening = next((line for line in lines if line.strip() and not line.startswith(("#!", "// Note"))), "")
-        # A program of `tests/caught` or `tests/fits` opens with the expected result, and the reason; a case of `tests/notebook` with the arithmetic.
+        # A program with a known answer opens with the answer (tests/expect.py), a case of `tests/notebook` with the arithmetic.
         is_case = re.match(r"tests/notebook/(work|blind)", name) and opening.startswith("# ")
-        if not is_case and not opening.startswith(("//!", '"""', 'r"""', "# vram = ")):
+        if not is_case and not opening.startswith(("//!", '"""', 'r"""', expect.OPENING)):
             yield f"{name}: opens with `{opening[:60]}`, expected a comment that says what the file is for"
         most = LINES if prose.is_source(prose.part_of(name)) else TEST_LINES
         if len(lines) > most and "/generated/" not in name:

@@ -1,7 +1,7 @@
 """The causes of running out of memory: a program with the cause, the same program without it, and the expected findings.
 
 A folder of `cases/` is one case: `program.py` has the cause, `control.py` does not. Lines that may be blamed bear the comment
-`# the cause`. The block `# /// case` in `program.py` sets the fields of `Program`, each to a Python literal. A text is `texts/NAME.txt`: causes that
+`# the cause`. The block of `program.py` (tests/expect.py) sets the fields of `Program`. A text is `texts/NAME.txt`: causes that
 no program can show on a phantom GPU, such as a kernel that kills, and wordings of other versions and tools.
 
 Most programs record Python stacks alone; `retained_graph`, `optimizer_state` and `grad_recorded_in_eval` record C++ stacks too, as
@@ -11,9 +11,10 @@ Windows does not run here. For `wsl` the program lies on a drive of Windows, whe
 held by no process.
 """
 
-import ast
 from dataclasses import dataclass
 from pathlib import Path
+
+import expect
 
 HERE = Path(__file__).resolve().parent
 # The first finding on a message that shows no more than a full device.
@@ -53,11 +54,7 @@ class Program:
 
 
 def _read_program(folder: Path) -> Program:
-    lines = (folder / "program.py").read_text(encoding="utf-8").splitlines()
-    start = lines.index("# /// case")
-    end = lines.index("# ///", start)
-    pairs = (line.removeprefix("#").split("=", 1) for line in lines[start + 1 : end])
-    fields = {key.strip(): ast.literal_eval(value.strip()) for key, value in pairs}
+    fields = expect.read(folder / "program.py")
     lists = {key: tuple(value) for key, value in fields.items() if isinstance(value, list)}
     return Program(folder.name, **fields | lists)
 

@@ -1,7 +1,10 @@
-# vram = 4GiB
-# verdict = no difference up to the end of B: \d+ requests are equal; B ended after step 1 with ValueError \(crash.py:20\)
-# lines = none
+# /// expect
+# run = "against"
+# vram = "4GiB"
+# sentence = 'no difference up to the end of B: \d+ requests are equal; B ended after step 1 with ValueError \(crash.py:23\)'
+# largest = "none"
 # status = 1
+# ///
 """B raises an exception in its second step, after the same forward as in A; every step has the same peak."""
 
 import sys

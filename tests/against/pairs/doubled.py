@@ -1,6 +1,9 @@
-# vram = 4GiB
-# verdict = the runs part at step 1, doubled.py:19: 64.00 MiB in A, 128.00 MiB in B; the peak is 64.00 MiB higher in B
-# lines = doubled.py:19 64.00 MiB 128.00 MiB
+# /// expect
+# run = "against"
+# vram = "4GiB"
+# sentence = "the runs part at step 1, doubled.py:22: 64.00 MiB in A, 128.00 MiB in B; the peak is 64.00 MiB higher in B"
+# largest = "doubled.py:22 64.00 MiB 128.00 MiB"
+# ///
 """One line asks for 64 MiB, or for 128 MiB. It is alive while each step reaches its peak, so the peaks differ by as much."""
 
 import sys

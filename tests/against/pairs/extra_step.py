@@ -1,6 +1,9 @@
-# vram = 4GiB
-# verdict = no difference: \d+ requests of 3 steps are equal; peak \S+ MiB in both
-# also = B goes on for 1 step
+# /// expect
+# run = "against"
+# vram = "4GiB"
+# sentence = 'no difference: \d+ requests of 3 steps are equal; peak \S+ MiB in both'
+# says = ["B goes on for 1 step"]
+# ///
 """Three steps, or four of the same kind."""
 
 import sys

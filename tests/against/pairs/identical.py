@@ -1,6 +1,9 @@
-# vram = 4GiB
-# verdict = no difference: \d+ requests of 3 steps are equal; peak \S+ MiB in both
-# lines = none
+# /// expect
+# run = "against"
+# vram = "4GiB"
+# sentence = 'no difference: \d+ requests of 3 steps are equal; peak \S+ MiB in both'
+# largest = "none"
+# ///
 """The same program twice: adaptive state from the first step on, and a convolution."""
 
 import torch

@@ -1,7 +1,10 @@
-# vram = 4GiB
-# verdict = the requests are equal, and B keeps more: kept.py:20 has 64.00 MiB more at the peak; the peak is 64.00 MiB higher in B
-# lines = kept.py:20 32.00 MiB 96.00 MiB
-# also = kept from step 1 on
+# /// expect
+# run = "against"
+# vram = "4GiB"
+# sentence = "the requests are equal, and B keeps more: kept.py:23 has 64.00 MiB more at the peak; the peak is 64.00 MiB higher in B"
+# largest = "kept.py:23 32.00 MiB 96.00 MiB"
+# says = ["kept from step 1 on"]
+# ///
 """Both runs ask for the same memory. B keeps the tensor of each of three steps, so two of the earlier ones are alive at the peak."""
 
 import sys

@@ -1,6 +1,9 @@
-# vram = 4GiB
-# verdict = the runs part at step 2, one_sided.py:18: 48.00 MiB only in B; the peak is 48.00 MiB higher in B
-# lines = one_sided.py:18 0 B 48.00 MiB
+# /// expect
+# run = "against"
+# vram = "4GiB"
+# sentence = "the runs part at step 2, one_sided.py:21: 48.00 MiB only in B; the peak is 48.00 MiB higher in B"
+# largest = "one_sided.py:21 0 B 48.00 MiB"
+# ///
 """B also makes a tensor of 48 MiB at the start of its second step, whose forward has the peak of A: the gradients are still alive."""
 
 import sys

@@ -1,6 +1,9 @@
-# vram = 4GiB
-# verdict = the runs part at step 1, order.py:\d+: the same requests come in another order; peak \S+ MiB in both
-# lines = none
+# /// expect
+# run = "against"
+# vram = "4GiB"
+# sentence = 'the runs part at step 1, order.py:\d+: the same requests come in another order; peak \S+ MiB in both'
+# largest = "none"
+# ///
 """Two tensors of different sizes, in this order or the other. Both are alive at once, so the peak is the same."""
 
 import sys

@@ -1,6 +1,9 @@
-# vram = 4GiB
-# verdict = the runs part at step 2, runs_out.py:19: 64.00 MiB in A, 8.00 GiB in B, where memory ran out
+# /// expect
+# run = "against"
+# vram = "4GiB"
+# sentence = "the runs part at step 2, runs_out.py:22: 64.00 MiB in A, 8.00 GiB in B, where memory ran out"
 # status = 1
+# ///
 """From the second step on B asks for 8 GiB, which the device of 4 GiB cannot serve; A asks for 64 MiB."""
 
 import sys

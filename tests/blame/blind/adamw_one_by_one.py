@@ -1,10 +1,12 @@
-# vram = 6GiB
-# truth = fits
-# cause = optimizer
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = 19 x 4096^2 x 4 B = 1216 MiB of weights, with gradients and two moments 4864; foreach=False updates one weight at a time, so its temporaries are at most 2 x 64 MiB: 4992 + small + 410 of 6144 MiB; with foreach they were 1216: 6490
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "optimizer"
+# no_finding = ["optimizer-state", "need-exceeds-device"]
+# why = "19 x 4096^2 x 4 B = 1216 MiB of weights, with gradients and two moments 4864; foreach=False updates one weight at a time, so its temporaries are at most 2 x 64 MiB: 4992 + small + 410 of 6144 MiB; with foreach they were 1216: 6490"
+# ///
 """Demand forecast from a long window of features; the optimizer updates one weight at a time to save memory."""
 
 import torch

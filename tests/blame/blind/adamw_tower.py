@@ -1,10 +1,13 @@
-# vram = 6GiB
-# truth = runs out
-# cause = optimizer
-# lines = 37
-# keeps = -
-# saves_mib = -
-# why = 20 x 4096 x 4096 x 4 B = 1280 MiB of weights and as much of gradients fit; AdamW adds two moments (2560 MiB: 5120 in all) and in its step the square roots of one (1280 MiB): 6400 + 410 of 6144 MiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "optimizer"
+# first_finding = ["optimizer-state", "need-exceeds-device"]
+# lines = [40]
+# why = "20 x 4096 x 4096 x 4 B = 1280 MiB of weights and as much of gradients fit; AdamW adds two moments (2560 MiB: 5120 in all) and in its step the square roots of one (1280 MiB): 6400 + 410 of 6144 MiB"
+# ///
 """Regression of molecular energies from fingerprints with a deep, wide tower."""
 
 import torch

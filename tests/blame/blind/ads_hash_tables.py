@@ -1,10 +1,13 @@
-# vram = 12GiB
-# truth = runs out
-# cause = weights
-# lines = 22, 41
-# keeps = -
-# saves_mib = -
-# why = a table of 10,000,000 x 32 x 4 B is 1221 MiB; twelve are 14.3 GiB, and the device has 11.6: the tenth does not fit
+# /// expect
+# run = "check"
+# vram = "12GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "weights"
+# first_finding = ["need-exceeds-device"]
+# lines = [25, 44]
+# why = "a table of 10,000,000 x 32 x 4 B is 1221 MiB; twelve are 14.3 GiB, and the device has 11.6: the tenth does not fit"
+# ///
 """Click prediction on hashed categorical features, one large embedding table per field."""
 
 import torch

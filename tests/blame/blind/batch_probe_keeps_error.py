@@ -1,10 +1,13 @@
-# vram = 6GiB
-# truth = runs out
-# cause = exception
-# lines = 26, 32, 44, 45
-# keeps = -
-# saves_mib = -
-# why = a batch of 28672 needs 448 MiB for each of 12 layers and is too large; the stored error's traceback holds its frames and with them 4.9 GiB of activations, so the half batch, which needs 4.3 GiB with weights and gradients (2 x 768), does not find 224 MiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "exception"
+# first_finding = ["exception-holds-frames"]
+# lines = [29, 35, 47, 48]
+# why = "a batch of 28672 needs 448 MiB for each of 12 layers and is too large; the stored error's traceback holds its frames and with them 4.9 GiB of activations, so the half batch, which needs 4.3 GiB with weights and gradients (2 x 768), does not find 224 MiB"
+# ///
 """Halves the batch once if the first does not fit, and then trains a denoiser of wind measurements."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
-# truth = runs out
-# cause = attention
-# lines = 24, 39
-# keeps = -
-# saves_mib = -
-# why = nn.MultiheadAttention returns its weights unless told otherwise and so builds the matrix: 4 recordings x 8 heads x 6000^2 x 4 B = 4395 MiB, and its softmax another 4395: 8790 + 410 of 8192 MiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "attention"
+# first_finding = ["attention-matrix"]
+# lines = [27, 42]
+# why = "nn.MultiheadAttention returns its weights unless told otherwise and so builds the matrix: 4 recordings x 8 heads x 6000^2 x 4 B = 4395 MiB, and its softmax another 4395: 8790 + 410 of 8192 MiB"
+# ///
 """Detects bird song in long spectrograms with a single attention layer over all frames."""
 
 import torch

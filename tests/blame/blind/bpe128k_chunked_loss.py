@@ -1,10 +1,12 @@
-# vram = 4GiB
-# truth = fits
-# cause = logits
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = logits of 512 tokens x 128256 x 4 B = 250 MiB, recomputed by the checkpoint, four copies at a time = 1002 MiB; table, its gradients (two while a chunk's are added to the sum) and the optimizer's momentum 4-5 x 125 MiB; all 4096 at once would need 4 x 2004 MiB
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "logits"
+# no_finding = ["vocabulary-logits"]
+# why = "logits of 512 tokens x 128256 x 4 B = 250 MiB, recomputed by the checkpoint, four copies at a time = 1002 MiB; table, its gradients (two while a chunk's are added to the sum) and the optimizer's momentum 4-5 x 125 MiB; all 4096 at once would need 4 x 2004 MiB"
+# ///
 """Fine-tunes a tiny language model with a large vocabulary; the loss is computed in recomputed chunks."""
 
 import torch

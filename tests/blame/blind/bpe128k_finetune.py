@@ -1,10 +1,13 @@
-# vram = 4GiB
-# truth = runs out
-# cause = logits
-# lines = 28, 37, 38
-# keeps = -
-# saves_mib = -
-# why = 4 x 1024 tokens x 128256 words x 4 B = 2004 MiB of logits, and cross_entropy's log_softmax as much: 4008 + 410 of 4096 MiB, next to the 126 MiB of the table; the rest is small
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "logits"
+# first_finding = ["vocabulary-logits"]
+# lines = [31, 40, 41]
+# why = "4 x 1024 tokens x 128256 words x 4 B = 2004 MiB of logits, and cross_entropy's log_softmax as much: 4008 + 410 of 4096 MiB, next to the 126 MiB of the table; the rest is small"
+# ///
 """Fine-tunes a tiny language model that keeps the tokenizer of a big one."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
-# truth = runs out
-# cause = fragmentation
-# lines = 24, 35
-# keeps = -
-# saves_mib = -
-# why = lifted words are 548 x length x 1024 x 4 B = 856 to 1516 MiB and codes 0.625 of that; a bucket's words need a new segment since the last one's block is smaller, and its codes are cut from that block and pin its rest (about 0.28 of it): at the last codes (948 MiB) 5.7 of 7.6 GiB are allocated and 1.6 reserved in pieces under 400 MiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "fragmentation"
+# first_finding = ["fragmentation"]
+# lines = [27, 38]
+# why = "lifted words are 548 x length x 1024 x 4 B = 856 to 1516 MiB and codes 0.625 of that; a bucket's words need a new segment since the last one's block is smaller, and its codes are cut from that block and pin its rest (about 0.28 of it): at the last codes (948 MiB) 5.7 of 7.6 GiB are allocated and 1.6 reserved in pieces under 400 MiB"
+# ///
 """Encodes video captions in buckets of growing length, shortest first, and keeps the codes for clustering."""
 
 import torch

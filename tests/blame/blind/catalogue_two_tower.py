@@ -1,10 +1,13 @@
-# vram = 8GiB
-# truth = runs out
-# cause = logits
-# lines = 27, 28
-# keeps = -
-# saves_mib = -
-# why = 4096 sessions x 300000 products x 4 B = 4688 MiB of scores, and as much for their log_softmax: 9375 + 410 of 8192 MiB; the products are 300000 x 64 x 4 B = 73 MiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "logits"
+# first_finding = ["vocabulary-logits"]
+# lines = [30, 31]
+# why = "4096 sessions x 300000 products x 4 B = 4688 MiB of scores, and as much for their log_softmax: 9375 + 410 of 8192 MiB; the products are 300000 x 64 x 4 B = 73 MiB"
+# ///
 """Next-product recommendation: a session tower is scored against the whole catalogue."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
-# truth = runs out
-# cause = optimizer
-# lines = 43
-# keeps = -
-# saves_mib = -
-# why = 24 x 4096^2 x 4 B = 1536 MiB of weights and as much of gradients; centered RMSprop with momentum has three buffers (4608 MiB): 7680 + 410 of 8192 MiB before the step's own averages of another 1536 MiB: 9626
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "optimizer"
+# first_finding = ["optimizer-state", "need-exceeds-device"]
+# lines = [46]
+# why = "24 x 4096^2 x 4 B = 1536 MiB of weights and as much of gradients; centered RMSprop with momentum has three buffers (4608 MiB): 7680 + 410 of 8192 MiB before the step's own averages of another 1536 MiB: 9626"
+# ///
 """Actor-critic on a simulated warehouse; RMSprop with the settings of an old paper (centered, with momentum)."""
 
 import torch

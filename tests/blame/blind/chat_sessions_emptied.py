@@ -1,10 +1,12 @@
-# vram = 6GiB
-# truth = fits
-# cause = fragmentation
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = empty_cache() returns the warm-up's 3840 MiB, so each short session has a segment of 160 MiB, and those of the 14 that end can be released for the long ones: 14 x 160 + 6 x 320 = 4160 MiB; the peak is 28 x 160 = 4480 + 410 of 6144 MiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "fragmentation"
+# no_finding = ["fragmentation"]
+# why = "empty_cache() returns the warm-up's 3840 MiB, so each short session has a segment of 160 MiB, and those of the 14 that end can be released for the long ones: 14 x 160 + 6 x 320 = 4160 MiB; the peak is 28 x 160 = 4480 + 410 of 6144 MiB"
+# ///
 """Keeps key-value caches of chat sessions; the warm-up's memory is given back, so each cache has a segment to itself."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 6GiB
-# truth = runs out
-# cause = fragmentation
-# lines = 21, 25, 28, 33
-# keeps = -
-# saves_mib = -
-# why = a short session is 40 x 2048 x 8 x 128 x 2 B = 160 MiB; the 32 are cut from the warm-up's one cached segment of 5120 MiB, so the 16 that end leave holes of 160 MiB (2560 in all) in a segment that is in use; a long session needs 320, and beside the segment there is room for one: 3200 of 5734 MiB would be in use
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "fragmentation"
+# first_finding = ["fragmentation"]
+# lines = [24, 28, 31, 36]
+# why = "a short session is 40 x 2048 x 8 x 128 x 2 B = 160 MiB; the 32 are cut from the warm-up's one cached segment of 5120 MiB, so the 16 that end leave holes of 160 MiB (2560 in all) in a segment that is in use; a long session needs 320, and beside the segment there is room for one: 3200 of 5734 MiB would be in use"
+# ///
 """Keeps key-value caches of chat sessions; every other session ends, and longer ones begin."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
-# truth = runs out
-# cause = activations
-# lines = 24, 25, 39, 43, 53, 54
-# keeps = -
-# saves_mib = -
-# why = at full resolution a map of 32 channels is 4 x 32 x 112^3 x 4 B = 686 MiB; each of the two blocks there saves convolution, norm and ReLU twice (4 x 686), with the 96-channel concatenation of 2058; with the coarser levels about 11.4 + 0.4 of 8 GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "activations"
+# first_finding = ["batch-too-large", "need-exceeds-device"]
+# lines = [27, 28, 42, 46, 56, 57]
+# why = "at full resolution a map of 32 channels is 4 x 32 x 112^3 x 4 B = 686 MiB; each of the two blocks there saves convolution, norm and ReLU twice (4 x 686), with the 96-channel concatenation of 2058; with the coarser levels about 11.4 + 0.4 of 8 GiB"
+# ///
 """Organ segmentation in CT volumes with a small three-dimensional U-Net, batch of four patches."""
 
 import torch

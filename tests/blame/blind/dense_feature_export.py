@@ -1,10 +1,14 @@
-# vram = 4GiB
-# truth = runs out
-# cause = last-iteration
-# lines = 22, 38
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "last-iteration"
+# first_finding = ["saved-intermediates"]
+# lines = [26, 42]
 # saves_mib = 1536
-# why = features are 6 x 64 x 1024 x 1024 x 4 B = 1536 MiB; a layer's input and output are 3072 MiB + 72 for the frames' buffer, and the last batch's features, still named, another 1536: 4680 + 410 of 4096 MiB
+# why = "features are 6 x 64 x 1024 x 1024 x 4 B = 1536 MiB; a layer's input and output are 3072 MiB + 72 for the frames' buffer, and the last batch's features, still named, another 1536: 4680 + 410 of 4096 MiB"
+# ///
 """Exports a summary of dense features of satellite frames, batch after batch."""
 
 import torch

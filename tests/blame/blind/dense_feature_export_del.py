@@ -1,10 +1,12 @@
-# vram = 4GiB
-# truth = fits
-# cause = last-iteration
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = features are deleted before the next batch, so a layer's input and output of 1536 MiB each and 72 MiB for the frames' buffer are the peak: 3144 + 410 of 4096 MiB
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "last-iteration"
+# no_finding = ["saved-intermediates"]
+# why = "features are deleted before the next batch, so a layer's input and output of 1536 MiB each and 72 MiB for the frames' buffer are the peak: 3144 + 410 of 4096 MiB"
+# ///
 """Exports a summary of dense features of satellite frames; features are dropped before the next batch."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 6GiB
-# truth = runs out
-# cause = stale-gradients
-# lines = 37, 41, 48
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "stale-gradients"
+# first_finding = ["gradients-alive-in-forward"]
+# lines = [41, 45, 52]
 # saves_mib = 1664
-# why = 26 x 4096^2 x 4 B = 1664 MiB of weights; the last step's gradients, as much, are alive while the accounts are scored: accounts, a layer's input and its output are 3 x 65536 x 4096 x 4 B = 3072 MiB: 6400 + 410 of 6144 MiB; without the gradients 4736 + 410
+# why = "26 x 4096^2 x 4 B = 1664 MiB of weights; the last step's gradients, as much, are alive while the accounts are scored: accounts, a layer's input and its output are 3 x 65536 x 4096 x 4 B = 3072 MiB: 6400 + 410 of 6144 MiB; without the gradients 4736 + 410"
+# ///
 """Fraud detection: after every epoch all accounts are scored in one wide pass, without gradients."""
 
 from dataclasses import dataclass

@@ -1,10 +1,12 @@
-# vram = 4GiB
-# truth = fits
-# cause = pairwise
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = a chunk of 256 galaxies against 60000 has differences of 256 x 60000 x 6 x 4 B = 352 MiB, their squares as much, and sums of 59 MiB: under 900 MiB with the last ones; all pairs at once would be 80 GiB
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "pairwise"
+# no_finding = ["pairwise-by-broadcasting"]
+# why = "a chunk of 256 galaxies against 60000 has differences of 256 x 60000 x 6 x 4 B = 352 MiB, their squares as much, and sums of 59 MiB: under 900 MiB with the last ones; all pairs at once would be 80 GiB"
+# ///
 """Nearest neighbours of galaxies in colour space, a chunk of rows at a time."""
 
 import torch

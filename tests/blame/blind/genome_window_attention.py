@@ -1,10 +1,13 @@
-# vram = 12GiB
-# truth = runs out
-# cause = attention
-# lines = 28, 29, 30
-# keeps = -
-# saves_mib = -
-# why = the scores of 12 heads over 12288 bases are 12 x 12288^2 x 4 B = 6912 MiB; dividing them makes a second matrix of that size: 13824 + 410 of 12288 MiB
+# /// expect
+# run = "check"
+# vram = "12GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "attention"
+# first_finding = ["attention-matrix"]
+# lines = [31, 32, 33]
+# why = "the scores of 12 heads over 12288 bases are 12 x 12288^2 x 4 B = 6912 MiB; dividing them makes a second matrix of that size: 13824 + 410 of 12288 MiB"
+# ///
 """Promoter detection on DNA windows; attention over all bases is written out by hand."""
 
 import math

@@ -1,10 +1,12 @@
-# vram = 6GiB
-# truth = fits
-# cause = attention
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = a block of 512 queries has scores of 12 x 512 x 12288 x 4 B = 288 MiB; with the scaled copy and the softmax 864 MiB at a time, and 24 outputs of 12 x 512 x 16 x 4 B = 0.4 MiB; the whole matrix would be 6912 MiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "attention"
+# no_finding = ["attention-matrix"]
+# why = "a block of 512 queries has scores of 12 x 512 x 12288 x 4 B = 288 MiB; with the scaled copy and the softmax 864 MiB at a time, and 24 outputs of 12 x 512 x 16 x 4 B = 0.4 MiB; the whole matrix would be 6912 MiB"
+# ///
 """Scores promoters in long DNA windows; attention is computed for 512 bases at a time."""
 
 import math

@@ -1,10 +1,14 @@
-# vram = 6GiB
-# truth = runs out
-# cause = earlier-model
-# lines = 19, 32, 33, 42, 43, 50, 52
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "earlier-model"
+# first_finding = ["earlier-model-alive"]
+# lines = [23, 36, 37, 46, 47, 54, 56]
 # saves_mib = 5120
-# why = a fold's model is 20 x 2048^2 x 4 B = 320 MiB, with gradients and two moments 1280 MiB, which stay in `runs`; the fifth fold would end at 5 x 1280 + 320 for the step = 6720 + 410 of 6144 MiB, one alone needs 1600
+# why = "a fold's model is 20 x 2048^2 x 4 B = 320 MiB, with gradients and two moments 1280 MiB, which stay in `runs`; the fifth fold would end at 5 x 1280 + 320 for the step = 6720 + 410 of 6144 MiB, one alone needs 1600"
+# ///
 """Five-fold cross-validation of a glucose forecast; the fold with the best loss is picked at the end."""
 
 import torch

@@ -1,10 +1,12 @@
-# vram = 3GiB
-# truth = fits
-# cause = earlier-model
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = a fold's model of 320 MiB, with gradients, two moments and the step's temporaries 1600 MiB, lives in fit_fold() only; the list has its loss: 1610 + 410 of 3072 MiB
+# /// expect
+# run = "check"
+# vram = "3GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "earlier-model"
+# no_finding = ["earlier-model-alive"]
+# why = "a fold's model of 320 MiB, with gradients, two moments and the step's temporaries 1600 MiB, lives in fit_fold() only; the list has its loss: 1610 + 410 of 3072 MiB"
+# ///
 """Five-fold cross-validation of a glucose forecast; only the losses of the folds are kept."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 5GiB
-# truth = runs out
-# cause = evaluation
-# lines = 27, 47
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "5GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "evaluation"
+# first_finding = ["grad-recorded-in-eval"]
+# lines = [31, 51]
 # saves_mib = 4864
-# why = a map of 256 x 256 x 1024 x 4 B is 256 MiB; for each of ten layers the teacher saves its input and its convolution (20 x 256 and one more), 5.2 GiB, and one more for the sum: 5675 + 410 of 5120 MiB; without gradients it needs three maps
+# why = "a map of 256 x 256 x 1024 x 4 B is 256 MiB; for each of ten layers the teacher saves its input and its convolution (20 x 256 and one more), 5.2 GiB, and one more for the sum: 5675 + 410 of 5120 MiB; without gradients it needs three maps"
+# ///
 """Distils a keyword spotter into a small student; the teacher is only asked for its logits."""
 
 import torch

@@ -1,10 +1,12 @@
-# vram = 5GiB
-# truth = fits
-# cause = evaluation
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = neither the teacher's weights nor its input need gradients, so nothing is saved: three maps of 256 MiB + 40 for the spectrogram, about 0.8 + 0.4 of 5 GiB; the student saves 7 x 64 MiB
+# /// expect
+# run = "check"
+# vram = "5GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "evaluation"
+# no_finding = ["grad-recorded-in-eval"]
+# why = "neither the teacher's weights nor its input need gradients, so nothing is saved: three maps of 256 MiB + 40 for the spectrogram, about 0.8 + 0.4 of 5 GiB; the student saves 7 x 64 MiB"
+# ///
 """Distils a keyword spotter into a small student; the teacher's weights are frozen, so its forward saves nothing."""
 
 import torch

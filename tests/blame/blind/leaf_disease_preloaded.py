@@ -1,10 +1,14 @@
-# vram = 6GiB
-# truth = runs out
-# cause = data-on-device
-# lines = 21, 44
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "data-on-device"
+# first_finding = ["dataset-on-gpu"]
+# lines = [25, 48]
 # saves_mib = 4176
-# why = 22 shards of 1024 x 3 x 128^2 x 4 B = 192 MiB are 4224 MiB; a step has 768 MiB for each of the first convolution's output, its ReLU and their gradients, 2305 MiB in all: 6529 + 410 of 6144 MiB; a batch of photographs is 48 MiB
+# why = "22 shards of 1024 x 3 x 128^2 x 4 B = 192 MiB are 4224 MiB; a step has 768 MiB for each of the first convolution's output, its ReLU and their gradients, 2305 MiB in all: 6529 + 410 of 6144 MiB; a batch of photographs is 48 MiB"
+# ///
 """Classifies leaf diseases; all photographs are decoded to float and put on the GPU before training."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 12GiB
-# truth = runs out
-# cause = pairwise
-# lines = 28, 29
-# keeps = -
-# saves_mib = -
-# why = 4 clouds of 12288 x 12288 pairs x 3 coordinates x 4 B = 6912 MiB for the differences, and as much again for their squares: 13824 + 410 of 12288 MiB
+# /// expect
+# run = "check"
+# vram = "12GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "pairwise"
+# first_finding = ["pairwise-by-broadcasting"]
+# lines = [31, 32]
+# why = "4 clouds of 12288 x 12288 pairs x 3 coordinates x 4 B = 6912 MiB for the differences, and as much again for their squares: 13824 + 410 of 12288 MiB"
+# ///
 """Completes lidar point clouds; the Chamfer distance compares every predicted with every measured point."""
 
 import torch

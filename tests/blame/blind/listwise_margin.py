@@ -1,10 +1,13 @@
-# vram = 8GiB
-# truth = runs out
-# cause = pairwise
-# lines = 21, 22, 23
-# keeps = -
-# saves_mib = -
-# why = 24000 x 24000 pairs are 2197 MiB in float32; the gaps, the wanted order, their product and the margin less the product are four such matrices at once: 8788 + 410 of 8192 MiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "pairwise"
+# first_finding = ["pairwise-by-broadcasting"]
+# lines = [24, 25, 26]
+# why = "24000 x 24000 pairs are 2197 MiB in float32; the gaps, the wanted order, their product and the margin less the product are four such matrices at once: 8788 + 410 of 8192 MiB"
+# ///
 """Learns to rank search results by a margin over all pairs of one long result list."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 2GiB
-# truth = runs out
-# cause = loaded-twice
-# lines = 37, 38
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "2GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "loaded-twice"
+# first_finding = ["weights-loaded-twice"]
+# lines = [41, 42]
 # saves_mib = 464
-# why = 29 x 2048^2 x 4 B = 464 MiB of weights; with gradients and momentum 1392 MiB, and the checkpoint, loaded to the device and still named during training, another 464: 1856 + 410 of 2048 MiB
+# why = "29 x 2048^2 x 4 B = 464 MiB of weights; with gradients and momentum 1392 MiB, and the checkpoint, loaded to the device and still named during training, another 464: 1856 + 410 of 2048 MiB"
+# ///
 """Resumes training of a small model for menu translation from a checkpoint."""
 
 import os

@@ -1,10 +1,13 @@
-# vram = 12GiB
-# truth = runs out
-# cause = activations
-# lines = 40
-# keeps = -
-# saves_mib = -
-# why = ResNet-50 saves about 83 MiB for an image of 224 x 224 (outputs of convolutions, norms and ReLUs): 192 images are 15.6 GiB + 0.4, and the device has 12; weights, gradients and momentum are 3 x 90 MiB
+# /// expect
+# run = "check"
+# vram = "12GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "activations"
+# first_finding = ["batch-too-large", "need-exceeds-device"]
+# lines = [43]
+# why = "ResNet-50 saves about 83 MiB for an image of 224 x 224 (outputs of convolutions, norms and ReLUs): 192 images are 15.6 GiB + 0.4, and the device has 12; weights, gradients and momentum are 3 x 90 MiB"
+# ///
 """Classifies micrographs with torchvision's ResNet-50, from scratch, in batches of 192."""
 
 from dataclasses import dataclass

@@ -1,10 +1,13 @@
-# vram = 5GiB
-# truth = runs out
-# cause = intermediates-kept
-# lines = 26, 27
-# keeps = -
-# saves_mib = -
-# why = each of three layers appends its gate, 64 x 256 x 1024 x 4 B = 64 MiB, in every step: 192 MiB a step; the step itself needs about 0.6 GiB besides, so 4710 MiB are full in about the 21st of 80
+# /// expect
+# run = "check"
+# vram = "5GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "intermediates-kept"
+# first_finding = ["saved-intermediates", "growing-collection", "retained-graph"]
+# lines = [29, 30]
+# why = "each of three layers appends its gate, 64 x 256 x 1024 x 4 B = 64 MiB, in every step: 192 MiB a step; the step itself needs about 0.6 GiB besides, so 4710 MiB are full in about the 21st of 80"
+# ///
 """Gated token mixer for traffic counts, trained; the gates are recorded to see which sensors are ignored."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 5GiB
-# truth = runs out
-# cause = one-hot
-# lines = 25
-# keeps = -
-# saves_mib = -
-# why = 16 x 1024 syllables spread over 32000 classes in int64 are 16384 x 32000 x 8 B = 4000 MiB, and in float32 another 2000 MiB: 6000 + 410 of 5120 MiB; the scores behind them are 64 wide
+# /// expect
+# run = "check"
+# vram = "5GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "one-hot"
+# first_finding = ["one-hot-of-vocabulary"]
+# lines = [28]
+# why = "16 x 1024 syllables spread over 32000 classes in int64 are 16384 x 32000 x 8 B = 4000 MiB, and in float32 another 2000 MiB: 6000 + 410 of 5120 MiB; the scores behind them are 64 wide"
+# ///
 """Predicts the stress of a syllable from its neighbours; syllables enter the network as one-hot vectors."""
 
 import torch

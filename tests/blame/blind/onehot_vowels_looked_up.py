@@ -1,10 +1,12 @@
-# vram = 5GiB
-# truth = fits
-# cause = one-hot
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = an embedding looks the row of each index up: 16 x 1024 x 64 x 4 B = 4 MiB in place of a one-hot matrix of 2000 MiB; the table is 8 MiB
+# /// expect
+# run = "check"
+# vram = "5GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "one-hot"
+# no_finding = ["one-hot-of-vocabulary"]
+# why = "an embedding looks the row of each index up: 16 x 1024 x 64 x 4 B = 4 MiB in place of a one-hot matrix of 2000 MiB; the table is 8 MiB"
+# ///
 """Predicts the stress of a syllable from its neighbours; syllables are looked up."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 4GiB
-# truth = runs out
-# cause = cycle
-# lines = 16, 21, 22, 28, 29, 38
-# keeps = -
-# saves_mib = -
-# why = a search tree has a root and four children with 32 MiB of particles each, 160 MiB, and parent and children refer to each other; without the collector none is freed when the next search starts, so 3686 MiB are full after about 22 of 60
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "cycle"
+# first_finding = ["reference-cycle"]
+# lines = [19, 24, 25, 31, 32, 41]
+# why = "a search tree has a root and four children with 32 MiB of particles each, 160 MiB, and parent and children refer to each other; without the collector none is freed when the next search starts, so 3686 MiB are full after about 22 of 60"
+# ///
 """Plans with particle beliefs in a small search tree; the garbage collector is off to keep the steps even."""
 
 import gc

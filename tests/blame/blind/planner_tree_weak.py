@@ -1,10 +1,12 @@
-# vram = 2GiB
-# truth = fits
-# cause = cycle
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = the children refer to their parent weakly, so a tree of 5 x 32 MiB goes when plan() returns; with the temporaries under 300 MiB at a time
+# /// expect
+# run = "check"
+# vram = "2GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "cycle"
+# no_finding = ["reference-cycle"]
+# why = "the children refer to their parent weakly, so a tree of 5 x 32 MiB goes when plan() returns; with the temporaries under 300 MiB at a time"
+# ///
 """Plans with particle beliefs in a small search tree; the garbage collector is off, parents are weak references."""
 
 import gc

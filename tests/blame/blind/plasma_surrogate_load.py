@@ -1,10 +1,14 @@
-# vram = 2GiB
-# truth = runs out
-# cause = loaded-twice
-# lines = 22, 38, 39
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "2GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "loaded-twice"
+# first_finding = ["weights-loaded-twice"]
+# lines = [26, 42, 43]
 # saves_mib = 960
-# why = 15 x 4096^2 x 4 B = 960 MiB of weights; the checkpoint is read to the device next to the model: 1920 + 410 of 2048 MiB; the few states that are evaluated are small
+# why = "15 x 4096^2 x 4 B = 960 MiB of weights; the checkpoint is read to the device next to the model: 1920 + 410 of 2048 MiB; the few states that are evaluated are small"
+# ///
 """Evaluates a plasma surrogate: builds the model on the GPU, then loads its checkpoint there as well."""
 
 import pathlib

@@ -1,10 +1,12 @@
-# vram = 2GiB
-# truth = fits
-# cause = loaded-twice
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = the checkpoint of 12 x 4096^2 x 4 B = 768 MiB is read to host memory, and the device has the weights once: 768 + 410 of 2048 MiB; twice they would be 1536 + 410
+# /// expect
+# run = "check"
+# vram = "2GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "loaded-twice"
+# no_finding = ["weights-loaded-twice"]
+# why = "the checkpoint of 12 x 4096^2 x 4 B = 768 MiB is read to host memory, and the device has the weights once: 768 + 410 of 2048 MiB; twice they would be 1536 + 410"
+# ///
 """Evaluates a plasma surrogate: the checkpoint is read to the host and copied into the model on the GPU."""
 
 import pathlib

@@ -1,10 +1,13 @@
-# vram = 4GiB
-# truth = runs out
-# cause = graph-kept
-# lines = 22, 41, 42, 43, 47
-# keeps = -
-# saves_mib = -
-# why = the entropy is never part of a backward; the sum of 60 keeps each update's graph with probs and log_probs of 4096 x 4096 x 4 B = 64 MiB each: 128 MiB an update, and 3686 MiB are full after about 28
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "graph-kept"
+# first_finding = ["retained-graph"]
+# lines = [25, 44, 45, 46, 50]
+# why = "the entropy is never part of a backward; the sum of 60 keeps each update's graph with probs and log_probs of 4096 x 4096 x 4 B = 64 MiB each: 128 MiB an update, and 3686 MiB are full after about 28"
+# ///
 """Policy gradient for an assortment problem with 4096 actions; the mean entropy of an epoch is logged."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 16GiB
-# truth = runs out
-# cause = weights
-# lines = 32, 33, 34, 35, 36, 50, 62
-# keeps = -
-# saves_mib = -
-# why = bfloat16: a layer has 4 x 5120^2 + 3 x 5120 x 13824 = 317.2 M weights = 605 MiB; 32 layers are 18.9 GiB, with two tables of 64000 x 5120 (625 MiB each) 20.1 GiB, and the device has 15.6
+# /// expect
+# run = "check"
+# vram = "16GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "weights"
+# first_finding = ["need-exceeds-device"]
+# lines = [35, 36, 37, 38, 39, 53, 65]
+# why = "bfloat16: a layer has 4 x 5120^2 + 3 x 5120 x 13824 = 317.2 M weights = 605 MiB; 32 layers are 18.9 GiB, with two tables of 64000 x 5120 (625 MiB each) 20.1 GiB, and the device has 15.6"
+# ///
 """Serves a multilingual decoder with random weights, token by token, without a cache."""
 
 from dataclasses import dataclass

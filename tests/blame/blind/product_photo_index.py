@@ -1,10 +1,13 @@
-# vram = 8GiB
-# truth = runs out
-# cause = evaluation
-# lines = 25
-# keeps = -
-# saves_mib = -
-# why = with gradients enabled ConvNeXt-T saves about 104 MiB for a photograph (permuted copies, norms, the 4-fold wide GELU inputs and outputs): 96 are 9.9 GiB + 0.4 of 8; without gradients 1.3 GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "evaluation"
+# first_finding = ["grad-recorded-in-eval"]
+# lines = [28]
+# why = "with gradients enabled ConvNeXt-T saves about 104 MiB for a photograph (permuted copies, norms, the 4-fold wide GELU inputs and outputs): 96 are 9.9 GiB + 0.4 of 8; without gradients 1.3 GiB"
+# ///
 """Builds a search index of product photos from the features of an untrained torchvision ConvNeXt."""
 
 import torch

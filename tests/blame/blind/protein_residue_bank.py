@@ -1,10 +1,13 @@
-# vram = 4GiB
-# truth = runs out
-# cause = tensors-kept
-# lines = 25, 39, 40
-# keeps = -
-# saves_mib = -
-# why = every batch leaves 32 x 1024 x 1280 x 4 B = 160 MiB of residue vectors in the list; 400 MiB are in use besides, so 3686 MiB are full after about 20 of 80 batches
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "tensors-kept"
+# first_finding = ["growing-collection", "saved-intermediates"]
+# lines = [28, 42, 43]
+# why = "every batch leaves 32 x 1024 x 1280 x 4 B = 160 MiB of residue vectors in the list; 400 MiB are in use besides, so 3686 MiB are full after about 20 of 80 batches"
+# ///
 """Computes residue embeddings of a proteome and collects them for a downstream index."""
 
 import torch

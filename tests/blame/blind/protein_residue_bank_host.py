@@ -1,10 +1,12 @@
-# vram = 2GiB
-# truth = fits
-# cause = tensors-kept
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = the list holds host copies of 160 MiB; the device has one batch at a time: the vectors of this and of the last batch 320 MiB, convolutions of 32 MiB each
+# /// expect
+# run = "check"
+# vram = "2GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "tensors-kept"
+# no_finding = ["growing-collection", "saved-intermediates"]
+# why = "the list holds host copies of 160 MiB; the device has one batch at a time: the vectors of this and of the last batch 320 MiB, convolutions of 32 MiB each"
+# ///
 """Computes residue embeddings of a proteome and collects them in host memory for a downstream index."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 4GiB
-# truth = runs out
-# cause = setting
-# lines = 12, 21, 30, 31
-# keeps = -
-# saves_mib = -
-# why = 22 and 18 MiB of a scene would share one cached block of 40 MiB (80 x 40 = 3200 MiB); with the limit of 21 MiB the block is not split for 22 MiB, and nothing else may use it, so every 18 MiB are new: 80 x 58 = 4640 + 410 of 4096 MiB
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "setting"
+# first_finding = ["allocator-setting-harmful"]
+# lines = [15, 24, 33, 34]
+# why = "22 and 18 MiB of a scene would share one cached block of 40 MiB (80 x 40 = 3200 MiB); with the limit of 21 MiB the block is not split for 22 MiB, and nothing else may use it, so every 18 MiB are new: 80 x 58 = 4640 + 410 of 4096 MiB"
+# ///
 """Caches two scales of features per scene; the pool is filled once beforehand so that no cudaMalloc comes later."""
 
 import os

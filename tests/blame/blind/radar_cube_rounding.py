@@ -1,10 +1,13 @@
-# vram = 7GiB
-# truth = runs out
-# cause = setting
-# lines = 12, 31
-# keeps = -
-# saves_mib = -
-# why = a cube of 4200 x 256 x 256 x 4 B = 1050 MiB is rounded up by the setting to the next half of a power of two, 1536 MiB: five cubes are 7680 + 410 of 7168 MiB; exactly requested they are 5250 + 410
+# /// expect
+# run = "check"
+# vram = "7GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "setting"
+# first_finding = ["allocator-setting-harmful"]
+# lines = [15, 34]
+# why = "a cube of 4200 x 256 x 256 x 4 B = 1050 MiB is rounded up by the setting to the next half of a power of two, 1536 MiB: five cubes are 7680 + 410 of 7168 MiB; exactly requested they are 5250 + 410"
+# ///
 """Integrates radar returns into one cube per polarisation."""
 
 import os

@@ -1,10 +1,12 @@
-# vram = 2GiB
-# truth = fits
-# cause = intermediates-kept
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = the dictionary has one output of 32 MiB per convolution, 128 MiB, and the next batch replaces them one by one; with input, two activations and the last ones under 400 MiB
+# /// expect
+# run = "check"
+# vram = "2GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "intermediates-kept"
+# no_finding = ["saved-intermediates", "growing-collection", "retained-graph"]
+# why = "the dictionary has one output of 32 MiB per convolution, 128 MiB, and the next batch replaces them one by one; with input, two activations and the last ones under 400 MiB"
+# ///
 """Measures how strongly the layers of a retina network respond; a hook remembers each layer's latest output."""
 
 import torch

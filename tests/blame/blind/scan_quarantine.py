@@ -1,10 +1,13 @@
-# vram = 5GiB
-# truth = runs out
-# cause = exception
-# lines = 28, 32, 33, 44, 45
-# keeps = -
-# saves_mib = -
-# why = a scan without spacing leaves resample()'s frame with its volume of 256 x 512 x 512 x 4 B = 256 MiB and the smoothed one of 256 MiB in the stored exception's traceback: 512 MiB each; after nine of 16 they are 4608 MiB, and the next scan has no 256 left of 4710; a scan by itself needs 0.6 GiB
+# /// expect
+# run = "check"
+# vram = "5GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "exception"
+# first_finding = ["exception-holds-frames"]
+# lines = [31, 35, 36, 47, 48]
+# why = "a scan without spacing leaves resample()'s frame with its volume of 256 x 512 x 512 x 4 B = 256 MiB and the smoothed one of 256 MiB in the stored exception's traceback: 512 MiB each; after nine of 16 they are 4608 MiB, and the next scan has no 256 left of 4710; a scan by itself needs 0.6 GiB"
+# ///
 """Resamples an archive of MR scans; those that cannot be resampled are put aside with their error."""
 
 from dataclasses import dataclass

@@ -1,10 +1,12 @@
-# vram = 3GiB
-# truth = fits
-# cause = exception
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = only the text of an error is stored; a scan needs 2 x 256 MiB for volume and smoothed volume, and its result is small: under 600 MiB at a time
+# /// expect
+# run = "check"
+# vram = "3GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "exception"
+# no_finding = ["exception-holds-frames"]
+# why = "only the text of an error is stored; a scan needs 2 x 256 MiB for volume and smoothed volume, and its result is small: under 600 MiB at a time"
+# ///
 """Resamples an archive of MR scans; those that cannot be resampled are put aside with the text of their error."""
 
 from dataclasses import dataclass

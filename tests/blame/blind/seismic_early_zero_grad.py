@@ -1,10 +1,12 @@
-# vram = 6GiB
-# truth = fits
-# cause = stale-gradients
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = 1536 MiB of weights and 120 MiB for each of 24 outputs and at most three more at once: 1536 + 27 x 120 = 4776 + 410 of 6144 MiB; gradients come as activations go, and are dropped before the next forward
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "stale-gradients"
+# no_finding = ["gradients-alive-in-forward"]
+# why = "1536 MiB of weights and 120 MiB for each of 24 outputs and at most three more at once: 1536 + 27 x 120 = 4776 + 410 of 6144 MiB; gradients come as activations go, and are dropped before the next forward"
+# ///
 """Inverts seismic traces with a deep tower; gradients are dropped as soon as the step has used them."""
 
 import torch

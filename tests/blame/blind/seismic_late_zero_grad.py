@@ -1,10 +1,14 @@
-# vram = 6GiB
-# truth = runs out
-# cause = stale-gradients
-# lines = 38, 40, 41
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "stale-gradients"
+# first_finding = ["gradients-alive-in-forward"]
+# lines = [42, 44, 45]
 # saves_mib = 1408
-# why = 24 x 4096^2 x 4 B = 1536 MiB of weights, the last step's gradients as much, and 8192 x 4096 x 4 B = 128 MiB for each of 24 layers' outputs, the inputs and one more: 3072 + 26 x 128 = 6400 + 410 of 6144 MiB; with the gradients dropped before the forward the peak is at the start of the backward, 1536 + 27 x 128 = 4992
+# why = "24 x 4096^2 x 4 B = 1536 MiB of weights, the last step's gradients as much, and 8192 x 4096 x 4 B = 128 MiB for each of 24 layers' outputs, the inputs and one more: 3072 + 26 x 128 = 6400 + 410 of 6144 MiB; with the gradients dropped before the forward the peak is at the start of the backward, 1536 + 27 x 128 = 4992"
+# ///
 """Inverts seismic traces with a deep tower; gradients are cleared right before the backward pass."""
 
 import torch

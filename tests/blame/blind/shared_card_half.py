@@ -1,10 +1,13 @@
-# vram = 8GiB
-# truth = runs out
-# cause = fraction
-# lines = 27
-# keeps = -
-# saves_mib = -
-# why = the process may have 0.5 x 8192 = 4096 MiB; 12 x 2048^2 x 4 B = 192 MiB of weights and 320 MiB (40960 x 2048 x 4 B) for each of 12 layers, the rows and their differences make 5312 MiB: with 410 for the context 70 % of the device
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "fraction"
+# first_finding = ["small-gpu-fraction"]
+# lines = [30]
+# why = "the process may have 0.5 x 8192 = 4096 MiB; 12 x 2048^2 x 4 B = 192 MiB of weights and 320 MiB (40960 x 2048 x 4 B) for each of 12 layers, the rows and their differences make 5312 MiB: with 410 for the context 70 % of the device"
+# ///
 """Trains a tabular autoencoder on a GPU that was once shared with other people's processes."""
 
 import os

@@ -1,10 +1,12 @@
-# vram = 2GiB
-# truth = fits
-# cause = graph-kept
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = backward() frees the graph of a batch, 130 MiB, and the sum is detached: with weights, gradients and momentum of 3 x 12 MiB under 250 MiB at a time
+# /// expect
+# run = "check"
+# vram = "2GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "graph-kept"
+# no_finding = ["retained-graph"]
+# why = "backward() frees the graph of a batch, 130 MiB, and the sum is detached: with weights, gradients and momentum of 3 x 12 MiB under 250 MiB at a time"
+# ///
 """Signature verification with a Siamese network; every batch is differentiated, and the gradients are summed."""
 
 import torch

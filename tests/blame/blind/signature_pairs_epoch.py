@@ -1,10 +1,13 @@
-# vram = 4GiB
-# truth = runs out
-# cause = graph-kept
-# lines = 26, 44, 45, 46
-# keeps = -
-# saves_mib = -
-# why = a batch of 4096 pairs saves 2 x (1 input + 3 ReLU outputs) of 16 MiB and a few narrow tensors: 130 MiB that live until the backward at the end of the epoch; 3686 MiB are full in about the 28th of 64 batches, which would need 8.3 GiB
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "graph-kept"
+# first_finding = ["retained-graph"]
+# lines = [29, 47, 48, 49]
+# why = "a batch of 4096 pairs saves 2 x (1 input + 3 ReLU outputs) of 16 MiB and a few narrow tensors: 130 MiB that live until the backward at the end of the epoch; 3686 MiB are full in about the 28th of 64 batches, which would need 8.3 GiB"
+# ///
 """Signature verification with a Siamese network; an epoch's loss is summed and then differentiated once."""
 
 import torch

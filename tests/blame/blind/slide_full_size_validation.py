@@ -1,10 +1,14 @@
-# vram = 6GiB
-# truth = runs out
-# cause = evaluation
-# lines = 41, 42, 45
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "evaluation"
+# first_finding = ["grad-recorded-in-eval"]
+# lines = [45, 46, 49]
 # saves_mib = 6144
-# why = a map of 4 x 32 x 1024^2 x 4 B is 512 MiB; in eval mode, but with gradients enabled, each of 7 stages saves its convolution and its ReLU: 7168 MiB, and with the image and the mask 7.6 GiB + 0.4 of 6; without gradients three maps, 1.6 GiB
+# why = "a map of 4 x 32 x 1024^2 x 4 B is 512 MiB; in eval mode, but with gradients enabled, each of 7 stages saves its convolution and its ReLU: 7168 MiB, and with the image and the mask 7.6 GiB + 0.4 of 6; without gradients three maps, 1.6 GiB"
+# ///
 """Tumour segmentation: trained on crops, validated on larger tiles of the slide."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 8GiB
-# truth = runs out
-# cause = earlier-model
-# lines = 19, 24, 33, 38, 43
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "earlier-model"
+# first_finding = ["earlier-model-alive"]
+# lines = [23, 28, 37, 42, 47]
 # saves_mib = 3961
-# why = the decoder (14 x 64 MiB), its gradients and Adam's moments for both parts (2 x 18 x 64) are still alive in stage two: 896 + 896 + 2304 = 4096 MiB; stage two needs the encoder, its gradients and 768 MiB for the spectra and each of four layers, and three more at the start of the backward: 5.6 GiB: 9730 + 410 of 8192 MiB; without them the peak is the 5769 MiB of stage one
+# why = "the decoder (14 x 64 MiB), its gradients and Adam's moments for both parts (2 x 18 x 64) are still alive in stage two: 896 + 896 + 2304 = 4096 MiB; stage two needs the encoder, its gradients and 768 MiB for the spectra and each of four layers, and three more at the start of the backward: 5.6 GiB: 9730 + 410 of 8192 MiB; without them the peak is the 5769 MiB of stage one"
+# ///
 """Pre-trains an autoencoder on spectra and fine-tunes its encoder to tell minerals apart, in one script."""
 
 import torch

@@ -1,10 +1,12 @@
-# vram = 2GiB
-# truth = fits
-# cause = data-on-device
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = a month of 275 MiB stays in host memory and a batch of 3 MiB is copied at a time; the activations are about 2 x 8 MiB
+# /// expect
+# run = "check"
+# vram = "2GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "data-on-device"
+# no_finding = ["dataset-on-gpu"]
+# why = "a month of 275 MiB stays in host memory and a batch of 3 MiB is copied at a time; the activations are about 2 x 8 MiB"
+# ///
 """Predicts taxi fares; a month of trips is in host memory, and batches are copied as they are used."""
 
 import torch

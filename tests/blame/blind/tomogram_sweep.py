@@ -1,10 +1,14 @@
-# vram = 4GiB
-# truth = runs out
-# cause = last-iteration
-# lines = 20, 35
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "last-iteration"
+# first_finding = ["saved-intermediates"]
+# lines = [24, 39]
 # saves_mib = 2048
-# why = a volume is 512 x 1024 x 1024 x 4 B = 2048 MiB; the name `volume` still holds the one of the last angle step while reconstruct() allocates the next: 4096 + 410 of 4096 MiB
+# why = "a volume is 512 x 1024 x 1024 x 4 B = 2048 MiB; the name `volume` still holds the one of the last angle step while reconstruct() allocates the next: 4096 + 410 of 4096 MiB"
+# ///
 """Back-projects a tomogram for several angle steps and compares their contrast."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 6GiB
-# truth = runs out
-# cause = last-iteration
-# lines = 36, 38, 40
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "last-iteration"
+# first_finding = ["saved-intermediates"]
+# lines = [40, 42, 44]
 # saves_mib = 2834
-# why = a map of 26 x 48 x 256^2 x 4 B is 312 MiB, and the trunk saves ten; the second retain_graph=True is needless and lets the last step's ten live on in depth_loss, normal_loss and shared during the next forward: 20 x 312 + 312 + small = 6666 + 410 of 6144 MiB; without it the peak is the backward's 3832
+# why = "a map of 26 x 48 x 256^2 x 4 B is 312 MiB, and the trunk saves ten; the second retain_graph=True is needless and lets the last step's ten live on in depth_loss, normal_loss and shared during the next forward: 20 x 312 + 312 + small = 6666 + 410 of 6144 MiB; without it the peak is the backward's 3832"
+# ///
 """Depth and surface normals from one trunk; each loss has its own backward pass through the shared graph."""
 
 import torch

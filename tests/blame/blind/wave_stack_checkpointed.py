@@ -1,10 +1,12 @@
-# vram = 8GiB
-# truth = fits
-# cause = activations
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = 8 x 128 x 65535 x 4 B = 256 MiB: the checkpoints keep 11 of them (2816 MiB), and one block at a time is recomputed, with 3 to 5 more: 4096 + 410 of 8192 MiB; without them ten blocks would save 4 each, 10 GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "activations"
+# no_finding = ["batch-too-large", "need-exceeds-device"]
+# why = "8 x 128 x 65535 x 4 B = 256 MiB: the checkpoints keep 11 of them (2816 MiB), and one block at a time is recomputed, with 3 to 5 more: 4096 + 410 of 8192 MiB; without them ten blocks would save 4 each, 10 GiB"
+# ///
 """Dilated convolutions over raw audio; every block is recomputed in the backward pass."""
 
 import torch

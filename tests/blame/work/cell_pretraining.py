@@ -1,10 +1,14 @@
-# vram = 8GiB
-# truth = runs out
-# cause = earlier-model
-# lines = 54, 19, 35, 36
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "earlier-model"
+# first_finding = ["earlier-model-alive"]
+# lines = [58, 23, 39, 40]
 # saves_mib = 3264
-# why = encoder and decoder have 3 + 16 layers of 4096 x 4096 x 4 B = 64 MiB, 1216 MiB; with gradients and momentum 3648 MiB, of which main()'s `pretrainer` needlessly keeps the decoder (1024), its gradients (1024) and the momentum (1216), 3264 MiB, while the classifier saves tensors of 36864 x 4096 x 4 B = 576 MiB, up to nine at a time: 8800 of 7782 MiB, and 5600 without the 3264
+# why = "encoder and decoder have 3 + 16 layers of 4096 x 4096 x 4 B = 64 MiB, 1216 MiB; with gradients and momentum 3648 MiB, of which main()'s `pretrainer` needlessly keeps the decoder (1024), its gradients (1024) and the momentum (1216), 3264 MiB, while the classifier saves tensors of 36864 x 4096 x 4 B = 576 MiB, up to nine at a time: 8800 of 7782 MiB, and 5600 without the 3264"
+# ///
 """Cell-type classification: a masked autoencoder first, then a classifier on its encoder."""
 
 import torch

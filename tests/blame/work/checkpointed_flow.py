@@ -1,10 +1,12 @@
-# vram = 6GiB
-# truth = fits
-# cause = activations
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = a block would save 6 tensors of 16384 x 2048 x 4 B = 128 MiB and twelve blocks 9 GiB; recomputed in backward they keep one of 128 MiB each, 1536 MiB, and one block's 768 MiB: with weights, gradients and moments about 3600 MiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "activations"
+# no_finding = ["batch-too-large", "need-exceeds-device"]
+# why = "a block would save 6 tensors of 16384 x 2048 x 4 B = 128 MiB and twelve blocks 9 GiB; recomputed in backward they keep one of 128 MiB each, 1536 MiB, and one block's 768 MiB: with weights, gradients and moments about 3600 MiB"
+# ///
 """Density model of particle showers whose blocks are recomputed in backward."""
 
 import torch

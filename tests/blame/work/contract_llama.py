@@ -1,10 +1,13 @@
-# vram = 6GiB
-# truth = runs out
-# cause = weights
-# lines = 25
-# keeps = -
-# saves_mib = -
-# why = a layer has (4 x 2048 x 2048 + 3 x 2048 x 8192) x 4 B = 256 MiB, 24 layers 6144, and the two vocabulary matrices 2 x 32000 x 2048 x 4 B = 500 MiB: 6644 of 5734 MiB in float32
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "weights"
+# first_finding = ["need-exceeds-device"]
+# lines = [28]
+# why = "a layer has (4 x 2048 x 2048 + 3 x 2048 x 8192) x 4 B = 256 MiB, 24 layers 6144, and the two vocabulary matrices 2 x 32000 x 2048 x 4 B = 500 MiB: 6644 of 5734 MiB in float32"
+# ///
 """Scores contract clauses with a randomly initialised Llama of 1.7 billion parameters."""
 
 import torch

@@ -1,10 +1,12 @@
-# vram = 3GiB
-# truth = fits
-# cause = earlier-model
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = all trainers are kept, but a fold's model goes to the CPU and its optimizer and gradients are dropped: one fold at a time, 5 x 320 = 1600 MiB in Adam's step; the states of one earlier fold, 1280 MiB, would not fit beside it in 2662
+# /// expect
+# run = "check"
+# vram = "3GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "earlier-model"
+# no_finding = ["earlier-model-alive"]
+# why = "all trainers are kept, but a fold's model goes to the CPU and its optimizer and gradients are dropped: one fold at a time, 5 x 320 = 1600 MiB in Adam's step; the states of one earlier fold, 1280 MiB, would not fit beside it in 2662"
+# ///
 """Five-fold cross-validation of a wide net; the fold's nets are kept on the CPU for an ensemble."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 6GiB
-# truth = runs out
-# cause = earlier-model
-# lines = 21, 40, 31, 32
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "earlier-model"
+# first_finding = ["earlier-model-alive"]
+# lines = [25, 44, 35, 36]
 # saves_mib = 5120
-# why = a fold's net has 5 x 4096 x 4096 x 4 B = 320 MiB; weights, gradients and Adam's moments are 4 x 320 = 1280 MiB, and `trainers` keeps those of every fold: four earlier folds are 5120 MiB, the fifth needs 1600 more, 6720 of 5734
+# why = "a fold's net has 5 x 4096 x 4096 x 4 B = 320 MiB; weights, gradients and Adam's moments are 4 x 320 = 1280 MiB, and `trainers` keeps those of every fold: four earlier folds are 5120 MiB, the fifth needs 1600 more, 6720 of 5734"
+# ///
 """Five-fold cross-validation of a wide net for retention-time prediction."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 6GiB
-# truth = runs out
-# cause = last-iteration
-# lines = 45, 46, 49
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "last-iteration"
+# first_finding = ["saved-intermediates"]
+# lines = [49, 50, 53]
 # saves_mib = 3232
-# why = a forward saves 25 tensors of 8192 x 4096 x 4 B = 128 MiB and its input, 3232 MiB; every third clip has no count and is skipped before backward, so that `density` and `loss` keep its graph during the next forward: 2 x 3232, the weights of 784 MiB and the start of backward, 7512 of 5734 MiB; with the skipped graph dropped 4280
+# why = "a forward saves 25 tensors of 8192 x 4096 x 4 B = 128 MiB and its input, 3232 MiB; every third clip has no count and is skipped before backward, so that `density` and `loss` keep its graph during the next forward: 2 x 3232, the weights of 784 MiB and the start of backward, 7512 of 5734 MiB; with the skipped graph dropped 4280"
+# ///
 """Crowd counting in video clips of which some have no count."""
 
 from dataclasses import dataclass

@@ -1,10 +1,13 @@
-# vram = 6GiB
-# truth = runs out
-# cause = pairwise
-# lines = 18
-# keeps = -
-# saves_mib = -
-# why = the difference of 120000 x 1 x 32 and 1 x 512 x 32 is 120000 x 512 x 32 x 4 B = 7500 MiB; the descriptors themselves are 15 MiB and the matrix of distances would be 234 MiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "pairwise"
+# first_finding = ["pairwise-by-broadcasting"]
+# lines = [21]
+# why = "the difference of 120000 x 1 x 32 and 1 x 512 x 32 is 120000 x 512 x 32 x 4 B = 7500 MiB; the descriptors themselves are 15 MiB and the matrix of distances would be 234 MiB"
+# ///
 """k-means over local image descriptors, to make a visual vocabulary."""
 
 import torch

@@ -1,10 +1,12 @@
-# vram = 4GiB
-# truth = fits
-# cause = pairwise
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = the distances come from a product: 120000 x 512 x 4 B = 234 MiB, with the terms of the sum three or four such matrices at a time; the 7500 MiB of the differences are never made
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "pairwise"
+# no_finding = ["pairwise-by-broadcasting"]
+# why = "the distances come from a product: 120000 x 512 x 4 B = 234 MiB, with the terms of the sum three or four such matrices at a time; the 7500 MiB of the differences are never made"
+# ///
 """k-means over local image descriptors with |x|^2 - 2xc + |c|^2."""
 
 import torch

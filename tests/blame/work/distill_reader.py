@@ -1,10 +1,14 @@
-# vram = 8GiB
-# truth = runs out
-# cause = evaluation
-# lines = 32
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "evaluation"
+# first_finding = ["grad-recorded-in-eval"]
+# lines = [36]
 # saves_mib = 7900
-# why = the teacher's 34 layers save their input and their GELU's, 2 x 16384 x 2048 x 4 B = 2 x 128 MiB, 8704 MiB that no backward uses; with its weights of 544 MiB and the student's of 28 some 9400 of 7782 MiB; with the teacher under no_grad the student's step is the peak, 1550
+# why = "the teacher's 34 layers save their input and their GELU's, 2 x 16384 x 2048 x 4 B = 2 x 128 MiB, 8704 MiB that no backward uses; with its weights of 544 MiB and the student's of 28 some 9400 of 7782 MiB; with the teacher under no_grad the student's step is the peak, 1550"
+# ///
 """Distils a deep reading-level regressor into a small one."""
 
 from torch import nn, optim

@@ -1,10 +1,14 @@
-# vram = 4GiB
-# truth = runs out
-# cause = loaded-twice
-# lines = 33
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "loaded-twice"
+# first_finding = ["weights-loaded-twice"]
+# lines = [37]
 # saves_mib = 1024
-# why = the model has 64 x 2048 x 2048 x 4 B = 1024 MiB, and `state`, loaded to the device and copied into it, keeps another 1024 during the training: with gradients and momentum 4096 MiB and a few small activations of 3686; without `state` 3072
+# why = "the model has 64 x 2048 x 2048 x 4 B = 1024 MiB, and `state`, loaded to the device and copied into it, keeps another 1024 during the training: with gradients and momentum 4096 MiB and a few small activations of 3686; without `state` 3072"
+# ///
 """Fine-tunes a tabular net from a checkpoint of an earlier run."""
 
 import pathlib

@@ -1,10 +1,12 @@
-# vram = 2GiB
-# truth = fits
-# cause = intermediates-kept
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = the hooks keep a mean and a deviation per layer, a few bytes; a step needs about 370 MiB; the outputs themselves, 6 x 8192 x 1024 x 4 B = 192 MiB a step, would be 2304 MiB after 12 steps
+# /// expect
+# run = "check"
+# vram = "2GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "intermediates-kept"
+# no_finding = ["saved-intermediates", "growing-collection", "retained-graph"]
+# why = "the hooks keep a mean and a deviation per layer, a few bytes; a step needs about 370 MiB; the outputs themselves, 6 x 8192 x 1024 x 4 B = 192 MiB a step, would be 2304 MiB after 12 steps"
+# ///
 """Fraud classifier whose activation statistics are gathered as two numbers per layer and step."""
 
 from collections import defaultdict

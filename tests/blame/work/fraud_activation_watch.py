@@ -1,10 +1,13 @@
-# vram = 6GiB
-# truth = runs out
-# cause = intermediates-kept
-# lines = 46, 27
-# keeps = -
-# saves_mib = -
-# why = the hooks keep the output of 6 linear layers of 8192 x 1024 x 4 B = 32 MiB, 192 MiB a step, for 50 steps: 9600 of 5734 MiB, full near step 26; a step alone needs about 600 MiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "intermediates-kept"
+# first_finding = ["saved-intermediates", "growing-collection", "retained-graph"]
+# lines = [49, 30]
+# why = "the hooks keep the output of 6 linear layers of 8192 x 1024 x 4 B = 32 MiB, 192 MiB a step, for 50 steps: 9600 of 5734 MiB, full near step 26; a step alone needs about 600 MiB"
+# ///
 """Fraud classifier whose activation statistics are to be plotted after the training."""
 
 from collections import defaultdict

@@ -1,10 +1,13 @@
-# vram = 8GiB
-# truth = runs out
-# cause = activations
-# lines = 38
-# keeps = -
-# saves_mib = -
-# why = ResNet-50 saves about 85 MiB a picture of 3 x 224 x 224 in float32 (22 million numbers, of the convolutions' and norms' inputs): 160 pictures 13.3 GiB of 7782 MiB; its weights are 98 MiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "activations"
+# first_finding = ["batch-too-large", "need-exceeds-device"]
+# lines = [41]
+# why = "ResNet-50 saves about 85 MiB a picture of 3 x 224 x 224 in float32 (22 million numbers, of the convolutions' and norms' inputs): 160 pictures 13.3 GiB of 7782 MiB; its weights are 98 MiB"
+# ///
 """Classifies scanned herbarium sheets with a ResNet-50 from scratch."""
 
 import argparse

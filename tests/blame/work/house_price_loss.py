@@ -1,10 +1,13 @@
-# vram = 8GiB
-# truth = runs out
-# cause = pairwise
-# lines = 30
-# keeps = -
-# saves_mib = -
-# why = predictions are 40000 x 1 and prices 40000, so their difference is 40000 x 40000 x 4 B = 6104 MiB and its square as much again, of 7782; with equal shapes both are 0.15 MiB, and the net's saved tensors are 40000 x 256 x 4 B = 39 MiB each
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "pairwise"
+# first_finding = ["pairwise-by-broadcasting"]
+# lines = [33]
+# why = "predictions are 40000 x 1 and prices 40000, so their difference is 40000 x 40000 x 4 B = 6104 MiB and its square as much again, of 7782; with equal shapes both are 0.15 MiB, and the net's saved tensors are 40000 x 256 x 4 B = 39 MiB each"
+# ///
 """House prices by gradient descent on the whole table."""
 
 import torch

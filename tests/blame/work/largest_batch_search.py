@@ -1,10 +1,13 @@
-# vram = 6GiB
-# truth = runs out
-# cause = exception
-# lines = 36, 26
-# keeps = -
-# saves_mib = -
-# why = a batch saves 20 tensors of size x 4096 x 4 B: 32768 rows (512 MiB each) do not fit, which the search expects; but the stored error's traceback keeps the frames of that forward with all that it had saved, some 5000 MiB, so that 8192 rows (128 MiB each, 2560 MiB) and at last 6144 (1920 MiB) do not fit either; without it 8192 rows fit with 3900 MiB of 5734
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "exception"
+# first_finding = ["exception-holds-frames"]
+# lines = [39, 29]
+# why = "a batch saves 20 tensors of size x 4096 x 4 B: 32768 rows (512 MiB each) do not fit, which the search expects; but the stored error's traceback keeps the frames of that forward with all that it had saved, some 5000 MiB, so that 8192 rows (128 MiB each, 2560 MiB) and at last 6144 (1920 MiB) do not fit either; without it 8192 rows fit with 3900 MiB of 5734"
+# ///
 """Finds the largest batch with which a ranking net can be trained."""
 
 import torch

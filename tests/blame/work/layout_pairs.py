@@ -1,10 +1,13 @@
-# vram = 5GiB
-# truth = runs out
-# cause = pairwise
-# lines = 30
-# keeps = -
-# saves_mib = -
-# why = 16384 cells against 16384 cells by broadcasting over 4 coordinates are 16384 x 16384 x 4 x 4 B = 4096 MiB for the difference, and its absolute value is as large: 8192 of 5120 MiB
+# /// expect
+# run = "check"
+# vram = "5GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "pairwise"
+# first_finding = ["pairwise-by-broadcasting"]
+# lines = [33]
+# why = "16384 cells against 16384 cells by broadcasting over 4 coordinates are 16384 x 16384 x 4 x 4 B = 4096 MiB for the difference, and its absolute value is as large: 8192 of 5120 MiB"
+# ///
 """Overlap of the cells of a floor plan, for all pairs at once."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 3GiB
-# truth = runs out
-# cause = data-on-device
-# lines = 19
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "3GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "data-on-device"
+# first_finding = ["dataset-on-gpu"]
+# lines = [23]
 # saves_mib = 2093
-# why = 2000 meters x 1429 overlapping windows of 192 hours are 2000 x 1429 x 192 x 4 B = 2093 MiB on the device, from a series of 67 MiB; a step needs about 1000 MiB (batch 16384, hidden 2048: six saved tensors of 128 MiB and backward's temporaries), together 3150 of 2662 MiB
+# why = "2000 meters x 1429 overlapping windows of 192 hours are 2000 x 1429 x 192 x 4 B = 2093 MiB on the device, from a series of 67 MiB; a step needs about 1000 MiB (batch 16384, hidden 2048: six saved tensors of 128 MiB and backward's temporaries), together 3150 of 2662 MiB"
+# ///
 """Day-ahead forecasts of electricity meters from overlapping windows of one week."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 12GiB
-# truth = runs out
-# cause = activations
-# lines = 47, 26, 37
-# keeps = -
-# saves_mib = -
-# why = one [64, 1024, 512] tensor is 128 MiB; a block saves the two norms' inputs (128 each) and outputs (128 each, of the first its transposed copy), the token mix (2 x 256 MiB at 2048 hidden) and the channel mix (2 x 512 MiB): 2 GiB, ten blocks 20 GiB
+# /// expect
+# run = "check"
+# vram = "12GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "activations"
+# first_finding = ["batch-too-large", "need-exceeds-device"]
+# lines = [50, 29, 40]
+# why = "one [64, 1024, 512] tensor is 128 MiB; a block saves the two norms' inputs (128 each) and outputs (128 each, of the first its transposed copy), the token mix (2 x 256 MiB at 2048 hidden) and the channel mix (2 x 512 MiB): 2 GiB, ten blocks 20 GiB"
+# ///
 """Station forecasts by an MLP mixer over 1024 stations; one epoch of training."""
 
 import torch

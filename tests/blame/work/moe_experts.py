@@ -1,10 +1,13 @@
-# vram = 6GiB
-# truth = runs out
-# cause = weights
-# lines = 28, 29, 30, 40, 49
-# keeps = -
-# saves_mib = -
-# why = an expert is 3 x 4096 x 14336 x 4 B = 672 MiB and twelve of them are 8064 MiB; 5734 MiB are there, so the ninth does not fit, and nothing else is on the device yet
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "weights"
+# first_finding = ["need-exceeds-device"]
+# lines = [31, 32, 33, 43, 52]
+# why = "an expert is 3 x 4096 x 14336 x 4 B = 672 MiB and twelve of them are 8064 MiB; 5734 MiB are there, so the ninth does not fit, and nothing else is on the device yet"
+# ///
 """Throughput of a sparse feed-forward layer with twelve experts, two of them per token."""
 
 from dataclasses import dataclass

@@ -1,10 +1,13 @@
-# vram = 12GiB
-# truth = runs out
-# cause = logits
-# lines = 45, 53, 54, 55
-# keeps = -
-# saves_mib = -
-# why = 8 x 1024 tokens x 151936 words x 4 B = 4748 MiB for the scores, as much for log_softmax, and as much again twice in backward: 18992 MiB of 11878; the model has 2 x 148 MiB of weights and its body saves some 200 MiB
+# /// expect
+# run = "check"
+# vram = "12GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "logits"
+# first_finding = ["vocabulary-logits"]
+# lines = [48, 56, 57, 58]
+# why = "8 x 1024 tokens x 151936 words x 4 B = 4748 MiB for the scores, as much for log_softmax, and as much again twice in backward: 18992 MiB of 11878; the model has 2 x 148 MiB of weights and its body saves some 200 MiB"
+# ///
 """A small multilingual language model with a large vocabulary."""
 
 from dataclasses import dataclass

@@ -1,10 +1,12 @@
-# vram = 6GiB
-# truth = fits
-# cause = logits
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = the scores of 8192 tokens x 151936 words would be 4748 MiB and their loss three more of these; by checkpointed chunks of 512 tokens they are 297 MiB, four at a time 1190, next to 2 x 148 MiB of weights, as much of gradients and a body of some 200 MiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "logits"
+# no_finding = ["vocabulary-logits"]
+# why = "the scores of 8192 tokens x 151936 words would be 4748 MiB and their loss three more of these; by checkpointed chunks of 512 tokens they are 297 MiB, four at a time 1190, next to 2 x 148 MiB of weights, as much of gradients and a body of some 200 MiB"
+# ///
 """A small multilingual language model whose loss is taken over chunks of tokens."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 6GiB
-# truth = runs out
-# cause = optimizer
-# lines = 41
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "optimizer"
+# first_finding = ["optimizer-state", "need-exceeds-device"]
+# lines = [45]
 # saves_mib = 4352
-# why = 17 layers of 4096 x 4096 x 4 B are P = 1088 MiB, their gradients as much; Adam with amsgrad adds three states and the square roots of its foreach kernel, 4P: 6528 of 5734 MiB; without them 2176 MiB and a batch of 512 x 4096 x 4 B = 8 MiB tensors
+# why = "17 layers of 4096 x 4096 x 4 B are P = 1088 MiB, their gradients as much; Adam with amsgrad adds three states and the square roots of its foreach kernel, 4P: 6528 of 5734 MiB; without them 2176 MiB and a batch of 512 x 4096 x 4 B = 8 MiB tensors"
+# ///
 """Emulates the step of an ocean model with a deep residual net."""
 
 import torch

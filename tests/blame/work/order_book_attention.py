@@ -1,10 +1,13 @@
-# vram = 8GiB
-# truth = runs out
-# cause = attention
-# lines = 23
-# keeps = -
-# saves_mib = -
-# why = MultiheadAttention returns its weights unless told otherwise and so makes the matrix: 3 x 8 x 8192 x 8192 x 4 B = 6144 MiB of scores and as much for the softmax, of 7782; the projections are 3 x 8192 x 512 x 4 B = 48 MiB each
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "attention"
+# first_finding = ["attention-matrix"]
+# lines = [26]
+# why = "MultiheadAttention returns its weights unless told otherwise and so makes the matrix: 3 x 8 x 8192 x 8192 x 4 B = 6144 MiB of scores and as much for the softmax, of 7782; the projections are 3 x 8192 x 512 x 4 B = 48 MiB each"
+# ///
 """Predicts the next price move from 8192 order book events."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 6GiB
-# truth = runs out
-# cause = fragmentation
-# lines = 20, 22, 26
-# keeps = -
-# saves_mib = -
-# why = a shard's raw features are 500 MiB; they are freed before the 300 MiB of projected vectors are made, which are cut out of that segment and leave 200 MiB that nothing uses: at the thirteenth shard 12 x 300 MiB are allocated in 6000 MiB that are reserved and more; in one piece 3600 + 500 MiB would do
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "fragmentation"
+# first_finding = ["fragmentation"]
+# lines = [23, 25, 29]
+# why = "a shard's raw features are 500 MiB; they are freed before the 300 MiB of projected vectors are made, which are cut out of that segment and leave 200 MiB that nothing uses: at the thirteenth shard 12 x 300 MiB are allocated in 6000 MiB that are reserved and more; in one piece 3600 + 500 MiB would do"
+# ///
 """Builds a dense passage index shard by shard on the GPU and asks it a question."""
 
 import torch

@@ -1,10 +1,12 @@
-# vram = 6GiB
-# truth = fits
-# cause = fragmentation
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = 12 shards of 300 MiB and one raw shard of 500 MiB, 4100 MiB; with expandable segments the holes of 200 MiB are one piece with what follows and the raw shard finds its 500 MiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "fragmentation"
+# no_finding = ["fragmentation"]
+# why = "12 shards of 300 MiB and one raw shard of 500 MiB, 4100 MiB; with expandable segments the holes of 200 MiB are one piece with what follows and the raw shard finds its 500 MiB"
+# ///
 """Builds a dense passage index shard by shard on the GPU and asks it a question."""
 
 import os

@@ -1,10 +1,13 @@
-# vram = 12GiB
-# truth = runs out
-# cause = logits
-# lines = 45, 28, 44
-# keeps = -
-# saves_mib = -
-# why = scores of 16384 tokens x 128256 words are 4008 MiB in bfloat16, their float32 copy 8016 and log_softmax another 8016, 20040 of 11878 MiB; the weights are 2 x 250 MiB of vocabulary and 64 MiB of body
+# /// expect
+# run = "check"
+# vram = "12GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "logits"
+# first_finding = ["vocabulary-logits"]
+# lines = [48, 31, 47]
+# why = "scores of 16384 tokens x 128256 words are 4008 MiB in bfloat16, their float32 copy 8016 and log_softmax another 8016, 20040 of 11878 MiB; the weights are 2 x 250 MiB of vocabulary and 64 MiB of body"
+# ///
 """Perplexity of a bfloat16 language model over long documents."""
 
 import math

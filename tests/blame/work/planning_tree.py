@@ -1,10 +1,13 @@
-# vram = 6GiB
-# truth = runs out
-# cause = cycle
-# lines = 38, 45, 52, 26, 17
-# keeps = -
-# saves_mib = -
-# why = a tree has 1 + 4 nodes with a state of 1024 x 16384 x 4 B = 64 MiB, 320 MiB, and parent and children refer to each other; the collector is off, so the trees of earlier moves stay: 30 x 320 = 9600 of 5734 MiB, full at the 18th
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "cycle"
+# first_finding = ["reference-cycle"]
+# lines = [41, 48, 55, 29, 20]
+# why = "a tree has 1 + 4 nodes with a state of 1024 x 16384 x 4 B = 64 MiB, 320 MiB, and parent and children refer to each other; the collector is off, so the trees of earlier moves stay: 30 x 320 = 9600 of 5734 MiB, full at the 18th"
+# ///
 """Model-predictive planning: every move grows a small search tree over latent states."""
 
 import gc

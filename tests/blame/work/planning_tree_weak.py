@@ -1,10 +1,12 @@
-# vram = 3GiB
-# truth = fits
-# cause = cycle
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = children refer to their parent weakly, so that a tree of 5 x 64 MiB dies with its root, and the next one begins with the last observation (64 MiB) alive: under 450 MiB; twelve trees would be 3840 of 2662 MiB
+# /// expect
+# run = "check"
+# vram = "3GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "cycle"
+# no_finding = ["reference-cycle"]
+# why = "children refer to their parent weakly, so that a tree of 5 x 64 MiB dies with its root, and the next one begins with the last observation (64 MiB) alive: under 450 MiB; twelve trees would be 3840 of 2662 MiB"
+# ///
 """Model-predictive planning: every move grows a small search tree over latent states."""
 
 import gc

@@ -1,10 +1,12 @@
-# vram = 6GiB
-# truth = fits
-# cause = stale-gradients
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = the trunk of 28 x 4096 x 4096 x 4 B = 1792 MiB has no gradients during the forward, in which the point net saves 21 tensors of 524288 x 64 x 4 B = 128 MiB: about 4850 of 5734 MiB at the start of backward; with stale gradients 1792 more
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "stale-gradients"
+# no_finding = ["gradients-alive-in-forward"]
+# why = "the trunk of 28 x 4096 x 4096 x 4 B = 1792 MiB has no gradients during the forward, in which the point net saves 21 tensors of 524288 x 64 x 4 B = 128 MiB: about 4850 of 5734 MiB at the start of backward; with stale gradients 1792 more"
+# ///
 """Decodes shape codes into point clouds: a heavy trunk per shape, a light net per point."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 6GiB
-# truth = runs out
-# cause = stale-gradients
-# lines = 45, 44
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "stale-gradients"
+# first_finding = ["gradients-alive-in-forward"]
+# lines = [49, 48]
 # saves_mib = 1674
-# why = the trunk has 28 x 4096 x 4096 x 4 B = 1792 MiB and gradients as large, cleared only after the next forward; the point net saves 21 tensors of 524288 x 64 x 4 B = 128 MiB, 2688 MiB, and the trunk some 230: 6500 of 5734 MiB in the second forward; cleared before the forward the gradients come when the point net's tensors are gone, and the peak is the start of backward, 4860: 6534 - 4860 = 1674
+# why = "the trunk has 28 x 4096 x 4096 x 4 B = 1792 MiB and gradients as large, cleared only after the next forward; the point net saves 21 tensors of 524288 x 64 x 4 B = 128 MiB, 2688 MiB, and the trunk some 230: 6500 of 5734 MiB in the second forward; cleared before the forward the gradients come when the point net's tensors are gone, and the peak is the start of backward, 4860: 6534 - 4860 = 1674"
+# ///
 """Decodes shape codes into point clouds: a heavy trunk per shape, a light net per point."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
-# truth = runs out
-# cause = attention
-# lines = 26, 27
-# keeps = -
-# saves_mib = -
-# why = scores are 2 x 16 x 6144 x 6144 x 4 B = 4608 MiB; the product and its scaled copy are 9216 MiB, softmax adds as much again; queries, keys and values are 2 x 6144 x 1024 x 4 B = 48 MiB each
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "attention"
+# first_finding = ["attention-matrix"]
+# lines = [29, 30]
+# why = "scores are 2 x 16 x 6144 x 6144 x 4 B = 4608 MiB; the product and its scaled copy are 9216 MiB, softmax adds as much again; queries, keys and values are 2 x 6144 x 1024 x 4 B = 48 MiB each"
+# ///
 """Contact prediction for long protein chains with a hand-written self-attention."""
 
 import math

@@ -1,10 +1,12 @@
-# vram = 8GiB
-# truth = fits
-# cause = attention
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = the matrix of 2 x 16 x 6144 x 6144 x 4 B = 4608 MiB is made in 12 slices of 512 queries, 384 MiB each, under no_grad: three of them at a time, next to queries, keys and values of 48 MiB each
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "attention"
+# no_finding = ["attention-matrix"]
+# why = "the matrix of 2 x 16 x 6144 x 6144 x 4 B = 4608 MiB is made in 12 slices of 512 queries, 384 MiB each, under no_grad: three of them at a time, next to queries, keys and values of 48 MiB each"
+# ///
 """Contact prediction for long protein chains, inference only, attention by slices of the queries."""
 
 import math

@@ -1,10 +1,12 @@
-# vram = 2GiB
-# truth = fits
-# cause = tensors-kept
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = features are 64 x 1024 x 512 x 4 B = 128 MiB a batch, and the deque keeps the last four, 512 MiB; a forward needs some 400 MiB; twelve batches would be 1536 MiB and not fit with it into 1638
+# /// expect
+# run = "check"
+# vram = "2GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "tensors-kept"
+# no_finding = ["growing-collection", "saved-intermediates"]
+# why = "features are 64 x 1024 x 512 x 4 B = 128 MiB a batch, and the deque keeps the last four, 512 MiB; a forward needs some 400 MiB; twelve batches would be 1536 MiB and not fit with it into 1638"
+# ///
 """Compares radar scenes with those of the last four batches."""
 
 from collections import deque

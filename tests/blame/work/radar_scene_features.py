@@ -1,10 +1,13 @@
-# vram = 4GiB
-# truth = runs out
-# cause = tensors-kept
-# lines = 18, 22, 36, 37
-# keeps = -
-# saves_mib = -
-# why = features are 64 x 1024 x 512 x 4 B = 128 MiB a batch and 40 batches of them stay on the device, 5120 of 3686 MiB, full at about the 26th; a forward needs some 600 MiB
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "tensors-kept"
+# first_finding = ["growing-collection", "saved-intermediates"]
+# lines = [21, 25, 39, 40]
+# why = "features are 64 x 1024 x 512 x 4 B = 128 MiB a batch and 40 batches of them stay on the device, 5120 of 3686 MiB, full at about the 26th; a forward needs some 600 MiB"
+# ///
 """Encodes radar scenes into patch features, for a later clustering on the CPU."""
 
 import torch

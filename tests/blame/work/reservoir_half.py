@@ -1,10 +1,13 @@
-# vram = 4GiB
-# truth = runs out
-# cause = fragmentation
-# lines = 16, 18
-# keeps = -
-# saves_mib = -
-# why = layer i is drawn in float32, (10 + i) x 16 MiB, and kept in bfloat16, half of it, which is cut out of the freed float32 block of the layer before; no later float32 layer fits into what is left: at the fifteenth, 3624 MiB are reserved and 2232 allocated (its float32 form of 384 too), and 62 left for a request of 192 with no free piece over 160; in one piece sixteen layers need 2240 + 400 MiB
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "fragmentation"
+# first_finding = ["fragmentation"]
+# lines = [19, 21]
+# why = "layer i is drawn in float32, (10 + i) x 16 MiB, and kept in bfloat16, half of it, which is cut out of the freed float32 block of the layer before; no later float32 layer fits into what is left: at the fifteenth, 3624 MiB are reserved and 2232 allocated (its float32 form of 384 too), and 62 left for a request of 192 with no free piece over 160; in one piece sixteen layers need 2240 + 400 MiB"
+# ///
 """Deep reservoir with layers that widen, drawn in float32 and kept in bfloat16."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 2GiB
-# truth = runs out
-# cause = loaded-twice
-# lines = 30, 29
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "2GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "loaded-twice"
+# first_finding = ["weights-loaded-twice"]
+# lines = [34, 33]
 # saves_mib = 928
-# why = the weights are 58 x 2048 x 2048 x 4 B = 928 MiB; the model is on the device already and torch.load puts the checkpoint there as well: 1856 of 1638 MiB; with the checkpoint on the CPU it is 928
+# why = "the weights are 58 x 2048 x 2048 x 4 B = 928 MiB; the model is on the device already and torch.load puts the checkpoint there as well: 1856 of 1638 MiB; with the checkpoint on the CPU it is 928"
+# ///
 """Resumes a vocoder from its last checkpoint and synthesises a few seconds."""
 
 import os

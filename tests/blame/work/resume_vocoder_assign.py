@@ -1,10 +1,12 @@
-# vram = 2GiB
-# truth = fits
-# cause = loaded-twice
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = the checkpoint's 58 x 2048 x 2048 x 4 B = 928 MiB are loaded to the device, but the model was built on meta and takes over the loaded tensors themselves (assign=True): 928 MiB once; a second copy would be 1856 of 1638 MiB
+# /// expect
+# run = "check"
+# vram = "2GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "loaded-twice"
+# no_finding = ["weights-loaded-twice"]
+# why = "the checkpoint's 58 x 2048 x 2048 x 4 B = 928 MiB are loaded to the device, but the model was built on meta and takes over the loaded tensors themselves (assign=True): 928 MiB once; a second copy would be 1856 of 1638 MiB"
+# ///
 """Resumes a vocoder from its last checkpoint and synthesises a few seconds."""
 
 import os

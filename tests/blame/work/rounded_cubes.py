@@ -1,10 +1,13 @@
-# vram = 4GiB
-# truth = runs out
-# cause = setting
-# lines = 12, 21, 25
-# keeps = -
-# saves_mib = -
-# why = with two divisions a request is rounded up to 1 or 1.5 times a power of two: 8 cubes of 520 x 512 x 272 x 4 B = 276 MiB become 384 each, 3072 MiB, and the two temporaries of the filter 768 more, 3840 of 3686 MiB; without the setting 10 x 276 = 2763
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "setting"
+# first_finding = ["allocator-setting-harmful"]
+# lines = [15, 24, 28]
+# why = "with two divisions a request is rounded up to 1 or 1.5 times a power of two: 8 cubes of 520 x 512 x 272 x 4 B = 276 MiB become 384 each, 3072 MiB, and the two temporaries of the filter 768 more, 3840 of 3686 MiB; without the setting 10 x 276 = 2763"
+# ///
 """Filters eight frequency cubes of a telescope and adds them up."""
 
 import os

@@ -1,10 +1,12 @@
-# vram = 3GiB
-# truth = fits
-# cause = exception
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = of an error its text is stored, not the error, so that the frame of prepare() and its cube of 96 x 1024 x 1024 x 4 B = 384 MiB go with the handler: a scene needs 2 x 384 MiB; nine bad scenes' cubes would be 3456 of 2662 MiB
+# /// expect
+# run = "check"
+# vram = "3GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "exception"
+# no_finding = ["exception-holds-frames"]
+# why = "of an error its text is stored, not the error, so that the frame of prepare() and its cube of 96 x 1024 x 1024 x 4 B = 384 MiB go with the handler: a scene needs 2 x 384 MiB; nine bad scenes' cubes would be 3456 of 2662 MiB"
+# ///
 """Ingest of hyperspectral scenes; bad scenes are skipped and reported at the end."""
 
 import traceback

@@ -1,10 +1,13 @@
-# vram = 6GiB
-# truth = runs out
-# cause = exception
-# lines = 25, 40
-# keeps = -
-# saves_mib = -
-# why = every scene but each fourth raises in check() with `cube` (96 x 1024 x 1024 x 4 B = 384 MiB) in prepare()'s frame; the stored errors keep the frames by their tracebacks: 22 x 384 = 8448 of 5734 MiB, full after 14 bad scenes; one scene needs 2 x 384 MiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "exception"
+# first_finding = ["exception-holds-frames"]
+# lines = [28, 43]
+# why = "every scene but each fourth raises in check() with `cube` (96 x 1024 x 1024 x 4 B = 384 MiB) in prepare()'s frame; the stored errors keep the frames by their tracebacks: 22 x 384 = 8448 of 5734 MiB, full after 14 bad scenes; one scene needs 2 x 384 MiB"
+# ///
 """Ingest of hyperspectral scenes; bad scenes are skipped and reported at the end."""
 
 import torch

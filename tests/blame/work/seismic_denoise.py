@@ -1,10 +1,14 @@
-# vram = 4GiB
-# truth = runs out
-# cause = last-iteration
-# lines = 35
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "last-iteration"
+# first_finding = ["saved-intermediates"]
+# lines = [39]
 # saves_mib = 1300
-# why = a forward needs its input (325 MiB) and two hidden tensors of 1300 MiB (before and after the ReLU), 2925 MiB; `clean` of the chunk before, 1300 MiB, is alive until the new one is assigned: 4225 of 3686 MiB at the second chunk
+# why = "a forward needs its input (325 MiB) and two hidden tensors of 1300 MiB (before and after the ReLU), 2925 MiB; `clean` of the chunk before, 1300 MiB, is alive until the new one is assigned: 4225 of 3686 MiB at the second chunk"
+# ///
 """Denoises a seismic volume chunk by chunk and sums up the energy that was removed."""
 
 import torch

@@ -1,10 +1,12 @@
-# vram = 4GiB
-# truth = fits
-# cause = last-iteration
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = a chunk's result of 1300 MiB is local to removed_energy() and gone before the next chunk: input 325 MiB and two hidden tensors of 1300 MiB, with the weights 3006 MiB; one more of 1300 MiB would not fit into 3686
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "last-iteration"
+# no_finding = ["saved-intermediates"]
+# why = "a chunk's result of 1300 MiB is local to removed_energy() and gone before the next chunk: input 325 MiB and two hidden tensors of 1300 MiB, with the weights 3006 MiB; one more of 1300 MiB would not fit into 3686"
+# ///
 """Denoises a seismic volume chunk by chunk and sums up the energy that was removed."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
-# truth = runs out
-# cause = fraction
-# lines = 17, 28, 38, 40
-# keeps = -
-# saves_mib = -
-# why = the process may use 0.5 x 8192 = 4096 MiB; weights, gradients and momentum are 3 x 256 MiB, and 34 saved tensors of 16384 x 2048 x 4 B = 128 MiB bring a step to 5257 MiB, of the 7782 that the device has
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "fraction"
+# first_finding = ["small-gpu-fraction"]
+# lines = [20, 31, 41, 43]
+# why = "the process may use 0.5 x 8192 = 4096 MiB; weights, gradients and momentum are 3 x 256 MiB, and 34 saved tensors of 16384 x 2048 x 4 B = 128 MiB bring a step to 5257 MiB, of the 7782 that the device has"
+# ///
 """A worker that shares its GPU with one other and trains a surrogate of a simulator."""
 
 import torch

@@ -1,10 +1,12 @@
-# vram = 8GiB
-# truth = fits
-# cause = one-hot
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = label_smoothing of cross_entropy takes the indices, 64 KiB: logits of 1570 MiB, their log_softmax and, in the backward, their gradient are 4711 of 7782 MiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "one-hot"
+# no_finding = ["one-hot-of-vocabulary"]
+# why = "label_smoothing of cross_entropy takes the indices, 64 KiB: logits of 1570 MiB, their log_softmax and, in the backward, their gradient are 4711 of 7782 MiB"
+# ///
 """Image captioning with label smoothing, the smoothed targets never written out."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 6GiB
-# truth = runs out
-# cause = one-hot
-# lines = 31
-# keeps = -
-# saves_mib = -
-# why = 8192 tokens x 50257 words: F.one_hot gives int64, 3141 MiB, and .float() 1570 more, over logits and their log_softmax of 1570 MiB each; 3141 + 1571 + 1570 = 6282 of 5734 MiB already before .float(); the indices alone are 64 KiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "one-hot"
+# first_finding = ["one-hot-of-vocabulary"]
+# lines = [34]
+# why = "8192 tokens x 50257 words: F.one_hot gives int64, 3141 MiB, and .float() 1570 more, over logits and their log_softmax of 1570 MiB each; 3141 + 1571 + 1570 = 6282 of 5734 MiB already before .float(); the indices alone are 64 KiB"
+# ///
 """Image captioning with label smoothing, the smoothed targets written out."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 6GiB
-# truth = runs out
-# cause = graph-kept
-# lines = 28, 40, 41
-# keeps = -
-# saves_mib = -
-# why = a micro-batch of 4096 frames saves about 10 tensors of 4096 x 2048 x 4 B = 32 MiB, 360 MiB; the losses of 24 micro-batches are summed and run backward once: 24 x 360 = 8640 of 5734 MiB, full at the 16th; one backward per micro-batch needs 360 MiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "graph-kept"
+# first_finding = ["retained-graph"]
+# lines = [31, 43, 44]
+# why = "a micro-batch of 4096 frames saves about 10 tensors of 4096 x 2048 x 4 B = 32 MiB, 360 MiB; the losses of 24 micro-batches are summed and run backward once: 24 x 360 = 8640 of 5734 MiB, full at the 16th; one backward per micro-batch needs 360 MiB"
+# ///
 """Speech denoiser with gradient accumulation over 24 micro-batches."""
 
 import torch

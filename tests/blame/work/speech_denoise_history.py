@@ -1,10 +1,12 @@
-# vram = 3GiB
-# truth = fits
-# cause = graph-kept
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = the history holds the losses with their graphs, but backward has freed what they saved: a step needs its 360 MiB only, with weights, gradients and moments of 72 MiB each; 12 graphs of 360 MiB would be 4320 of 2662 MiB
+# /// expect
+# run = "check"
+# vram = "3GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "graph-kept"
+# no_finding = ["retained-graph"]
+# why = "the history holds the losses with their graphs, but backward has freed what they saved: a step needs its 360 MiB only, with weights, gradients and moments of 72 MiB each; 12 graphs of 360 MiB would be 4320 of 2662 MiB"
+# ///
 """Speech denoiser that keeps a history of its losses."""
 
 import torch

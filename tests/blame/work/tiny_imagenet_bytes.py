@@ -1,10 +1,12 @@
-# vram = 4GiB
-# truth = fits
-# cause = data-on-device
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = 60000 images are kept as bytes, 60000 x 12288 B = 703 MiB, and a batch becomes float when it is used: 703 + 1930 MiB for a step; as floats the images would be 2812 MiB and the sum over the 3686
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "data-on-device"
+# no_finding = ["dataset-on-gpu"]
+# why = "60000 images are kept as bytes, 60000 x 12288 B = 703 MiB, and a batch becomes float when it is used: 703 + 1930 MiB for a step; as floats the images would be 2812 MiB and the sum over the 3686"
+# ///
 """Trains an MLP on small images that are on the GPU as bytes."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 4GiB
-# truth = runs out
-# cause = data-on-device
-# lines = 18
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "data-on-device"
+# first_finding = ["dataset-on-gpu"]
+# lines = [22]
 # saves_mib = 2812
-# why = 60000 images of 3 x 64 x 64 x 4 B are 2812 MiB on the device; a step needs 1907 MiB (weights and gradients 2 x 643, sixteen saved tensors of 2048 x 4096 x 4 B = 32 MiB, the input 96 MiB), together 4719 of 3686 MiB
+# why = "60000 images of 3 x 64 x 64 x 4 B are 2812 MiB on the device; a step needs 1907 MiB (weights and gradients 2 x 643, sixteen saved tensors of 2048 x 4096 x 4 B = 32 MiB, the input 96 MiB), together 4719 of 3686 MiB"
+# ///
 """Trains an MLP on small images that are put on the GPU before the first epoch."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 6GiB
-# truth = runs out
-# cause = stale-gradients
-# lines = 41, 42
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "stale-gradients"
+# first_finding = ["gradients-alive-in-forward"]
+# lines = [45, 46]
 # saves_mib = 1920
-# why = 30 layers of 4096 x 4096 x 4 B are 1920 MiB with gradients as large, which nothing clears between the last step and the validation; its forward holds five tensors of 32768 x 4096 x 4 B = 512 MiB, 2560 MiB: 6400 of 5734 MiB; without the gradients 4480
+# why = "30 layers of 4096 x 4096 x 4 B are 1920 MiB with gradients as large, which nothing clears between the last step and the validation; its forward holds five tensors of 32768 x 4096 x 4 B = 512 MiB, 2560 MiB: 6400 of 5734 MiB; without the gradients 4480"
+# ///
 """Risk scores from gene variants with SGD, validated on a large batch after each epoch."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 8GiB
-# truth = runs out
-# cause = optimizer
-# lines = 32
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "optimizer"
+# first_finding = ["optimizer-state", "need-exceeds-device"]
+# lines = [36]
 # saves_mib = 5376
-# why = seven 8192 x 8192 layers are P = 1792 MiB; after backward 2P = 3584, Adam's first step adds two moments (2P) and the square roots of its foreach kernel (P): 8960 MiB of 7782; without Adam's part 3584 MiB and small activations (256 x 8192 x 4 B = 8 MiB each)
+# why = "seven 8192 x 8192 layers are P = 1792 MiB; after backward 2P = 3584, Adam's first step adds two moments (2P) and the square roots of its foreach kernel (P): 8960 MiB of 7782; without Adam's part 3584 MiB and small activations (256 x 8192 x 4 B = 8 MiB each)"
+# ///
 """Denoising autoencoder for gene expression with very wide layers."""
 
 import torch

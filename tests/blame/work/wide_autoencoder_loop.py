@@ -1,10 +1,12 @@
-# vram = 10GiB
-# truth = fits
-# cause = optimizer
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = seven 8192 x 8192 layers are P = 1792 MiB; weights, gradients and two moments are 7168 MiB, and with foreach=False a step's temporaries are those of one layer, 256 MiB: some 7500 MiB of 9830; the foreach step would be at 8960
+# /// expect
+# run = "check"
+# vram = "10GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "optimizer"
+# no_finding = ["optimizer-state", "need-exceeds-device"]
+# why = "seven 8192 x 8192 layers are P = 1792 MiB; weights, gradients and two moments are 7168 MiB, and with foreach=False a step's temporaries are those of one layer, 256 MiB: some 7500 MiB of 9830; the foreach step would be at 8960"
+# ///
 """Denoising autoencoder for gene expression, with Adam's single-tensor step."""
 
 import torch

@@ -1,10 +1,12 @@
-# vram = 6GiB
-# truth = fits
-# cause = evaluation
-# lines = -
-# keeps = -
-# saves_mib = -
-# why = no no_grad, but no parameter asks for a gradient either, so nothing is saved: weights of 450 MiB and three tensors of 32768 x 4096 x 4 B = 512 MiB at a time; with a graph eight layers would save 8192 of 5734 MiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# cause = "evaluation"
+# no_finding = ["grad-recorded-in-eval"]
+# why = "no no_grad, but no parameter asks for a gradient either, so nothing is saved: weights of 450 MiB and three tensors of 32768 x 4096 x 4 B = 512 MiB at a time; with a graph eight layers would save 8192 of 5734 MiB"
+# ///
 """Validates a trained power curve whose weights have been frozen."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 8GiB
-# truth = runs out
-# cause = evaluation
-# lines = 46, 25
-# keeps = -
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# cause = "evaluation"
+# first_finding = ["grad-recorded-in-eval"]
+# lines = [50, 29]
 # saves_mib = 6156
-# why = validation has 4 times the batch of training and no no_grad: a layer saves its input and its GELU's, 2 x 32768 x 4096 x 4 B = 2 x 512 MiB, eight layers 8192 MiB of 7782, with weights and momentum (450 MiB each) and gradients 9567; training saves 2048 MiB and peaks at 3411; a validation without a graph needs about 2400
+# why = "validation has 4 times the batch of training and no no_grad: a layer saves its input and its GELU's, 2 x 32768 x 4096 x 4 B = 2 x 512 MiB, eight layers 8192 MiB of 7782, with weights and momentum (450 MiB each) and gradients 9567; training saves 2048 MiB and peaks at 3411; a validation without a graph needs about 2400"
+# ///
 """Power curve of a wind farm, trained with a validation after each epoch."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 12GiB
-# verdict = oom
-# line = 26
+# /// expect
+# run = "check"
+# vram = "12GiB"
+# verdict = ["does not fit"]
+# line = 29
 # requested_bytes = 17179869184
-# caught_line = 28
-# then = went on (a ResourceWarning, which Python does not show by default)
-# why = interpretability and debugging hooks catch their own failures and only warn, so that looking at a model cannot break it
+# caught_line = 31
+# then = "went on (a ResourceWarning, which Python does not show by default)"
+# why = "interpretability and debugging hooks catch their own failures and only warn, so that looking at a model cannot break it"
+# ///
 import warnings
 
 import torch

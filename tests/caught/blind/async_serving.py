@@ -1,9 +1,12 @@
-# vram = 8GiB
-# verdict = oom
-# line = 17
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# verdict = ["does not fit"]
+# line = 20
 # requested_bytes = 17179869184
-# then = skipped the request (asyncio.gather hands the error back as a result, it is counted and answered with 503)
-# why = async servers gather their requests with return_exceptions=True and look at the types afterwards
+# then = "skipped the request (asyncio.gather hands the error back as a result, it is counted and answered with 503)"
+# why = "async servers gather their requests with return_exceptions=True and look at the types afterwards"
+# ///
 import asyncio
 
 import torch

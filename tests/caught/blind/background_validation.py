@@ -1,9 +1,12 @@
-# vram = 6GiB
-# verdict = oom
-# line = 33
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# verdict = ["does not fit"]
+# line = 36
 # requested_bytes = 7549747200
-# then = dropped in a thread (the executor keeps the error in the future, the loop logs it and trains on)
-# why = validation is handed to a ThreadPoolExecutor and its future is only ever asked for .exception()
+# then = "dropped in a thread (the executor keeps the error in the future, the loop logs it and trains on)"
+# why = "validation is handed to a ThreadPoolExecutor and its future is only ever asked for .exception()"
+# ///
 import logging
 from concurrent.futures import ThreadPoolExecutor
 

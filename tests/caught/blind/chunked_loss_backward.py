@@ -1,10 +1,14 @@
-# vram = 12GiB
-# verdict = search
-# line = 27
+# /// expect
+# run = "check"
+# vram = "12GiB"
+# verdict = ["fits", "fits so far"]
+# search = true
+# line = 31
 # requested_bytes = 17179869184
-# caught_line = 42
-# then = went on (the gradient is computed again in chunks)
-# why = hand-written losses try the one-shot path inside autograd.Function.backward, on autograd's own thread, and fall back to chunks
+# caught_line = 46
+# then = "went on (the gradient is computed again in chunks)"
+# why = "hand-written losses try the one-shot path inside autograd.Function.backward, on autograd's own thread, and fall back to chunks"
+# ///
 import torch
 import torch.nn.functional as F
 from torch import nn

@@ -1,10 +1,14 @@
-# vram = 16GiB
-# verdict = search
-# line = 52
+# /// expect
+# run = "check"
+# vram = "16GiB"
+# verdict = ["fits", "fits so far"]
+# search = true
+# line = 56
 # requested_bytes = 8589934592
-# caught_line = 36
-# then = found batch 128
-# why = accelerate's find_executable_batch_size, which Hugging Face Trainer uses for auto_find_batch_size, in its halving form
+# caught_line = 40
+# then = "found batch 128"
+# why = "accelerate's find_executable_batch_size, which Hugging Face Trainer uses for auto_find_batch_size, in its halving form"
+# ///
 import functools
 import gc
 

@@ -1,7 +1,11 @@
-# vram = 16GiB
-# verdict = fits
-# then = went on (less than 11 GiB are in use at any time; torch gives its cached 7 GiB back by itself, and no error is raised)
-# why = evaluation whose size changes is wrapped in try/except; the allocator's own free-and-try-again must not count as running out
+# /// expect
+# run = "check"
+# vram = "16GiB"
+# verdict = ["fits", "fits so far"]
+# search = false
+# then = "went on (less than 11 GiB are in use at any time; torch gives its cached 7 GiB back by itself, and no error is raised)"
+# why = "evaluation whose size changes is wrapped in try/except; the allocator's own free-and-try-again must not count as running out"
+# ///
 import torch
 import torch.nn.functional as F
 from torch import nn

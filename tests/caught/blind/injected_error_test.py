@@ -1,7 +1,11 @@
-# vram = 8GiB
-# verdict = fits
-# then = went on (the only out-of-memory error is one that a mock raises, the device never runs out)
-# why = trainers test their own recovery in unittest by injecting torch.cuda.OutOfMemoryError with unittest.mock
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# verdict = ["fits", "fits so far"]
+# search = false
+# then = "went on (the only out-of-memory error is one that a mock raises, the device never runs out)"
+# why = "trainers test their own recovery in unittest by injecting torch.cuda.OutOfMemoryError with unittest.mock"
+# ///
 import unittest
 from unittest import mock
 

@@ -1,9 +1,12 @@
-# vram = 16GiB
-# verdict = oom
-# line = 25
+# /// expect
+# run = "check"
+# vram = "16GiB"
+# verdict = ["does not fit"]
+# line = 28
 # requested_bytes = 8589934592
-# then = went on (logging prints "--- Logging error ---" and drops the message)
-# why = lazily formatted log arguments compute on the GPU in __str__, and logging.Handler.emit swallows whatever they raise
+# then = 'went on (logging prints "--- Logging error ---" and drops the message)'
+# why = "lazily formatted log arguments compute on the GPU in __str__, and logging.Handler.emit swallows whatever they raise"
+# ///
 import logging
 import sys
 

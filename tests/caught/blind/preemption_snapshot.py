@@ -1,10 +1,13 @@
-# vram = 10GiB
-# verdict = oom
-# line = 43
+# /// expect
+# run = "check"
+# vram = "10GiB"
+# verdict = ["does not fit"]
+# line = 46
 # requested_bytes = 6442450944
-# caught_line = 37
-# then = went on (no snapshot is written)
-# why = Slurm's SIGUSR1 handler snapshots the model inside a "never let this stop training" context manager whose __exit__ returns True
+# caught_line = 40
+# then = "went on (no snapshot is written)"
+# why = "Slurm's SIGUSR1 handler snapshots the model inside a \"never let this stop training\" context manager whose __exit__ returns True"
+# ///
 import signal
 
 import torch

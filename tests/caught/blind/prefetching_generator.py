@@ -1,7 +1,11 @@
-# vram = 8GiB
-# verdict = fits
-# then = went on (nothing runs out: at most five batches of 1 GiB are alive at a time)
-# why = a prefetch thread passes its errors through a queue to a generator, under ExitStack and contextlib.suppress
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# verdict = ["fits", "fits so far"]
+# search = false
+# then = "went on (nothing runs out: at most five batches of 1 GiB are alive at a time)"
+# why = "a prefetch thread passes its errors through a queue to a generator, under ExitStack and contextlib.suppress"
+# ///
 import contextlib
 import queue
 import threading

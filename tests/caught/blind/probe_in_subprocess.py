@@ -1,10 +1,14 @@
-# vram = 11GiB
-# verdict = search
-# line = 27
+# /// expect
+# run = "check"
+# vram = "11GiB"
+# verdict = ["fits", "fits so far"]
+# search = true
+# line = 31
 # requested_bytes = 17179869184
-# caught_line = 45
-# then = found batch 8 (each size is tried in a child process, which leaves with status 86 when it runs out)
-# why = launchers try batch sizes in child processes, because a fresh process is the only sure way to a clean allocator
+# caught_line = 49
+# then = "found batch 8 (each size is tried in a child process, which leaves with status 86 when it runs out)"
+# why = "launchers try batch sizes in child processes, because a fresh process is the only sure way to a clean allocator"
+# ///
 import subprocess
 import sys
 

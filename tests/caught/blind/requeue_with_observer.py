@@ -1,10 +1,13 @@
-# vram = 24GiB
-# verdict = oom
-# line = 43
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["does not fit"]
+# line = 46
 # requested_bytes = 268435456
-# caught_line = 53
-# then = ended with status 75
-# why = cluster jobs attach torch's out-of-memory observer for a post-mortem and leave with a status that means "queue me on a larger node"
+# caught_line = 56
+# then = "ended with status 75"
+# why = "cluster jobs attach torch's out-of-memory observer for a post-mortem and leave with a status that means \"queue me on a larger node\""
+# ///
 import json
 import os
 import sys

@@ -1,10 +1,13 @@
-# vram = 16GiB
-# verdict = oom
-# line = 45
+# /// expect
+# run = "check"
+# vram = "16GiB"
+# verdict = ["does not fit"]
+# line = 48
 # requested_bytes = 34359738368
-# caught_line = 26
-# then = skipped the batch (three attempts, then the request goes to the dead letters)
-# why = serving code wraps its model call in tenacity's @retry; the out-of-memory error is retried, then turned into RetryError
+# caught_line = 29
+# then = "skipped the batch (three attempts, then the request goes to the dead letters)"
+# why = "serving code wraps its model call in tenacity's @retry; the out-of-memory error is retried, then turned into RetryError"
+# ///
 import functools
 import time
 

@@ -1,10 +1,14 @@
-# vram = 24GiB
-# verdict = search
-# line = 42
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
+# search = true
+# line = 46
 # requested_bytes = 8589934592
-# caught_line = 52
-# then = found batch 64
-# why = Lightning's Tuner.scale_batch_size in "power" mode doubles until it runs out and steps back once
+# caught_line = 56
+# then = "found batch 64"
+# why = "Lightning's Tuner.scale_batch_size in \"power\" mode doubles until it runs out and steps back once"
+# ///
 import gc
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 24GiB
-# verdict = oom
-# line = 20
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["does not fit"]
+# line = 23
 # requested_bytes = 17179869184
-# caught_line = 39
-# then = went on
-# why = attention benchmarks (flash-attention, xformers, Triton tutorials and their copies) that print OOM for the lengths that do not fit
+# caught_line = 42
+# then = "went on"
+# why = "attention benchmarks (flash-attention, xformers, Triton tutorials and their copies) that print OOM for the lengths that do not fit"
+# ///
 """Times eager attention, forward and backward, for growing lengths and prints a table."""
 
 import math

@@ -1,9 +1,12 @@
-# vram = 8GiB
-# verdict = oom
-# line = 19
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# verdict = ["does not fit"]
+# line = 22
 # requested_bytes = 12884901888
-# then = dropped in a child process
-# why = training scripts that start sampling or evaluation with multiprocessing's spawn and join it without a look at exitcode
+# then = "dropped in a child process"
+# why = "training scripts that start sampling or evaluation with multiprocessing's spawn and join it without a look at exitcode"
+# ///
 """Trains a small language model; after each epoch a spawned process writes samples with a static KV cache."""
 
 import torch

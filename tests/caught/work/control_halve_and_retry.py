@@ -1,7 +1,11 @@
-# vram = 24GiB
-# verdict = fits
-# then = never ran out
-# why = the usual hand-written loop that halves the batch after OutOfMemoryError; here the first size fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
+# search = false
+# then = "never ran out"
+# why = "the usual hand-written loop that halves the batch after OutOfMemoryError; here the first size fits"
+# ///
 """Trains with a batch size that would be halved after an out-of-memory error, which never comes."""
 
 import gc

@@ -1,7 +1,11 @@
-# vram = 8GiB
-# verdict = fits
-# then = never ran out
-# why = detectron2's retry_if_cuda_oom around box matching: retry after empty_cache, then on the CPU; here neither is needed
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# verdict = ["fits", "fits so far"]
+# search = false
+# then = "never ran out"
+# why = "detectron2's retry_if_cuda_oom around box matching: retry after empty_cache, then on the CPU; here neither is needed"
+# ///
 """Trains a box classifier; the matching of anchors to boxes may fall back to the CPU, but always fits."""
 
 import contextlib

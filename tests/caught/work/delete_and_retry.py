@@ -1,10 +1,14 @@
-# vram = 24GiB
-# verdict = search
-# line = 22
-# caught_line = 24
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
+# search = true
+# line = 26
 # requested_bytes = 17179869184
-# then = went on with size 15 (16 GiB do not fit beside 12 GiB; without these, 15 GiB do)
-# why = a variable of the running function is deleted before the next try: nothing may keep it alive
+# caught_line = 28
+# then = "went on with size 15 (16 GiB do not fit beside 12 GiB; without these, 15 GiB do)"
+# why = "a variable of the running function is deleted before the next try: nothing may keep it alive"
+# ///
 """Holds a buffer, runs out beside it, deletes it in the function that holds it, and goes on with a smaller size."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 10GiB
-# verdict = oom
-# line = 45
+# /// expect
+# run = "check"
+# vram = "10GiB"
+# verdict = ["does not fit"]
+# line = 48
 # requested_bytes = 6442450944
-# then = ended with status 0
-# why = launch scripts whose sys.excepthook logs the error and calls os._exit, so that hanging workers do not hold the machine
+# then = "ended with status 0"
+# why = "launch scripts whose sys.excepthook logs the error and calls os._exit, so that hanging workers do not hold the machine"
+# ///
 """Trains a classifier with many classes; validation keeps all logits and joins them."""
 
 import os

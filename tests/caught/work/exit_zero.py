@@ -1,10 +1,13 @@
-# vram = 10GiB
-# verdict = oom
-# line = 40
+# /// expect
+# run = "check"
+# vram = "10GiB"
+# verdict = ["does not fit"]
+# line = 43
 # requested_bytes = 4294967296
-# caught_line = 47
-# then = ended with status 0
-# why = batch-job scripts (Kaggle, Colab, Slurm) that print the traceback and leave with 0, so that the job's later parts still run
+# caught_line = 50
+# then = "ended with status 0"
+# why = "batch-job scripts (Kaggle, Colab, Slurm) that print the traceback and leave with 0, so that the job's later parts still run"
+# ///
 """A recommender with one large table; the optimizer's state does not fit beside weight and gradient."""
 
 import sys

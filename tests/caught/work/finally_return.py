@@ -1,10 +1,13 @@
-# vram = 6GiB
-# verdict = oom
-# line = 21
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# verdict = ["does not fit"]
+# line = 24
 # requested_bytes = 8589934592
-# caught_line = 41
-# then = went on
-# why = train functions of notebooks that save and return the history in a finally block, which drops every error
+# caught_line = 44
+# then = "went on"
+# why = "train functions of notebooks that save and return the history in a finally block, which drops every error"
+# ///
 """Segmentation with growing image sizes and a Dice loss over one-hot labels."""
 
 import torch

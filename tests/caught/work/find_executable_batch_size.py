@@ -1,10 +1,14 @@
-# vram = 22GiB
-# verdict = search
-# line = 61
+# /// expect
+# run = "check"
+# vram = "22GiB"
+# verdict = ["fits", "fits so far"]
+# search = true
+# line = 65
 # requested_bytes = 17179869184
-# caught_line = 40
-# then = found batch 256
-# why = accelerate's find_executable_batch_size (older versions halve, 1.15 takes 0.9 of it), also behind transformers' auto_find_batch_size
+# caught_line = 44
+# then = "found batch 256"
+# why = "accelerate's find_executable_batch_size (older versions halve, 1.15 takes 0.9 of it), also behind transformers' auto_find_batch_size"
+# ///
 """Fine-tunes a token classifier; a decorator halves the batch size until the training loop gets through."""
 
 import functools

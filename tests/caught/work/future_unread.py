@@ -1,9 +1,12 @@
-# vram = 8GiB
-# verdict = oom
-# line = 23
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# verdict = ["does not fit"]
+# line = 26
 # requested_bytes = 10737418240
-# then = dropped in a future
-# why = evaluation or checkpointing submitted to a ThreadPoolExecutor whose futures nobody asks for a result
+# then = "dropped in a future"
+# why = "evaluation or checkpointing submitted to a ThreadPoolExecutor whose futures nobody asks for a result"
+# ///
 """A gene-expression autoencoder; a worker thread validates on all cells at once, and its error is never read."""
 
 from concurrent.futures import ThreadPoolExecutor

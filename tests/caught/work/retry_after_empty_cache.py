@@ -1,10 +1,13 @@
-# vram = 11GiB
-# verdict = oom
-# line = 21
+# /// expect
+# run = "check"
+# vram = "11GiB"
+# verdict = ["does not fit"]
+# line = 24
 # requested_bytes = 4294967296
-# caught_line = 28
-# then = retried after empty_cache, and succeeded
-# why = feature and KV caches that grow until the GPU is full, then are dropped, followed by empty_cache() and a second attempt
+# caught_line = 31
+# then = "retried after empty_cache, and succeeded"
+# why = "feature and KV caches that grow until the GPU is full, then are dropped, followed by empty_cache() and a second attempt"
+# ///
 """Trains a probe on feature chunks that stay on the GPU until they no longer fit."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 27GiB
-# verdict = search
-# line = 27
+# /// expect
+# run = "check"
+# vram = "27GiB"
+# verdict = ["fits", "fits so far"]
+# search = true
+# line = 31
 # requested_bytes = 4294967296
-# caught_line = 49
-# then = found batch 2
-# why = Lightning's Tuner.scale_batch_size(mode="binsearch"): doubles until it runs out, then halves the interval
+# caught_line = 53
+# then = "found batch 2"
+# why = "Lightning's Tuner.scale_batch_size(mode=\"binsearch\"): doubles until it runs out, then halves the interval"
+# ///
 """Searches the number of point clouds per step by bisection (1, 2, 4 fails, 3 fails), then trains with it."""
 
 import gc

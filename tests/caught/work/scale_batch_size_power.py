@@ -1,10 +1,14 @@
-# vram = 16GiB
-# verdict = search
-# line = 44
+# /// expect
+# run = "check"
+# vram = "16GiB"
+# verdict = ["fits", "fits so far"]
+# search = true
+# line = 48
 # requested_bytes = 4831838208
-# caught_line = 56
-# then = found batch 128
-# why = Lightning's Tuner.scale_batch_size(mode="power"): doubles until it runs out, then takes the half
+# caught_line = 60
+# then = "found batch 128"
+# why = "Lightning's Tuner.scale_batch_size(mode=\"power\"): doubles until it runs out, then takes the half"
+# ///
 """Doubles the batch size until a trial step runs out of memory, then trains with the last size that got through."""
 
 import gc

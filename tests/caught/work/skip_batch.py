@@ -1,10 +1,13 @@
-# vram = 16GiB
-# verdict = oom
-# line = 25
+# /// expect
+# run = "check"
+# vram = "16GiB"
+# verdict = ["does not fit"]
+# line = 28
 # requested_bytes = 34359738368
-# caught_line = 41
-# then = skipped the batch
-# why = fairseq's train_step and its many copies in speech and translation recipes: a batch with one very long sentence is skipped
+# caught_line = 44
+# then = "skipped the batch"
+# why = "fairseq's train_step and its many copies in speech and translation recipes: a batch with one very long sentence is skipped"
+# ///
 """A language model on batches of very different lengths; the batch that does not fit is skipped."""
 
 import torch

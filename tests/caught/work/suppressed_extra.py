@@ -1,10 +1,13 @@
-# vram = 12GiB
-# verdict = oom
-# line = 25
+# /// expect
+# run = "check"
+# vram = "12GiB"
+# verdict = ["does not fit"]
+# line = 28
 # requested_bytes = 17179869184
-# caught_line = 36
-# then = went on
-# why = optional extras of a training loop (previews, nearest neighbours, plots) in contextlib.suppress, so that they never stop the training
+# caught_line = 39
+# then = "went on"
+# why = "optional extras of a training loop (previews, nearest neighbours, plots) in contextlib.suppress, so that they never stop the training"
+# ///
 """Trains an embedding; after each epoch it tries to print the nearest neighbours of the whole bank."""
 
 import contextlib

@@ -1,9 +1,12 @@
-# vram = 4GiB
-# ends = signal 6
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "signal 6"
 # status = 134
-# cause = sigabrt|signal 6|abort
-# culprit = 14
+# says_any = ["sigabrt", "signal 6", "abort"]
+# culprit = 17
 # steps = 1
+# ///
 """A C library calls abort() after the first step, as a failed assertion of native code does."""
 
 import ctypes

@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 27
+# line = 30
 # requested_bytes = 1114112000
-# cause = logits|gradient|line 24
+# says_any = ["logits", "gradient", 27]
 # steps = 0
+# ///
 """Cross entropy over a large vocabulary: the logits and their log-probabilities fit, their two gradients do not fit beside them."""
 
 import torch

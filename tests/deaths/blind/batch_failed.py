@@ -1,12 +1,15 @@
-# vram = 4GiB
-# ends = error
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "error"
 # status = 1
-# line = 22
+# line = 25
 # requested_bytes = 2684354560
-# cause = line 21|line 22
-# culprit = 21
+# says_any = [24, 25]
+# culprit = 24
 # caught = 1
 # steps = 2
+# ///
 """Catches the error in the step, returns, and raises RuntimeError('batch failed') elsewhere, with no link to the first error."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 26
+# line = 29
 # requested_bytes = 2202009600
-# cause = line 26|cache|cat
-# culprit = 26
+# says_any = [29, "cache", "cat"]
+# culprit = 29
+# ///
 """Extends a key-value cache with torch.cat, which needs the old and the new cache at once: four chunks and a fifth, beside five."""
 
 import torch

@@ -1,11 +1,14 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 25
+# line = 28
 # requested_bytes = 1094713344
-# cause = seen
-# culprit = 25
+# says_any = ["seen"]
+# culprit = 28
 # steps = 3
+# ///
 """Calls empty_cache() in every step, which cannot help: a memo of the inputs grows by 1 GiB each step."""
 
 import gc

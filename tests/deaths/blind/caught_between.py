@@ -1,11 +1,14 @@
-# vram = 4GiB
-# ends = ok
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "ok"
 # status = 0
-# line = 18
+# line = 21
 # requested_bytes = 6442450944
-# cause = line 18|images
+# says_any = [21, "images"]
 # caught = 1
 # steps = 5
+# ///
 """Tries its favourite batch size once, runs out, trains with a quarter of it and ends normally."""
 
 import contextlib

@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 19
+# line = 22
 # requested_bytes = 1127219200
-# cause = line 19|chunks
-# culprit = 19
+# says_any = [22, "chunks"]
+# culprit = 22
+# ///
 """Chooses expandable segments in the environment before it imports torch, checks that PyTorch took them, and runs out."""
 
 import os

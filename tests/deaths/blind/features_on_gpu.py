@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 25
+# line = 28
 # requested_bytes = 1073741824
-# cause = features
-# culprit = 25
+# says_any = ["features"]
+# culprit = 28
+# ///
 """Extracts features without gradients, and leaves the features of every batch on the GPU."""
 
 import torch

@@ -1,10 +1,14 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 20
+# line = 24
 # requested_bytes = 1127219200
-# cause = copies|ema
-# culprit = 20
+# says_any = ["copies", "ema"]
+# culprit = 24
+# open = "tensors made before the first iteration are taken for data; a comprehension fills a list"
+# ///
 """Turns PyTorch's memory history off, as a library may do at its end, and runs out afterwards."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 15
+# line = 18
 # requested_bytes = 409600000000
-# cause = exceeds|larger|more than
+# says_any = ["exceeds", "larger", "more than"]
+# ///
 """Broadcasts all pairs of points into one tensor of 381 GiB; next to nothing else is in use."""
 
 import torch

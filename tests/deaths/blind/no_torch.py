@@ -1,6 +1,9 @@
-# vram = 4GiB
-# ends = exit 5
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "exit 5"
 # status = 5
+# ///
 """Counts words without PyTorch and exits with status 5, because one is missing."""
 
 import collections

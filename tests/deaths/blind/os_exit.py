@@ -1,9 +1,12 @@
-# vram = 4GiB
-# ends = exit 7
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "exit 7"
 # status = 7
-# cause = status 7|code 7|_exit
-# culprit = 18
+# says_any = ["status 7", "code 7", "_exit"]
+# culprit = 21
 # steps = 3
+# ///
 """Ends with os._exit(7) in the middle of training: no exit handler of Python runs, and 2 GiB are in use."""
 
 import os

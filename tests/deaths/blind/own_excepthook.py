@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 24
+# line = 27
 # requested_bytes = 1124000000
-# cause = line 24|frames
-# culprit = 24
+# says_any = [27, "frames"]
+# culprit = 27
+# ///
 """Replaces sys.excepthook with one that prints a single line; the error itself is not caught."""
 
 import sys

@@ -1,9 +1,12 @@
-# vram = 4GiB
-# ends = exit 1
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "exit 1"
 # status = 1
-# line = 17
+# line = 20
 # requested_bytes = 6520504320
-# cause = line 17|grid
+# says_any = [20, "grid"]
+# ///
 """Renders in a spawned process, which runs out of memory; the parent passes the exit code on."""
 
 import multiprocessing

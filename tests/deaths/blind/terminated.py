@@ -1,9 +1,12 @@
-# vram = 4GiB
-# ends = signal 15
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "signal 15"
 # status = 143
-# cause = sigterm|signal 15|terminated
-# culprit = 25
+# says_any = ["sigterm", "signal 15", "terminated"]
+# culprit = 28
 # steps = 6
+# ///
 """Gets SIGTERM from its own watchdog after six steps, as from a scheduler at the end of the allotted time."""
 
 import os

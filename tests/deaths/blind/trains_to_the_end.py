@@ -1,7 +1,10 @@
-# vram = 4GiB
-# ends = ok
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "ok"
 # status = 0
 # steps = 10
+# ///
 """Trains ten steps with 2 GiB in use and ends normally: nothing to explain."""
 
 import torch

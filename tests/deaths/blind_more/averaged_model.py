@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 39
+# line = 42
 # requested_bytes = 157286400
-# cause = optimizer state|optimizer's state|adam|exp_avg
+# says_any = ["optimizer state", "optimizer's state", "adam", "exp_avg"]
 # steps = 0
+# ///
 """AdamW with amsgrad, three states, and an averaged copy of the model: what its first step computes in passing does not fit."""
 
 import copy

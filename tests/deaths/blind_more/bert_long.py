@@ -1,11 +1,14 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 38
+# line = 41
 # requested_bytes = 1073741824
-# cause = attention|sdpa
-# culprit = 38
+# says_any = ["attention", "sdpa"]
+# culprit = 41
 # steps = 2
+# ///
 """Trains a BERT of transformers with eager attention: at 4096 positions each of its matrices takes 1 GiB, one kept for each layer."""
 
 from collections.abc import Iterator

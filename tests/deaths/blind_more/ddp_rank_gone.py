@@ -1,12 +1,15 @@
-# vram = 4GiB
-# ends = signal 9
-# status = 1
-# command = torchrun --nproc-per-node 4 --max-restarts 0 {program}
+# /// expect
+# run = "run"
+# vram = "4GiB"
 # gpus = 4
+# command = "torchrun --nproc-per-node 4 --max-restarts 0 {program}"
+# ends = "signal 9"
+# status = 1
 # rank = 3
-# cause = sigkill|signal 9|killed
-# culprit = 26
+# says_any = ["sigkill", "signal 9", "killed"]
+# culprit = 29
 # steps = 2
+# ///
 """Rank 3 of four gets SIGKILL after its third backward pass, as from the kernel; torchrun ends the others and returns 1."""
 
 import os

@@ -1,12 +1,15 @@
-# vram = 4GiB
-# ends = oom
-# status = 1
-# command = torchrun --nproc-per-node 4 {program}
+# /// expect
+# run = "run"
+# vram = "4GiB"
 # gpus = 4
-# line = 34
+# command = "torchrun --nproc-per-node 4 {program}"
+# ends = "oom"
+# status = 1
+# line = 37
 # requested_bytes = 205520896
-# cause = optimizer state|optimizer's state|adam|exp_avg
+# says_any = ["optimizer state", "optimizer's state", "adam", "exp_avg"]
 # steps = 0
+# ///
 """DDP holds weights, gradients and its buckets, 980 MiB each: on all four ranks Adam's state does not fit beside them."""
 
 import os

@@ -1,14 +1,17 @@
-# vram = 4GiB
-# ends = oom
-# status = 1
-# needs = deepspeed
-# command = deepspeed --num_gpus 2 {program}
+# /// expect
+# run = "run"
+# vram = "4GiB"
 # gpus = 2
-# line = 32
+# command = "deepspeed --num_gpus 2 {program}"
+# framework = "deepspeed"
+# ends = "oom"
+# status = 1
+# line = 35
 # requested_bytes = 268435456
-# cause = parameter|weights|line 32
-# culprit = 32
+# says_any = ["parameter", "weights", 35]
+# culprit = 35
 # steps = 0
+# ///
 """DeepSpeed without partitioned parameters puts the whole model, 5 GiB, on each of two GPUs, inside deepspeed.initialize."""
 
 import argparse

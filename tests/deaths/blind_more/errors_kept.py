@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 19
+# line = 22
 # requested_bytes = 314572800
-# cause = exception|failures|traceback
-# culprit = 19
+# says_any = ["exception", "failures", "traceback"]
+# culprit = 22
+# ///
 """Collects the exceptions of corrupt samples for a report: the frames in their tracebacks keep a volume of 300 MiB each."""
 
 from dataclasses import dataclass, field

@@ -1,12 +1,15 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# framework = "lightning"
+# ends = "oom"
 # status = 1
-# needs = lightning
-# line = 30
+# line = 33
 # requested_bytes = 131072000
-# cause = validation_outputs|line 30
-# culprit = 30
+# says_any = ["validation_outputs", 33]
+# culprit = 33
 # steps = 4
+# ///
 """A LightningModule collects its logits in validation_step, 125 MiB each, and never clears them: the fourth epoch dies."""
 
 import lightning

@@ -1,12 +1,15 @@
-# vram = 4GiB
-# others = 3GiB
-# ends = ok
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# others = "3GiB"
+# ends = "ok"
 # status = 0
-# line = 29
+# line = 32
 # requested_bytes = 134217728
-# cause = other process|another process
-# culprit = 29
+# says_any = ["other process", "another process"]
+# culprit = 32
 # caught = 1
+# ///
 """Loads 1 GiB beside processes that use 3 of 4 GiB; the loading thread ends with sys.exit(7), which ends only the thread."""
 
 import sys

@@ -1,11 +1,14 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 30
+# line = 33
 # requested_bytes = 134217728
-# cause = features|hook
-# culprit = 29
+# says_any = ["features", "hook"]
+# culprit = 32
 # steps = 27
+# ///
 """A forward hook keeps the activation of every step, 128 MiB, though only the latest is read; a backward pass runs out."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 44
+# line = 47
 # requested_bytes = 268435456
-# cause = self.checkpoint|torch.load|line 35
+# says_any = ["self.checkpoint", "torch.load", 38]
 # steps = 0
+# ///
 """Resumes from a checkpoint that torch.load puts on the GPU and that is kept for its epoch: the weights are there twice."""
 
 import tempfile

@@ -1,11 +1,15 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 28
+# line = 32
 # requested_bytes = 1207959552
 # printed_bytes = 1610612736
-# cause = roundup|alloc_conf
-# culprit = 28
+# says_any = ["roundup", "alloc_conf"]
+# culprit = 32
+# open = "tensors made before the first iteration are taken for data; a setting of the allocator is harmful"
+# ///
 """A setting of the allocator rounds each request up to halves of a power of two: three tensors of 1.125 GiB take 1.5 GiB each."""
 
 import os

@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 23
+# line = 26
 # requested_bytes = 367001600
-# cause = cycle|gc.|garbage
-# culprit = 23
+# says_any = ["cycle", "gc.", "garbage"]
+# culprit = 26
+# ///
 """A session's callback refers to the session, and the collector hardly ever runs: closed sessions keep 350 MiB each."""
 
 import gc

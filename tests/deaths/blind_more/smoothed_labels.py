@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 20
+# line = 23
 # requested_bytes = 2470232064
-# cause = one_hot|line 20
+# says_any = ["one_hot", 23]
 # steps = 2
+# ///
 """Smooths labels by one_hot, which makes 64-bit integers: for 6144 tokens of a vocabulary of 50257 these take 2.3 GiB."""
 
 import torch

@@ -1,12 +1,15 @@
-# vram = 4GiB
-# ends = oom
-# status = 1
+# /// expect
+# run = "run"
+# vram = "4GiB"
 # gpus = 3
+# ends = "oom"
+# status = 1
 # rank = 2
-# line = 23
+# line = 26
 # requested_bytes = 536870912
-# cause = parts|line 23
-# culprit = 23
+# says_any = ["parts", 26]
+# culprit = 26
+# ///
 """Spawns three workers that load parts of an index, 512 MiB each: the last has ten of them instead of three."""
 
 import os

@@ -1,12 +1,15 @@
-# vram = 4GiB
-# ends = exit 17
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "exit 17"
 # status = 17
-# file = regress/losses.py
+# file = "regress/losses.py"
 # line = 9
 # requested_bytes = 4294967296
-# cause = broadcast|mse_loss|line 9
+# says_any = ["broadcast", "mse_loss", 9]
 # caught = 1
 # steps = 3
+# ///
 """Predictions of shape (n, 1) against targets of shape (n,): over 32768 rows their error is a matrix of 4 GiB; os._exit(17)."""
 
 import os

@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = signal 6
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# command = "bash {program}.sh"
+# ends = "signal 6"
 # status = 134
-# command = bash {program}.sh
-# cause = sigabrt|signal 6|abort
-# culprit = 24
+# says_any = ["sigabrt", "signal 6", "abort"]
+# culprit = 27
 # steps = 2
+# ///
 """A shell script runs two stages: the first ends well, the second aborts in its third step like a failed assertion in C++."""
 
 import os

@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 26
+# line = 29
 # requested_bytes = 1073741824
-# cause = optimizer state|optimizer's state|adam|exp_avg
+# says_any = ["optimizer state", "optimizer's state", "adam", "exp_avg"]
 # steps = 0
+# ///
 """Trains a large embedding with AdamW: the weight, its gradient and the first moment fit, the second moment does not."""
 
 import torch

@@ -1,11 +1,14 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 23
+# line = 26
 # requested_bytes = 1342177280
-# cause = no_grad|predictions
-# culprit = 23
+# says_any = ["no_grad", "predictions"]
+# culprit = 26
 # steps = 4
+# ///
 """Trains on small batches, then evaluates on large ones with gradients on: each kept prediction keeps its hidden layer."""
 
 import torch

@@ -1,11 +1,14 @@
-# vram = 4GiB
-# ends = exit 3
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "exit 3"
 # status = 3
-# line = 21
+# line = 24
 # requested_bytes = 1073741824
-# cause = line 21|layers
-# culprit = 21
+# says_any = [24, "layers"]
+# culprit = 24
 # caught = 1
+# ///
 """Reserves a key-value cache for each layer; if that fails, says so in one line and exits with status 3."""
 
 import sys

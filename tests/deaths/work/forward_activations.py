@@ -1,11 +1,14 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 23
+# line = 26
 # requested_bytes = 1073741824
-# cause = activation|hidden
-# culprit = 23
+# says_any = ["activation", "hidden"]
+# culprit = 26
 # steps = 0
+# ///
 """Trains a residual network: each block keeps 1 GiB for the backward pass, and the fourth of six does not fit."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 16
+# line = 19
 # requested_bytes = 805306368
-# cause = fraction|limit
-# culprit = 16
+# says_any = ["fraction", "limit"]
+# culprit = 19
+# ///
 """Limits itself to half of the device, then fills it: the third tensor of 0.75 GiB is refused with more than 1.5 GiB free."""
 
 import torch

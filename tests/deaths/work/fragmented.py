@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 24
+# line = 27
 # requested_bytes = 1610612736
-# cause = fragment|split
-# culprit = 19
+# says_any = ["fragment", "split"]
+# culprit = 22
+# ///
 """Leaves 768 MiB in use and three separate gaps of 768 MiB in the segments, then asks for 1.5 GiB in one piece."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 4GiB
-# ends = signal 2
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "signal 2"
 # status = 130
-# cause = keyboardinterrupt|sigint|interrupt
-# culprit = 18
+# says_any = ["keyboardinterrupt", "sigint", "interrupt"]
+# culprit = 21
 # steps = 5
+# ///
 """Gets SIGINT, as from Ctrl-C, in its sixth step; the KeyboardInterrupt is not caught."""
 
 import os

@@ -1,9 +1,12 @@
-# vram = 4GiB
-# ends = signal 9
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "signal 9"
 # status = 137
-# cause = sigkill|signal 9|killed
-# culprit = 15
+# says_any = ["sigkill", "signal 9", "killed"]
+# culprit = 18
 # steps = 3
+# ///
 """Is killed with SIGKILL in its fourth step, as by the kernel's out-of-memory killer or a job scheduler."""
 
 import os

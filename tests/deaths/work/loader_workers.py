@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 32
+# line = 35
 # requested_bytes = 5368709120
-# cause = line 32|padded
+# says_any = [35, "padded"]
 # steps = 2
+# ///
 """Reads samples with two worker processes and pads each batch to its longest sample: the third batch has an outlier."""
 
 import torch

@@ -1,11 +1,14 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 22
+# line = 25
 # requested_bytes = 1073741824
-# cause = history
-# culprit = 22
+# says_any = ["history"]
+# culprit = 25
 # steps = 3
+# ///
 """Keeps the loss of every step for a plot, with the graph that backward() retained: each holds its batch of 1 GiB."""
 
 import torch

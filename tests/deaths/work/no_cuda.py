@@ -1,6 +1,9 @@
-# vram = 4GiB
-# ends = ok
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "ok"
 # status = 0
+# ///
 """Trains a tiny model on the CPU: PyTorch without CUDA, and nothing to explain."""
 
 import torch

@@ -1,11 +1,14 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 38
+# line = 41
 # requested_bytes = 1140850688
-# cause = line 38|gathered
-# culprit = 38
+# says_any = [41, "gathered"]
+# culprit = 41
 # steps = 2
+# ///
 """Records PyTorch's memory history itself, with at most 50 entries, writes and reads a snapshot of it, and runs out later."""
 
 import pickle

@@ -1,9 +1,12 @@
-# vram = 4GiB
-# ends = signal 11
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "signal 11"
 # status = 139
-# cause = sigsegv|signal 11|segmentation
-# culprit = 16
+# says_any = ["sigsegv", "signal 11", "segmentation"]
+# culprit = 19
 # steps = 2
+# ///
 """Reads address 0 in a native call after two steps, as a broken extension does."""
 
 import ctypes

@@ -1,11 +1,14 @@
-# vram = 4GiB
-# ends = ok
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "ok"
 # status = 0
-# line = 24
+# line = 27
 # requested_bytes = 4294967296
-# cause = line 24
+# says_any = [27]
 # caught = 2
 # steps = 6
+# ///
 """Trains on sequences of mixed lengths and skips the two that run out of memory."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = error
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "error"
 # status = 1
-# line = 21
+# line = 24
 # requested_bytes = 1610612736
-# cause = line 21|index
-# culprit = 21
+# says_any = [24, "index"]
+# culprit = 24
+# ///
 """Builds an index in a thread, which runs out of memory and ends; the main thread then misses its result with a KeyError."""
 
 import threading

@@ -1,9 +1,12 @@
-# vram = 4GiB
-# ends = error
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "error"
 # status = 1
-# cause = valueerror
-# culprit = 13
+# says_any = ["valueerror"]
+# culprit = 16
 # steps = 4
+# ///
 """Raises a ValueError in the fifth step, with 2.5 GiB in use: the memory is not the reason."""
 
 import torch

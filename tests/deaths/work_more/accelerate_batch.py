@@ -1,14 +1,17 @@
-# vram = 4GiB
-# ends = oom
-# status = 1
-# needs = accelerate
-# command = accelerate launch --multi_gpu --num_processes 2 --num_machines 1 --mixed_precision no --dynamo_backend no {program}
+# /// expect
+# run = "run"
+# vram = "4GiB"
 # gpus = 2
-# line = 30
+# command = "accelerate launch --multi_gpu --num_processes 2 --num_machines 1 --mixed_precision no --dynamo_backend no {program}"
+# framework = "accelerate"
+# ends = "oom"
+# status = 1
+# line = 33
 # requested_bytes = 536870912
-# cause = activation|hidden|line 30
-# culprit = 30
+# says_any = ["activation", "hidden", 33]
+# culprit = 33
 # steps = 0
+# ///
 """A loop of Accelerate with two processes and a batch of 8192 each: every block keeps 512 MiB, and the eighth of twelve is too many."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 2300MiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "2300MiB"
+# ends = "oom"
 # status = 1
-# line = 23
+# line = 26
 # requested_bytes = 16777216
-# cause = optimizer
-# culprit = 23
+# says_any = ["optimizer"]
+# culprit = 26
+# ///
 """The first step of AdamW: its state of 896 MiB has room beside the 896 MiB of parameters and gradients, the square roots of 28 moments have not.
 
 On an H200 `torch._foreach_sqrt` was taken for passes of the training's loop, and its results for tensors that an autograd graph keeps.

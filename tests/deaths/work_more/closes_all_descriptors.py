@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 28
+# line = 31
 # requested_bytes = 8589934592
-# cause = 8.00 gib
+# says_any = ["8.00 gib"]
 # steps = 45
+# ///
 """Closes every descriptor as a daemon does, also while it trains, and puts own files in all numbers: they hold its own bytes alone."""
 
 import os

@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 31
+# line = 34
 # requested_bytes = 8589934592
-# cause = 8.00 gib
+# says_any = ["8.00 gib"]
 # steps = 400
+# ///
 """Closes every descriptor again and again in a second thread, which puts own files in their place: they hold its own bytes alone."""
 
 import os

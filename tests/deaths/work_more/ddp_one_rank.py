@@ -1,13 +1,16 @@
-# vram = 4GiB
-# ends = oom
-# status = 1
-# command = torchrun --nproc-per-node 4 {program}
+# /// expect
+# run = "run"
+# vram = "4GiB"
 # gpus = 4
+# command = "torchrun --nproc-per-node 4 {program}"
+# ends = "oom"
+# status = 1
 # rank = 2
-# line = 31
+# line = 34
 # requested_bytes = 4294967296
-# cause = hidden|line 31
+# says_any = ["hidden", 34]
 # steps = 3
+# ///
 """Buckets of like length go to the ranks: in the fourth step rank 2 gets the longest, 65536 rows, and the others wait for it."""
 
 import os

@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 22
+# line = 25
 # requested_bytes = 8589934592
-# cause = 8.00 gib
+# says_any = ["8.00 gib"]
 # steps = 25
+# ///
 """Forks 500 children after its first steps; each ends with its own status, and none leaves a descriptor."""
 
 import os

@@ -1,11 +1,14 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 24
+# line = 27
 # requested_bytes = 3221225472
-# cause = line 17
-# culprit = 17
+# says_any = [20]
+# culprit = 20
 # steps = 25
+# ///
 """Forks by a call of C, of which Python's hooks hear nothing; the child frees its 2 GiB, and those of the parent stay allocated."""
 
 import ctypes

@@ -1,12 +1,15 @@
-# vram = 4GiB
-# ends = oom
-# status = 1
-# command = torchrun --nproc-per-node 2 {program}
+# /// expect
+# run = "run"
+# vram = "4GiB"
 # gpus = 2
-# line = 32
+# command = "torchrun --nproc-per-node 2 {program}"
+# ends = "oom"
+# status = 1
+# line = 35
 # requested_bytes = 1342177280
-# cause = gradient|shard
+# says_any = ["gradient", "shard"]
 # steps = 0
+# ///
 """FSDP without a wrapping policy: all 1.25 GiB are gathered at once, their gradients are whole too, and then packed: all ranks die."""
 
 import os

@@ -1,11 +1,14 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 29
+# line = 32
 # requested_bytes = 1646821376
-# cause = logits|vocab
-# culprit = 28
+# says_any = ["logits", "vocab"]
+# culprit = 31
 # steps = 3
+# ///
 """Trains a small GPT-2 of transformers: with 8192 tokens its logits, their logarithms and their gradient take 1.5 GiB each."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 4GiB
-# ends = signal 14
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "signal 14"
 # status = 142
-# cause = sigalrm|signal 14|alarm
-# culprit = 17
+# says_any = ["sigalrm", "signal 14", "alarm"]
+# culprit = 20
 # steps = 3
+# ///
 """Waits for a batch that its producer never delivers; the watchdog's SIGALRM ends it after three seconds."""
 
 import queue

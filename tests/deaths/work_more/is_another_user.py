@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 21
+# line = 24
 # requested_bytes = 8589934592
-# cause = 8.00 gib
+# says_any = ["8.00 gib"]
 # steps = 25
+# ///
 """Becomes a user without rights after its first steps, as a server does."""
 
 import os

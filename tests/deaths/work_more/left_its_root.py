@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 20
+# line = 23
 # requested_bytes = 8589934592
-# cause = 8.00 gib
+# says_any = ["8.00 gib"]
 # steps = 25
+# ///
 """Leaves the file system after its first steps: an empty folder is its root, where no path of before leads anywhere."""
 
 import os

@@ -1,12 +1,15 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# file = attnlib/attention.py
+# file = "attnlib/attention.py"
 # line = 20
 # requested_bytes = 2147483648
-# cause = scores|scaled_dot_product|line 19
-# culprit_file = attnlib/attention.py
+# says_any = ["scores", "scaled_dot_product", 19]
+# culprit_file = "attnlib/attention.py"
 # culprit = 19
+# ///
 """Encodes documents of growing length with 8 heads: at 8192 positions the matrix of scores takes 2 GiB, and scaled as much again."""
 
 import torch

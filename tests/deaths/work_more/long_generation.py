@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 30
+# line = 33
 # requested_bytes = 2113929216
-# cause = torch.cat|self.cache|grow|line 30
-# culprit = 30
+# says_any = ["torch.cat", "self.cache", "grow", 33]
+# culprit = 33
+# ///
 """Generates text; torch.cat copies the key-value cache into one 96 MiB larger: the twentieth growth finds no room for both."""
 
 from collections.abc import Iterator

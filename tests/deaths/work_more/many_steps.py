@@ -1,11 +1,14 @@
-# vram = 16GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "16GiB"
+# ends = "oom"
 # status = 1
-# line = 26
+# line = 29
 # requested_bytes = 16777216
-# cause = 16.00 mib stay of each
-# culprit = 26
+# says_any = ["16.00 mib stay of each"]
+# culprit = 29
 # steps = 1015
+# ///
 """Keeps 16 MiB of each of a thousand fast steps, of which a recording has every fiftieth or so.
 
 Of 16 GiB 130 MiB are the context of the GPU, and a segment of 2 MiB has all that is small: the rest has room for 1015.9 tensors.

@@ -1,9 +1,12 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 24
+# line = 27
 # requested_bytes = 8589934592
-# cause = difference|broadcast|cdist
+# says_any = ["difference", "broadcast", "cdist"]
+# ///
 """Matches keypoints between frames by broadcasting: 8192 against 4096 descriptors of 64 numbers are 8 GiB of differences."""
 
 from collections.abc import Iterator

@@ -1,13 +1,16 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# file = trainkit/model.py
+# file = "trainkit/model.py"
 # line = 15
 # requested_bytes = 44040192
-# cause = outputs|line 15
-# culprit_file = trainkit/model.py
+# says_any = ["outputs", 15]
+# culprit_file = "trainkit/model.py"
 # culprit = 15
 # steps = 18
+# ///
 """A trainer keeps the logits of each validation batch, 42 MiB, for a metric, and never clears them: the ninth epoch dies."""
 
 from collections.abc import Iterator

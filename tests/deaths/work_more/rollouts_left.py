@@ -1,11 +1,14 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 35
+# line = 38
 # requested_bytes = 419430400
-# cause = cycle|gc.|garbage
-# culprit = 35
+# says_any = ["cycle", "gc.", "garbage"]
+# culprit = 38
 # steps = 9
+# ///
 """Each rollout and its steps refer to one another, and the garbage collector is off: no rollout of 400 MiB is ever freed."""
 
 import gc

@@ -1,11 +1,14 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 28
+# line = 31
 # requested_bytes = 268435456
-# cause = no_grad|graph
-# culprit = 28
+# says_any = ["no_grad", "graph"]
+# culprit = 31
 # steps = 4
+# ///
 """Adds up a validation loss with its graph: each of the batches keeps its hidden layer of 256 MiB and its input of 16 MiB."""
 
 from collections.abc import Iterator

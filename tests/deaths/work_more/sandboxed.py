@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 36
+# line = 39
 # requested_bytes = 8589934592
-# cause = 8.00 gib
+# says_any = ["8.00 gib"]
 # steps = 25
+# ///
 """Runs in a sandbox that ends it at `ptrace` and `process_vm_readv`, and knows no `memfd_create` and no `clone3`."""
 
 import ctypes

@@ -1,11 +1,15 @@
-# vram = 4GiB
-# ends = exit 4
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "exit 4"
 # status = 4
-# line = 35
+# line = 39
 # requested_bytes = 268435456
-# cause = trial|optimizer|adam
+# says_any = ["trial", "optimizer", "adam"]
 # caught = 1
 # steps = 6
+# open = "the steps of the last optimizer are stated, not of all"
+# ///
 """A search keeps the model and optimizer of each trial, 1 GiB: the fourth finds no room for Adam's state, and os._exit(4) ends it."""
 
 import os

@@ -1,10 +1,13 @@
-# vram = 4GiB
-# ends = oom
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "oom"
 # status = 1
-# line = 22
+# line = 25
 # requested_bytes = 1207959552
-# cause = except|exception|traceback|handler
-# culprit = 21
+# says_any = ["except", "exception", "traceback", "handler"]
+# culprit = 24
+# ///
 """Retries with half the batch inside the except block: the first try's 2.25 GiB are alive there, held by its traceback."""
 
 import sys

@@ -1,12 +1,15 @@
-# vram = 4GiB
-# ends = signal 15
-# status = 143
-# command = bash {program}.sh
+# /// expect
+# run = "run"
+# vram = "4GiB"
 # gpus = 3
+# command = "bash {program}.sh"
+# ends = "signal 15"
+# status = 143
 # rank = 1
-# cause = sigterm|signal 15|terminated
-# culprit = 24
+# says_any = ["sigterm", "signal 15", "terminated"]
+# culprit = 27
 # steps = 3
+# ///
 """Three tasks as of Slurm, started by a shell script; task 1 gets SIGTERM in its fourth step, the others end well."""
 
 import os

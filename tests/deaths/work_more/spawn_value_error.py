@@ -1,11 +1,14 @@
-# vram = 4GiB
-# ends = error
-# status = 1
+# /// expect
+# run = "run"
+# vram = "4GiB"
 # gpus = 2
+# ends = "error"
+# status = 1
 # rank = 1
-# cause = valueerror
-# culprit = 32
+# says_any = ["valueerror"]
+# culprit = 35
 # steps = 2
+# ///
 """Spawns two workers; the one of rank 1 finds an unknown label in its third batch and raises a ValueError."""
 
 import os

@@ -1,11 +1,14 @@
-# vram = 4GiB
-# ends = error
+# /// expect
+# run = "run"
+# vram = "4GiB"
+# ends = "error"
 # status = 1
-# line = 29
+# line = 32
 # requested_bytes = 67108864
-# cause = samples|dataset|line 29
-# culprit = 29
+# says_any = ["samples", "dataset", 32]
+# culprit = 32
 # caught = 1
+# ///
 """Preloads a dataset to the GPU and runs out; the loader swallows that, and a RuntimeError about missing samples ends it later."""
 
 from dataclasses import dataclass, field

@@ -1,8 +1,11 @@
-# vram = 24GiB
-# verdict = fits
-# wait = 4
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # removed = 0
-# why = a process that outlives the program writes one second later, which may be too late for any number
+# wait = 4
+# why = "a process that outlives the program writes one second later, which may be too late for any number"
+# ///
 """Starts a daemon that writes after the program's end."""
 
 import os

@@ -1,7 +1,10 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # removed = 0
-# why = the number of files of a shelf depends on the dbm of this Python
+# why = "the number of files of a shelf depends on the dbm of this Python"
+# ///
 """Keeps objects in a shelf and strings in a dbm."""
 
 import dbm.dumb

@@ -1,8 +1,11 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 2
 # removed = 0
-# why = model.pt and model.pt.bak; temporary files are renamed
+# why = "model.pt and model.pt.bak; temporary files are renamed"
+# ///
 """Saves into a temporary file beside the checkpoint, keeps the former one as .bak, and syncs file and folder."""
 
 import os

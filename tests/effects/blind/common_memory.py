@@ -1,6 +1,9 @@
-# vram = 24GiB
-# verdict = fits
-# why = /dev/shm may count as files or as memory
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
+# why = "/dev/shm may count as files or as memory"
+# ///
 """Shares memory by name with child processes, changes an earlier program's table there, and leaves a table behind."""
 
 import mmap

@@ -1,9 +1,12 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 6
 # removed = 0
 # folders_made = 1
-# why = one.bin to four.bin, index.bin, and backup/weights.bin
+# why = "one.bin to four.bin, index.bin, and backup/weights.bin"
+# ///
 """Copies files by every call of the kernel that copies."""
 
 import filecmp

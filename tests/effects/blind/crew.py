@@ -1,9 +1,12 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 7
 # removed = 6
 # folders_made = 0
-# why = each of six .todo becomes a .done with its square, and spawned.txt
+# why = "each of six .todo becomes a .done with its square, and spawned.txt"
+# ///
 """Processes take jobs by renaming files: three forked, one spawned."""
 
 import multiprocessing

@@ -1,9 +1,12 @@
-# vram = 24GiB
-# verdict = fits
-# needs = g++
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 3
 # folders_made = 1
-# why = build/ with the source, which changes, and two libraries
+# needs = ["g++"]
+# why = "build/ with the source, which changes, and two libraries"
+# ///
 """Builds C++ functions into a separate folder and loads the libraries, once more after a change."""
 
 import ctypes

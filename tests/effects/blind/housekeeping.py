@@ -1,10 +1,12 @@
-# vram = 24GiB
-# verdict = fits
-# usual = yes
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # removed = 3
 # folders_made = 2
 # folders_removed = 2
-# why = a.tmp, old/b.tmp, old/cache/c.bin go with old and old/cache; fresh and fresh/deep come
+# why = "a.tmp, old/b.tmp, old/cache/c.bin go with old and old/cache; fresh and fresh/deep come"
+# ///
 """Has a script of its own clean up."""
 
 import os

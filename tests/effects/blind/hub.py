@@ -1,8 +1,11 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # removed = 0
 # connections = 2
-# why = in the home folder a blob, its lock and a ref; two requests, each with a connection of its own
+# why = "in the home folder a blob, its lock and a ref; two requests, each with a connection of its own"
+# ///
 """A cache of downloads in the home folder: blobs, links to them, a lock, and a ref that moves to the new snapshot."""
 
 import fcntl

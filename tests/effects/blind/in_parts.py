@@ -1,8 +1,11 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # removed = 0
 # folders_made = 1
-# why = checkpoint/ is overwritten, checkpoint-new/ is made; torch chooses the files
+# why = "checkpoint/ is overwritten, checkpoint-new/ is made; torch chooses the files"
+# ///
 """Loads and saves checkpoints in parts (torch.distributed.checkpoint), over an existing one and beside it."""
 
 import os

@@ -1,8 +1,11 @@
-# vram = 24GiB
-# verdict = fits
-# needs = ninja g++
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # folders_made = 1
-# why = ninja, the compiler and torch choose the files in build/
+# needs = ["ninja", "g++"]
+# why = "ninja, the compiler and torch choose the files in build/"
+# ///
 """Builds a C++ function with load_inline, and builds it again after a change."""
 
 import os

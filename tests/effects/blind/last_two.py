@@ -1,11 +1,14 @@
-# vram = 24GiB
-# verdict = fits
-# usual = yes
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 4
 # removed = 6
 # folders_made = 2
 # folders_removed = 3
-# why = two files in each of checkpoint-301 to 303; 302 and 303 are left, and the three old folders go
+# open_functions = "4 folders called removed, of 3"
+# why = "two files in each of checkpoint-301 to 303; 302 and 303 are left, and the three old folders go"
+# ///
 """Resumes from the newest checkpoint folder, saves three more, and keeps the last two, as transformers does."""
 
 import glob

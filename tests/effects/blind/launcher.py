@@ -1,7 +1,10 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # removed = 0
-# why = compiled modules lie where this Python puts them
+# why = "compiled modules lie where this Python puts them"
+# ///
 """Writes scripts and modules, makes them executable, runs and imports them."""
 
 import importlib

@@ -1,8 +1,11 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 4
 # removed = 0
 # folders_made = 0
+# ///
 """Appends to tables, changes bytes in the middle, cuts files off, and syncs each."""
 
 import csv

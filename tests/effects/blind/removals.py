@@ -1,6 +1,9 @@
-# vram = 24GiB
-# verdict = fits
-# why = files and folders change places; the counts of moved folders are not stated
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
+# why = "files and folders change places; the counts of moved folders are not stated"
+# ///
 """Moves files and folders across folders, over each other, and out of its folder; swaps two folders in one call."""
 
 import ctypes

@@ -1,8 +1,12 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 3
 # removed = 0
-# why = each of the three names holds something else at the end
+# open_functions = "1 file called removed, of 0"
+# why = "each of the three names holds something else at the end"
+# ///
 """A log that is turned over twice, so that the earlier generations move and fall out."""
 
 import logging

@@ -1,8 +1,11 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 1
 # removed = 0
-# why = all temporary files are removed but one whose name has the token
+# why = "all temporary files are removed but one whose name has the token"
+# ///
 """Uses each kind of temporary file."""
 
 import os

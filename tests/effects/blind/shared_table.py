@@ -1,8 +1,11 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 3
 # removed = 0
-# why = table.bin by a shared tensor, ring.bin grows under a map, fresh.bin is made by a shared tensor
+# why = "table.bin by a shared tensor, ring.bin grows under a map, fresh.bin is made by a shared tensor"
+# ///
 """Tensors over shared files, a map that grows with its file, a private map that leaves its file alone, and a child that writes into a map."""
 
 import mmap

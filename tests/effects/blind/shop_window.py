@@ -1,9 +1,12 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 2
 # removed = 0
 # connections = 0
-# why = site/index.html and site/steps.txt; the port file is removed; the server is a child of the program
+# why = "site/index.html and site/steps.txt; the port file is removed; the server is a child of the program"
+# ///
 """A child serves a folder that the program writes; both see the same files."""
 
 import os

@@ -1,6 +1,9 @@
-# vram = 24GiB
-# verdict = fits
-# why = v1.txt changes in the home folder behind three links, v2.txt and nowhere.txt are new; links are counted in no stated way
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
+# why = "v1.txt changes in the home folder behind three links, v2.txt and nowhere.txt are new; links are counted in no stated way"
+# ///
 """Follows chains of links, writes through a dangling one, and turns them."""
 
 import os

@@ -1,8 +1,11 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # removed = 0
 # connections = 0
-# why = a socket is no regular file; log.txt is written by its server
+# why = "a socket is no regular file; log.txt is written by its server"
+# ///
 """Talks over a UNIX socket in its folder, with a thread and with a child."""
 
 import os

@@ -1,11 +1,13 @@
-# vram = 24GiB
-# verdict = fits
-# usual = yes
-# removed = 4
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 3
+# removed = 4
 # folders_made = 1
 # folders_removed = 2
-# why = two files in each of a and b go; c is new with hparams.yaml, model.ckpt and metrics.csv
+# why = "two files in each of a and b go; c is new with hparams.yaml, model.ckpt and metrics.csv"
+# ///
 """Removes earlier runs file by file with pathlib, then starts a run of its own."""
 
 import sys

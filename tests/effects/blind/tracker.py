@@ -1,8 +1,11 @@
-# vram = 4GiB
-# verdict = oom
-# reaches_gib = 8
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# verdict = ["does not fit"]
 # posts = 1
-# why = the run is announced before the request of 8 GiB; the files of a run are kept, whatever the server said
+# reaches_gib = 8
+# why = "the run is announced before the request of 8 GiB; the files of a run are kept, whatever the server said"
+# ///
 """Announces its run, keeps an offline copy of everything, and asks for more memory than there is."""
 
 import http.client

@@ -1,8 +1,11 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 2
 # removed = 0
-# why = both databases change; journals go with their transactions
+# why = "both databases change; journals go with their transactions"
+# ///
 """Moves rows from one database to an attached one, deletes, adds a column, vacuums; one transaction is rolled back."""
 
 import os

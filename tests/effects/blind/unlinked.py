@@ -1,8 +1,11 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 1
 # removed = 1
-# why = old.bin goes; kept.bin is removed and made again; scratch.bin has no name at the end
+# why = "old.bin goes; kept.bin is removed and made again; scratch.bin has no name at the end"
+# ///
 """Works with files after their names are gone."""
 
 import os

@@ -1,10 +1,13 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 4
 # removed = 2
 # folders_made = 1
 # folders_removed = 1
-# why = top.log, sub/renamed.txt, sub/made/new.txt, back.txt; a.txt is renamed, c.txt removed with its folder
+# why = "top.log, sub/renamed.txt, sub/made/new.txt, back.txt; a.txt is renamed, c.txt removed with its folder"
+# ///
 """Opens files, changes its folder, and works relative to folders that it holds open."""
 
 import os

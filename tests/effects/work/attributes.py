@@ -1,6 +1,9 @@
-# vram = 24GiB
-# verdict = fits
-# why = modes, times and attributes change, and no content
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
+# why = "modes, times and attributes change, and no content"
+# ///
 """Changes modes, times and extended attributes of existing files."""
 
 import errno

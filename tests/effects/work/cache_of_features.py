@@ -1,8 +1,11 @@
-# vram = 4GiB
-# verdict = oom
-# reaches_gib = 8
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# verdict = ["does not fit"]
 # removed = 0
-# why = each of two runs must find the cache as it was before oomph: with labels, without features
+# reaches_gib = 8
+# why = "each of two runs must find the cache as it was before oomph: with labels, without features"
+# ///
 """Computes a cache if there is none, reads it the second time, then asks for more memory than there is."""
 
 import os

@@ -1,9 +1,11 @@
-# vram = 24GiB
-# verdict = fits
-# usual = yes
-# removed = 3
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 3
-# why = two checkpoints and a log vanish with output/, ckpt-0, ckpt-1 and ckpt-2 are new
+# removed = 3
+# why = "two checkpoints and a log vanish with output/, ckpt-0, ckpt-1 and ckpt-2 are new"
+# ///
 """Empties its output folder before it trains, as many examples do."""
 
 import os

@@ -1,10 +1,13 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 2
 # removed = 0
 # folders_made = 1
 # connections = 1
-# why = data/weights with layer.bin and config.json; the archive is removed after it was unpacked
+# why = "data/weights with layer.bin and config.json; the archive is removed after it was unpacked"
+# ///
 """Downloads, unpacks and removes an archive."""
 
 import os

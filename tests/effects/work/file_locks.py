@@ -1,8 +1,11 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 1
 # removed = 0
-# why = queue.txt grows; the lock file is opened for reading and locked
+# why = "queue.txt grows; the lock file is opened for reading and locked"
+# ///
 """Locks between a parent and a child: flock on one file, lockf on another."""
 
 import fcntl

@@ -1,7 +1,10 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # removed = 0
-# why = the names of one file are counted in no stated way
+# why = "the names of one file are counted in no stated way"
+# ///
 """Changes a file by one of its two names, reads it by the other, and makes a third."""
 
 import os

@@ -1,8 +1,11 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 5
 # removed = 0
-# why = settings.json, history, .trainer/token, and in the temporary folder two files
+# why = "settings.json, history, .trainer/token, and in the temporary folder two files"
+# ///
 """Keeps settings in the home folder, and leaves files in the temporary folder."""
 
 import json

@@ -1,9 +1,12 @@
-# vram = 24GiB
-# verdict = fits
-# seen = no
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 2
 # removed = 3
-# why = the second step ends with an error; until then 0.txt, 1.txt and 2.txt are gone, state.json and scores/new.txt are written
+# seen = false
+# why = "the second step ends with an error; until then 0.txt, 1.txt and 2.txt are gone, state.json and scores/new.txt are written"
+# ///
 """Ends with an error of its own between two effects."""
 
 import os

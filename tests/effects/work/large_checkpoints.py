@@ -1,10 +1,13 @@
-# vram = 24GiB
-# verdict = fits
-# memory_gib = 10
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 2
 # removed = 0
 # folders_made = 1
-# why = checkpoints of 2 GiB of steps 2 and 3 are kept of four
+# memory_gib = 10
+# why = "checkpoints of 2 GiB of steps 2 and 3 are kept of four"
+# ///
 """Saves 2 GiB of zeros at each step and keeps the last two checkpoints."""
 
 import os

@@ -1,10 +1,13 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 2
 # removed = 1
 # folders_made = 0
 # folders_removed = 0
-# why = all in another folder, behind a link: best.json and new.pt, without old.pt
+# why = "all in another folder, behind a link: best.json and new.pt, without old.pt"
+# ///
 """Its checkpoints are a link to a folder elsewhere."""
 
 import os

@@ -1,7 +1,9 @@
-# vram = 3GiB
-# command = fit
-# verdict = plan
-# why = with half the batch or less it fits; every run of fit must be able to make the folder, and finds the counter as it was
+# /// expect
+# run = "fit"
+# vram = "3GiB"
+# verdict = ["fits with plan"]
+# why = "with half the batch or less it fits; every run of fit must be able to make the folder, and finds the counter as it was"
+# ///
 """Makes a folder (an existing folder is an error), and counts the starts."""
 
 import argparse

@@ -1,7 +1,10 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 2
 # removed = 0
+# ///
 """Changes existing files by shared maps, and reads them by calls, by other maps and by a child."""
 
 import mmap

@@ -1,10 +1,12 @@
-# vram = 24GiB
-# verdict = fits
-# usual = yes
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 6
 # removed = 0
 # folders_made = 0
 # folders_removed = 0
+# ///
 """Overwrites whatever the last run left: tables, JSON, pickles, arrays; appends to its log."""
 
 import csv

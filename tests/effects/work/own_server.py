@@ -1,9 +1,12 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 2
 # removed = 0
 # connections = 0
-# why = dashboard.html and received.json; the only server is the program's own
+# why = "dashboard.html and received.json; the only server is the program's own"
+# ///
 """Serves its folder from a thread, and talks to itself by GET and POST."""
 
 import http.server

@@ -1,9 +1,11 @@
-# vram = 4GiB
-# verdict = oom
-# reaches_gib = 8
-# usual = yes
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# verdict = ["does not fit"]
 # posts = 1
-# why = the post is sent before the request of 8 GiB; a second run must not send it again
+# reaches_gib = 8
+# why = "the post is sent before the request of 8 GiB; a second run must not send it again"
+# ///
 """Tells a server that it starts, trains, and then asks for more memory than there is."""
 
 import json

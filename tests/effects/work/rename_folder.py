@@ -1,7 +1,9 @@
-# vram = 24GiB
-# verdict = fits
-# usual = yes
-# why = a folder of the last run gets another name, and a new one takes its place; the counts of a moved folder are not stated
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
+# why = "a folder of the last run gets another name, and a new one takes its place; the counts of a moved folder are not stated"
+# ///
 """Moves the folder of the last run out of the way."""
 
 import os

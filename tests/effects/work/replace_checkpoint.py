@@ -1,9 +1,11 @@
-# vram = 24GiB
-# verdict = fits
-# usual = yes
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # removed = 0
 # folders_made = 0
-# why = model.pt is overwritten, then replaced; step files are new; only the target of a link changes
+# why = "model.pt is overwritten, then replaced; step files are new; only the target of a link changes"
+# ///
 """Writes a checkpoint in place, then by a temporary file and a rename, and turns the link `latest.pt`."""
 
 import os

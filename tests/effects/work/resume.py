@@ -1,7 +1,10 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 1
 # removed = 0
+# ///
 """Goes on from a checkpoint, if present, writes newer checkpoints over the file, and goes on from the newer checkpoints."""
 
 import os

@@ -1,10 +1,13 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 8
 # removed = 1
 # folders_made = 1
 # folders_removed = 0
-# why = notes.bak (and notes.txt is gone), b.txt, config.yaml, old.log, data.bin, w/1.bin, w/2.bin, unique.txt
+# why = "notes.bak (and notes.txt is gone), b.txt, config.yaml, old.log, data.bin, w/1.bin, w/2.bin, unique.txt"
+# ///
 """Leaves the files to the shell's tools."""
 
 import os

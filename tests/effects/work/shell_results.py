@@ -1,9 +1,11 @@
-# vram = 24GiB
-# verdict = fits
-# usual = yes
-# removed = 3
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 2
-# why = three files of the last run, two of this one; the folder is there before and after
+# removed = 3
+# why = "three files of the last run, two of this one; the folder is there before and after"
+# ///
 """Empties a folder by a shell."""
 
 import subprocess

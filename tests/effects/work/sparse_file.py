@@ -1,8 +1,11 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 2
 # removed = 0
-# why = a new file of 5 GiB with one byte, and an existing one of 1 GiB that grows by 3 GiB
+# why = "a new file of 5 GiB with one byte, and an existing one of 1 GiB that grows by 3 GiB"
+# ///
 """Writes far behind the end of files."""
 
 import os

@@ -1,9 +1,12 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 1
 # removed = 0
 # folders_made = 0
-# why = the journal of a transaction is gone at its end
+# why = "the journal of a transaction is gone at its end"
+# ///
 """Drops the table of earlier runs and inserts its own."""
 
 import os

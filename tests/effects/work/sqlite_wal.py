@@ -1,8 +1,11 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 1
 # removed = 0
-# why = the -wal and -shm files vanish with the last connection
+# why = "the -wal and -shm files vanish with the last connection"
+# ///
 """A study in sqlite with a write-ahead log: two connections, and a third in another process."""
 
 import os

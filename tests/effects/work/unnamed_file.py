@@ -1,8 +1,11 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 2
 # removed = 0
-# why = state.json is linked, report.txt is replaced by a link that is renamed over it
+# why = "state.json is linked, report.txt is replaced by a link that is renamed over it"
+# ///
 """Writes into files without a name (O_TMPFILE), then links the files under names."""
 
 import os

@@ -1,9 +1,12 @@
-# vram = 24GiB
-# verdict = fits
+# /// expect
+# run = "check"
+# vram = "24GiB"
+# verdict = ["fits", "fits so far"]
 # written = 8
 # removed = 0
 # folders_made = 1
-# why = a file for each of eight samples, in samples/
+# why = "a file for each of eight samples, in samples/"
+# ///
 """The workers of a DataLoader write decoded samples, and read them in the second epoch."""
 
 import os

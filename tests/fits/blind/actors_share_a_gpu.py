@@ -1,10 +1,13 @@
-# vram = 10GiB
-# launch = -m torch.distributed.run --nproc-per-node 2
+# /// expect
+# run = "check"
+# vram = "10GiB"
 # gpus = 1
+# launch = "-m torch.distributed.run --nproc-per-node 2"
 # kind = 13
-# truth = fits
-# verdict = fits
-# why = two ranks on one GPU by gloo, which allows it: each has a context of 0.45 GiB and 4 x 2048 x 2048 x 4 B = 64 MiB four times, and 0.5 GiB of data
+# truth = "fits"
+# verdict = ["fits"]
+# why = "two ranks on one GPU by gloo, which allows it: each has a context of 0.45 GiB and 4 x 2048 x 2048 x 4 B = 64 MiB four times, and 0.5 GiB of data"
+# ///
 """Two learners share one GPU and average their weights through the host by gloo."""
 
 import torch

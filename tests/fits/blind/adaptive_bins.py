@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 10
-# truth = does not fit
-# verdict = does not fit
-# line = 30
-# peak_gib = 6.9..26
-# why = NumPy divides by the range of the scores, then 8192 x 64 x 4096 x 4 B = 8 GiB of soft histogram are asked for, whatever the range
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [33]
+# need_gib = [6.9, 26]
+# why = "NumPy divides by the range of the scores, then 8192 x 64 x 4096 x 4 B = 8 GiB of soft histogram are asked for, whatever the range"
+# ///
 """A soft histogram loss whose bins are placed by NumPy between the lowest and the highest score on the host."""
 
 import numpy as np

@@ -1,10 +1,13 @@
-# vram = 7GiB
+# /// expect
+# run = "check"
+# vram = "7GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run
-# peak_gib = 8.3..13
-# why = weights 32 x 4096 x 4096 x 4 B = 2 GiB, gradients and momentum 4 GiB; the averaged model of step 8 adds 2 GiB
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run"]
+# need_gib = [8.3, 13]
+# why = "weights 32 x 4096 x 4096 x 4 B = 2 GiB, gradients and momentum 4 GiB; the averaged model of step 8 adds 2 GiB"
+# ///
 """Stochastic weight averaging with torch.optim.swa_utils, which begins at step 8."""
 
 import torch

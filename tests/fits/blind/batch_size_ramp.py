@@ -1,11 +1,14 @@
-# vram = 8GiB
-# args = --full 128 --ramp=16
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# args = "--full 128 --ramp=16"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run
-# peak_gib = 10..26
-# why = the ramp goes from 16 to 128 rows in eight steps of 16: at 128 the logits have 128 x 512 x 16,384 x 4 B = 4 GiB, three or four times; at step 3 (48 rows) 1.5 GiB
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run"]
+# need_gib = [10, 26]
+# why = "the ramp goes from 16 to 128 rows in eight steps of 16: at 128 the logits have 128 x 512 x 16,384 x 4 B = 4 GiB, three or four times; at step 3 (48 rows) 1.5 GiB"
+# ///
 """GPT-3-like batch size ramp: sixteen rows more after every step, up to 128."""
 
 import argparse

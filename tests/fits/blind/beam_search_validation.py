@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run, beam_search_validation.py:49
-# peak_gib = 8..24
-# why = validation after six steps searches with 64 x 256 beams: log-probabilities 16,384 x 64,000 x 4 B = 3.9 GiB, beside their logits and the sums over beams
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run", "beam_search_validation.py:52"]
+# need_gib = [8, 24]
+# why = "validation after six steps searches with 64 x 256 beams: log-probabilities 16,384 x 64,000 x 4 B = 3.9 GiB, beside their logits and the sums over beams"
+# ///
 """Trains a translation decoder; after every six steps validates by beam search over the whole vocabulary."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 12
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 0.6..3.4
-# why = 64 captions of 20 tokens over 8192 words: logits 64 x 20 x 8192 x 4 B = 40 MiB; generated captions have 1 to 20 tokens and change little
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [0.6, 3.4]
+# why = "64 captions of 20 tokens over 8192 words: logits 64 x 20 x 8192 x 4 B = 40 MiB; generated captions have 1 to 20 tokens and change little"
+# ///
 """Trains a caption decoder, then decodes greedily until the end token and computes a word error rate from strings."""
 
 import torch

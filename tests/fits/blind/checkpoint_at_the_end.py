@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 5
-# truth = fits
-# verdict = fits or fits so far
-# says_so_far = not run, checkpoint_at_the_end.py:35
-# peak_gib = 1.4..3.2
-# why = 200 equal steps: weights 4 x 4096 x 4096 x 4 B = 0.25 GiB four times; the checkpoint at the end goes to the host and needs none
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# says_so_far = ["not run", "checkpoint_at_the_end.py:38"]
+# need_gib = [1.4, 3.2]
+# why = "200 equal steps: weights 4 x 4096 x 4096 x 4 B = 0.25 GiB four times; the checkpoint at the end goes to the host and needs none"
+# ///
 """Trains for two hundred equal steps and saves a checkpoint at the end."""
 
 import tempfile

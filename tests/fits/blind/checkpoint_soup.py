@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run
-# peak_gib = 9.2..12
-# why = weights 16 x 4096 x 4096 x 4 B = 1 GiB, with gradients and momentum 3 GiB; every 20 of 100 steps a copy of 1 GiB is kept, five in all, and one more is the soup
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run"]
+# need_gib = [9.2, 12]
+# why = "weights 16 x 4096 x 4096 x 4 B = 1 GiB, with gradients and momentum 3 GiB; every 20 of 100 steps a copy of 1 GiB is kept, five in all, and one more is the soup"
+# ///
 """Model soup: a copy of the weights is kept every twenty steps, and all copies are averaged at the end."""
 
 import torch

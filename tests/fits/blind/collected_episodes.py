@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 4
-# truth = does not fit
-# verdict = does not fit
-# full_at = 18..21
-# says = full at
-# why = each of 400 episodes adds 1,024 frames of 3 x 128 x 128 x 4 B, 0.19 GiB, and their differences, 0.19 GiB, to the library's lists; about 7.2 GiB are for them
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# says = ["full at"]
+# full_at = [18, 21]
+# why = "each of 400 episodes adds 1,024 frames of 3 x 128 x 128 x 4 B, 0.19 GiB, and their differences, 0.19 GiB, to the library's lists; about 7.2 GiB are for them"
+# ///
 """A world model that learns from one more episode at a time, all of them kept on the GPU by its library object."""
 
 import torch

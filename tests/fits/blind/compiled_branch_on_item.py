@@ -1,9 +1,12 @@
-# vram = 4GiB
+# /// expect
+# run = "check"
+# vram = "4GiB"
 # kind = 2
-# truth = does not fit
-# verdict = does not fit
-# peak_gib = 4.9..9
-# why = 18 layers of 4096 x 4096 x 4 B = 64 MiB are 1.13 GiB, with gradients and Adam's moments 4.5 GiB
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# need_gib = [4.9, 9]
+# why = "18 layers of 4096 x 4096 x 4 B = 64 MiB are 1.13 GiB, with gradients and Adam's moments 4.5 GiB"
+# ///
 """A compiled network that reads a value in forward: .item() breaks the graph, whichever branch is taken."""
 
 import torch

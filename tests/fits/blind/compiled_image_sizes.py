@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 2
-# truth = does not fit
-# verdict = does not fit
-# peak_gib = 8..34
-# why = the third size is 1024: 16 x 64 x 1024 x 1024 x 4 B = 4 GiB for an activation; compiled or not, the output of the second layer and its gradient are as large
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# need_gib = [8, 34]
+# why = "the third size is 1024: 16 x 64 x 1024 x 1024 x 4 B = 4 GiB for an activation; compiled or not, the output of the second layer and its gradient are as large"
+# ///
 """Multi-scale training of a compiled network: every size is compiled anew."""
 
 import torch

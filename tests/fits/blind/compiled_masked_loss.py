@@ -1,9 +1,12 @@
-# vram = 7GiB
+# /// expect
+# run = "check"
+# vram = "7GiB"
 # kind = 2
-# truth = fits
-# verdict = fits
-# peak_gib = 1.3..5.6
-# why = the mask of the host keeps 1,024 of 65,536 positions: logits 1024 x 50,304 x 4 B = 0.19 GiB; of all positions they would be 12.3 GiB, of half 6.1 GiB
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [1.3, 5.6]
+# why = "the mask of the host keeps 1,024 of 65,536 positions: logits 1024 x 50,304 x 4 B = 0.19 GiB; of all positions they would be 12.3 GiB, of half 6.1 GiB"
+# ///
 """A compiled encoder; the loss takes the masked positions, which come with the batch, by boolean index."""
 
 import torch

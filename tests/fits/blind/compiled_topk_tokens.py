@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 2
-# truth = fits
-# verdict = fits
-# peak_gib = 1.0..5.2
-# why = 131,072 x 512 x 4 B = 0.25 GiB for the input; a quarter of the tokens is kept by topk, so hidden layers of 32,768 x 2048 x 4 B = 0.25 GiB
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [1.0, 5.2]
+# why = "131,072 x 512 x 4 B = 0.25 GiB for the input; a quarter of the tokens is kept by topk, so hidden layers of 32,768 x 2048 x 4 B = 0.25 GiB"
+# ///
 """Token pruning under torch.compile: topk keeps a known number of tokens; print breaks the graph."""
 
 import torch

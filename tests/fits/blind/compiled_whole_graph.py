@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 2
-# truth = fits
-# verdict = fits
-# peak_gib = 1.2..5.6
-# why = 5 layers keep 32,768 x 1024 x 4 B = 0.13 GiB each, at most five times; weights 10 x 4 MiB
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [1.2, 5.6]
+# why = "5 layers keep 32,768 x 1024 x 4 B = 0.13 GiB each, at most five times; weights 10 x 4 MiB"
+# ///
 """One loss function compiled with fullgraph=True, with three equal steps."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 1
-# truth = does not fit
-# verdict = does not fit
-# line = 24 or 25
-# peak_gib = 12..48
-# why = the most crowded image has 600 boxes: 16 x 131,072 x 600 pairs x 4 B = 4.7 GiB a matrix, and the four corners of the intersection need several of them at once
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [27, 28]
+# need_gib = [12, 48]
+# why = "the most crowded image has 600 boxes: 16 x 131,072 x 600 pairs x 4 B = 4.7 GiB a matrix, and the four corners of the intersection need several of them at once"
+# ///
 """Assigns anchors to boxes: images are padded to the one with most boxes, then all pairs are compared."""
 
 import torch

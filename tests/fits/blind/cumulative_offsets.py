@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 8
-# truth = does not fit
-# verdict = does not fit
-# line = 23
-# peak_gib = 8..26
-# why = torch.cumsum(out=) writes the offsets, the last is 1,048,576 rows: 1,048,576 x 2048 x 4 B = 8 GiB; the buffer held zeros
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [26]
+# need_gib = [8, 26]
+# why = "torch.cumsum(out=) writes the offsets, the last is 1,048,576 rows: 1,048,576 x 2048 x 4 B = 8 GiB; the buffer held zeros"
+# ///
 """Jagged batches: offsets of the rows are written by cumsum into a buffer that is made once."""
 
 import torch

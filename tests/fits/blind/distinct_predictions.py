@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 10
-# truth = fits
-# verdict = fits
-# peak_gib = 0.5..2.6
-# why = scores 16,384 x 1024 x 4 B = 64 MiB, no size depends on them; the check on the host wants at least two distinct predictions
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [0.5, 2.6]
+# why = "scores 16,384 x 1024 x 4 B = 64 MiB, no size depends on them; the check on the host wants at least two distinct predictions"
+# ///
 """Trains a classifier and computes AUC on the host, with the check that the scores are not all equal."""
 
 import numpy as np

@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 7
-# truth = fits
-# verdict = fits
-# peak_gib = 0.9..3.6
-# why = randperm keeps 49 of 196 patches, whatever the draw: 256 x 49 x 1024 x 4 B = 49 MiB, some twelve of them, and 0.2 GiB of input
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [0.9, 3.6]
+# why = "randperm keeps 49 of 196 patches, whatever the draw: 256 x 49 x 1024 x 4 B = 49 MiB, some twelve of them, and 0.2 GiB of input"
+# ///
 """Masked autoencoding keeps a quarter of the patches, by a random permutation on the GPU."""
 
 import torch

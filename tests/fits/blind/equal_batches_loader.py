@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 5
-# truth = fits
-# verdict = fits
-# not_says = so far
-# peak_gib = 1.4..4.0
-# why = equal batches from a loader that drops the last one, and nothing after: 512 x 196 x 768 x 4 B = 0.29 GiB for an activation, four or five of them
+# truth = "fits"
+# verdict = ["fits"]
+# not_says = ["so far"]
+# need_gib = [1.4, 4.0]
+# why = "equal batches from a loader that drops the last one, and nothing after: 512 x 196 x 768 x 4 B = 0.29 GiB for an activation, four or five of them"
+# ///
 """Trains one mixer block on patches from a DataLoader whose batches are all equal, for ninety epochs."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 6
-# truth = fits
-# verdict = fits so far or does not fit
-# says = fixmatch_confidence.py:38
-# peak_gib = 0.6..4.0
-# why = ten classes of an untrained network are near 0.1 each, none above 0.95: no row passes; of 1,024 unlabelled images half would be 512 x 64 x 224 x 224 x 4 B = 6.1 GiB
+# truth = "fits"
+# verdict = ["fits so far", "does not fit"]
+# says = ["fixmatch_confidence.py:41"]
+# need_gib = [0.6, 4.0]
+# why = "ten classes of an untrained network are near 0.1 each, none above 0.95: no row passes; of 1,024 unlabelled images half would be 512 x 64 x 224 x 224 x 4 B = 6.1 GiB"
+# ///
 """FixMatch: unlabelled images whose prediction is confident go through the network once more, strongly augmented."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 4
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 2.9..5.5
-# why = states of 65,536 x 1536 x 4 B = 0.375 GiB are collected for six steps, 2.25 GiB, then moved to the host's statistics and cleared
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [2.9, 5.5]
+# why = "states of 65,536 x 1536 x 4 B = 0.375 GiB are collected for six steps, 2.25 GiB, then moved to the host's statistics and cleared"
+# ///
 """Collects hidden states for a running covariance, which is updated and emptied every six steps."""
 
 import torch

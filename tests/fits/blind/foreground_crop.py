@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 1
-# truth = fits
-# verdict = fits
-# peak_gib = 0.6..3.8
-# why = the organ fills 96 x 96 x 96 voxels of 384 x 384 x 384: activations of 32 channels have 0.1 GiB; for the whole volume 6.75 GiB each
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [0.6, 3.8]
+# why = "the organ fills 96 x 96 x 96 voxels of 384 x 384 x 384: activations of 32 channels have 0.1 GiB; for the whole volume 6.75 GiB each"
+# ///
 """Organ segmentation: volumes are cropped to what is not background before the network sees them."""
 
 import torch

@@ -1,11 +1,14 @@
-# vram = 8GiB
-# launch = -m torch.distributed.run --nproc-per-node 4
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # gpus = 4
+# launch = "-m torch.distributed.run --nproc-per-node 4"
 # kind = 13
-# truth = does not fit
-# verdict = does not fit
-# peak_gib = 9.4..18
-# why = each of four ranks has its own GPU and the whole model on it: 36 x 4096 x 4096 x 4 B = 2.25 GiB of weights, gradients, and two moments are 9 GiB
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# need_gib = [9.4, 18]
+# why = "each of four ranks has its own GPU and the whole model on it: 36 x 4096 x 4096 x 4 B = 2.25 GiB of weights, gradients, and two moments are 9 GiB"
+# ///
 """Four ranks, each with its own GPU, that average gradients by all_reduce: nothing is sharded."""
 
 import os

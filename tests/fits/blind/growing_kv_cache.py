@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 4
-# truth = does not fit
-# verdict = does not fit
-# full_at = 26..31
-# says = full at
-# why = each chunk of 64 tokens adds 16 layers x 2 x 32 x 16 x 64 x 64 x 4 B = 0.25 GiB; 7.3 GiB are full at about chunk 30 of 256
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# says = ["full at"]
+# full_at = [26, 31]
+# why = "each chunk of 64 tokens adds 16 layers x 2 x 32 x 16 x 64 x 64 x 4 B = 0.25 GiB; 7.3 GiB are full at about chunk 30 of 256"
+# ///
 """Reads a long document chunk by chunk with a key-value cache that keeps all of it."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run
-# peak_gib = 12..40
-# why = from step 5 images have 1024 x 1024: 16 x 64 x 1024 x 1024 x 4 B = 4 GiB for each of two kept outputs; before that 256 x 256, 0.25 GiB
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run"]
+# need_gib = [12, 40]
+# why = "from step 5 images have 1024 x 1024: 16 x 64 x 1024 x 1024 x 4 B = 4 GiB for each of two kept outputs; before that 256 x 256, 0.25 GiB"
+# ///
 """Progressive growing: four steps at 256 x 256, the rest at 1024 x 1024."""
 
 import torch

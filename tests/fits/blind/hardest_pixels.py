@@ -1,9 +1,12 @@
-# vram = 7GiB
+# /// expect
+# run = "check"
+# vram = "7GiB"
 # kind = 6
-# truth = fits
-# verdict = fits
-# peak_gib = 2.0..5.6
-# why = logits 8 x 19 x 1024 x 1024 x 4 B = 0.6 GiB, log_softmax and two gradients as much; topk takes a known number of pixels
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [2.0, 5.6]
+# why = "logits 8 x 19 x 1024 x 1024 x 4 B = 0.6 GiB, log_softmax and two gradients as much; topk takes a known number of pixels"
+# ///
 """Segmentation with online hard example mining: topk of the losses, a tenth of the pixels."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 1
-# truth = does not fit
-# verdict = does not fit
-# peak_gib = 8.4..14
-# line = 40 or 41 or 34
-# why = cells are numbered up to 256^3 - 1: a table of 16,777,216 x 32 x 4 B = 2 GiB, its gradient 2 GiB, Adam's moments 4 GiB
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [43, 44, 37]
+# need_gib = [8.4, 14]
+# why = "cells are numbered up to 256^3 - 1: a table of 16,777,216 x 32 x 4 B = 2 GiB, its gradient 2 GiB, Adam's moments 4 GiB"
+# ///
 """A radiance field with a dense feature grid; the grid is as large as the highest cell that the rays of the data set touch."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 10
-# truth = fits
-# verdict = fits
-# peak_gib = 0.8..3.0
-# why = states 131,072 x 512 x 4 B = 0.25 GiB; the covariance of 512 x 512 goes to the host for its Cholesky factor, and comes back
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [0.8, 3.0]
+# why = "states 131,072 x 512 x 4 B = 0.25 GiB; the covariance of 512 x 512 goes to the host for its Cholesky factor, and comes back"
+# ///
 """A Gaussian head whose covariance is factorized on the host, where it has to be positive definite."""
 
 import torch

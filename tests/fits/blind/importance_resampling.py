@@ -1,10 +1,13 @@
-# vram = 5GiB
+# /// expect
+# run = "check"
+# vram = "5GiB"
 # kind = 10
-# truth = does not fit
-# verdict = does not fit
-# line = 30 or 43
-# peak_gib = 8.4..18
-# why = after the resampling on the host, 65,536 particles are compared with 16,384 landmarks: 65,536 x 16,384 x 4 B = 4 GiB, and their softmax 4 GiB
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [33, 46]
+# need_gib = [8.4, 18]
+# why = "after the resampling on the host, 65,536 particles are compared with 16,384 landmarks: 65,536 x 16,384 x 4 B = 4 GiB, and their softmax 4 GiB"
+# ///
 """A differentiable particle filter: particles are resampled on the host by their weights, which must sum to one."""
 
 import numpy as np

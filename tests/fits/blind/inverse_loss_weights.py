@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 10
-# truth = fits
-# verdict = fits
-# peak_gib = 1.0..3.8
-# why = three heads on 65,536 x 1024 x 4 B = 0.25 GiB; weights of the tasks are the inverse of their losses and change no size
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [1.0, 3.8]
+# why = "three heads on 65,536 x 1024 x 4 B = 0.25 GiB; weights of the tasks are the inverse of their losses and change no size"
+# ///
 """Multi-task training with each loss weighted by the inverse of its last value."""
 
 import torch

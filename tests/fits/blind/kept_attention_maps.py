@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 4
-# truth = does not fit
-# verdict = does not fit
-# full_at = 12..15
-# says = full at
-# why = a hook keeps 8 x 16 x 1024 x 1024 x 4 B = 0.5 GiB of attention weights at every step, by step number; 1,000 steps
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# says = ["full at"]
+# full_at = [12, 15]
+# why = "a hook keeps 8 x 16 x 1024 x 1024 x 4 B = 0.5 GiB of attention weights at every step, by step number; 1,000 steps"
+# ///
 """A debugging hook stores attention maps by step and is never taken off."""
 
 import torch

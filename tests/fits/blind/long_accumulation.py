@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 3
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 2.2..4.6
-# why = 64 equal micro-batches for a step; weights 8 x 4096 x 4096 x 4 B = 0.5 GiB four times, activations 2048 x 4096 x 4 B = 32 MiB, some ten
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [2.2, 4.6]
+# why = "64 equal micro-batches for a step; weights 8 x 4096 x 4096 x 4 B = 0.5 GiB four times, activations 2048 x 4096 x 4 B = 32 MiB, some ten"
+# ///
 """Accumulates 64 micro-batches for each optimizer step, so that steps are far apart."""
 
 import torch

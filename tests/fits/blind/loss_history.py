@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 4
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 1.4..3.6
-# why = 512 B of losses a step for 20,000 steps are 10 MiB; weights 6 x 4096 x 4096 x 4 B = 0.38 GiB, gradients and momentum as much
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [1.4, 3.6]
+# why = "512 B of losses a step for 20,000 steps are 10 MiB; weights 6 x 4096 x 4096 x 4 B = 0.38 GiB, gradients and momentum as much"
+# ///
 """Keeps every loss as a tensor on the GPU to plot it at the end: growth, but ten megabytes in all."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 8
-# truth = does not fit
-# verdict = does not fit
-# line = 34 or 36
-# peak_gib = 8.5..30
-# why = torch.median(out=) writes 2,048 into the buffer: 64 x 2,048 x 16,384 x 4 B = 8 GiB of logits, cut to the median length
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [37, 39]
+# need_gib = [8.5, 30]
+# why = "torch.median(out=) writes 2,048 into the buffer: 64 x 2,048 x 16,384 x 4 B = 8 GiB of logits, cut to the median length"
+# ///
 """Cuts every batch to the median length, which is written into a buffer that is kept."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 8
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 0.4..2.4
-# why = cuMemsetD8 clears the count, so no rows are taken after it; the stale count of 2,097,152 rows would be 8 GiB
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [0.4, 2.4]
+# why = "cuMemsetD8 clears the count, so no rows are taken after it; the stale count of 2,097,152 rows would be 8 GiB"
+# ///
 """Another library resets its counter with the driver's cuMemsetD8, as Numba and PyCUDA do; the count decides how many rows are replayed."""
 
 import ctypes

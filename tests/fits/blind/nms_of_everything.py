@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 6
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says = nms_of_everything.py:40
-# peak_gib = 12..90
-# why = softmax over two classes gives about 0.5, all above 0.05: 57,344 boxes and overlaps of 57,344^2 x 4 B = 12.3 GiB; half of them need 3.1 GiB, twice
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says = ["nms_of_everything.py:43"]
+# need_gib = [12, 90]
+# why = "softmax over two classes gives about 0.5, all above 0.05: 57,344 boxes and overlaps of 57,344^2 x 4 B = 12.3 GiB; half of them need 3.1 GiB, twice"
+# ///
 """Matrix NMS of SOLO over every box whose score is above 0.05; an untrained network passes all."""
 
 import torch

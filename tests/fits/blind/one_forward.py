@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = fits
-# verdict = fits
-# not_says = so far
-# peak_gib = 4.3..6.4
-# why = one pass without gradients: features 64 x 64 x 512 x 512 x 4 B would be 4 GiB, in half precision 2 GiB, and two of them at once
+# truth = "fits"
+# verdict = ["fits"]
+# not_says = ["so far"]
+# need_gib = [4.3, 6.4]
+# why = "one pass without gradients: features 64 x 64 x 512 x 512 x 4 B would be 4 GiB, in half precision 2 GiB, and two of them at once"
+# ///
 """Classifies one batch in half precision and ends."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 1
-# truth = fits
-# verdict = fits
-# peak_gib = 0.8..5.2
-# why = documents have at most 256 tokens, so a block of 256 has 64 x 8 x 256 x 256 x 4 B = 0.13 GiB of scores; the row of 16,384 tokens is never one document
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [0.8, 5.2]
+# why = "documents have at most 256 tokens, so a block of 256 has 64 x 8 x 256 x 256 x 4 B = 0.13 GiB of scores; the row of 16,384 tokens is never one document"
+# ///
 """Packs documents into rows; attention stays inside a document, in blocks as long as the longest one."""
 
 import torch

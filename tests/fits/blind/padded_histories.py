@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 1
-# truth = does not fit
-# verdict = does not fit
-# line = 29 or 40
-# peak_gib = 12..26
-# why = one user has 8,192 of 1,500,000 events and is in the first batch: 1024 x 8192 x 128 x 4 B = 4 GiB for the padded history, 4 GiB for its activation
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [32, 43]
+# need_gib = [12, 26]
+# why = "one user has 8,192 of 1,500,000 events and is in the first batch: 1024 x 8192 x 128 x 4 B = 4 GiB for the padded history, 4 GiB for its activation"
+# ///
 """Sequential recommendation: histories of a batch of users are padded to the longest, which is counted by unique."""
 
 import torch

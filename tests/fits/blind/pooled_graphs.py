@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 1
-# truth = fits
-# verdict = fits
-# peak_gib = 1.8..4.8
-# why = 1,048,576 nodes x 128 x 4 B = 0.5 GiB for states and activations; batch.max() + 1 is 4,096 graphs, 2 MiB
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [1.8, 4.8]
+# why = "1,048,576 nodes x 128 x 4 B = 0.5 GiB for states and activations; batch.max() + 1 is 4,096 graphs, 2 MiB"
+# ///
 """Graph classification: node states are summed by the graph that they belong to, as global_add_pool does."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 6
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says = positive_pairs.py:26
-# peak_gib = 8.2..60
-# why = an untrained network gives similarities near 1 (all outputs share their bias): all 4096 x 4096 pairs are positive, 16.8 million x 128 x 4 B = 8 GiB a gather; half would be 4 GiB
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says = ["positive_pairs.py:29"]
+# need_gib = [8.2, 60]
+# why = "an untrained network gives similarities near 1 (all outputs share their bias): all 4096 x 4096 pairs are positive, 16.8 million x 128 x 4 B = 8 GiB a gather; half would be 4 GiB"
+# ///
 """Graph building from similarity: every pair above a threshold becomes an edge, and the edges' features are gathered."""
 
 import torch

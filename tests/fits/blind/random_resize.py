@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 7
-# truth = does not fit
-# verdict = does not fit
-# line = 26
-# peak_gib = 8..40
-# why = the host draws sizes of 896, 960 or 1024 with a seed: the smallest takes 32 x 64 x 896 x 896 x 4 B = 6.1 GiB for one activation
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [29]
+# need_gib = [8, 40]
+# why = "the host draws sizes of 896, 960 or 1024 with a seed: the smallest takes 32 x 64 x 896 x 896 x 4 B = 6.1 GiB for one activation"
+# ///
 """Multi-scale training: Python's random draws each batch's size from three large ones."""
 
 import random

@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 1
-# truth = does not fit
-# verdict = does not fit
-# line = 37 or 31
-# peak_gib = 20..60
-# why = users 0..49,999 and items 0..39,999 are read from 500,000 ratings: a dense matrix of 50,000 x 40,000 x 4 B = 7.45 GiB, and the product and its error as much each
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [40, 34]
+# need_gib = [20, 60]
+# why = "users 0..49,999 and items 0..39,999 are read from 500,000 ratings: a dense matrix of 50,000 x 40,000 x 4 B = 7.45 GiB, and the product and its error as much each"
+# ///
 """Matrix completion on a dense ratings matrix whose shape is read from the ratings."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 4GiB
+# /// expect
+# run = "check"
+# vram = "4GiB"
 # kind = 9
-# truth = does not fit
-# verdict = does not fit
-# peak_gib = 4.9..90
-# why = weights and gradients alone are 2 x 24 x 64 MiB = 3 GiB, Adam's moments 3 GiB: no batch size helps, and at 0 the program gives up
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# need_gib = [4.9, 90]
+# why = "weights and gradients alone are 2 x 24 x 64 MiB = 3 GiB, Adam's moments 3 GiB: no batch size helps, and at 0 the program gives up"
+# ///
 """Halves the batch by recursion down to nothing: what does not fit is the optimizer's state."""
 
 import torch

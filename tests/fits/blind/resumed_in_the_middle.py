@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 3
-# truth = fits
-# verdict = fits
-# peak_gib = 1.6..4.2
-# why = passes over 100 batches without work, then equal steps: 32 x 16 x 512 x 512 x 4 B = 0.5 GiB for an activation, its gradient and one more
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [1.6, 4.2]
+# why = "passes over 100 batches without work, then equal steps: 32 x 16 x 512 x 512 x 4 B = 0.5 GiB for an activation, its gradient and one more"
+# ///
 """Resumes in the middle of an epoch: batches before the stored step are drawn and passed over."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 7
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 0.8..4.4
-# why = 262,144 x 256 x 4 B = 0.25 GiB; both networks take the same drawn rows, at most all of them, some six matrices of at most 0.25 GiB
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [0.8, 4.4]
+# why = "262,144 x 256 x 4 B = 0.25 GiB; both networks take the same drawn rows, at most all of them, some six matrices of at most 0.25 GiB"
+# ///
 """Consistency training: fork_rng makes student and teacher drop the same rows."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 12
-# truth = does not fit
-# verdict = does not fit or fits so far
-# peak_gib = 24..60
-# line = 46 or 47
-# why = 256 samples of 511 or 512 tokens (the end has 1 in 16,384 a token): 256 x 512 x 16,384 x 4 B = 8 GiB of logits at once
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# lines = [49, 50]
+# need_gib = [24, 60]
+# why = "256 samples of 511 or 512 tokens (the end has 1 in 16,384 a token): 256 x 512 x 16,384 x 4 B = 8 GiB of logits at once"
+# ///
 """Expert iteration: samples until the end token or 512 tokens, keeps the samples up to the longest, and trains on them."""
 
 import torch

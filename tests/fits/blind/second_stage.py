@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run
-# peak_gib = 9.6..20
-# why = the first stage is small; the second, a denoiser of 36 x 4096 x 4096 x 4 B = 2.25 GiB, needs 9 GiB with gradients and moments
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run"]
+# need_gib = [9.6, 20]
+# why = "the first stage is small; the second, a denoiser of 36 x 4096 x 4096 x 4 B = 2.25 GiB, needs 9 GiB with gradients and moments"
+# ///
 """Latent diffusion in two stages: an autoencoder for twelve steps, then a denoiser on its latents."""
 
 import torch

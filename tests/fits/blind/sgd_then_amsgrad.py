@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run
-# peak_gib = 10.5..19
-# why = weights 32 x 4096 x 4096 x 4 B = 2 GiB and gradients 2 GiB under SGD; from step 10 on AMSGrad keeps three more of 2 GiB
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run"]
+# need_gib = [10.5, 19]
+# why = "weights 32 x 4096 x 4096 x 4 B = 2 GiB and gradients 2 GiB under SGD; from step 10 on AMSGrad keeps three more of 2 GiB"
+# ///
 """A physics-informed network: ten steps of plain SGD to calm it, then Adam with amsgrad."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 9
-# truth = fits
-# verdict = fits
-# peak_gib = 2.5..7.9
-# why = scores 4 x 16 x 8192 x 8192 x 4 B = 16 GiB; after halving twice, 2048 tokens take 1 GiB, three or four in backward
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [2.5, 7.9]
+# why = "scores 4 x 16 x 8192 x 8192 x 4 B = 16 GiB; after halving twice, 2048 tokens take 1 GiB, three or four in backward"
+# ///
 """Halves the context length in the handler of a while loop until attention can be trained."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 5GiB
+# /// expect
+# run = "check"
+# vram = "5GiB"
 # kind = 3
-# truth = does not fit
-# verdict = does not fit
-# line = 36
-# peak_gib = 12..30
-# why = optimizer.step() comes first only to silence a warning; the training makes logits 64 x 512 x 32,000 x 4 B = 3.9 GiB, and log_softmax as much
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [39]
+# need_gib = [12, 30]
+# why = "optimizer.step() comes first only to silence a warning; the training makes logits 64 x 512 x 32,000 x 4 B = 3.9 GiB, and log_softmax as much"
+# ///
 """Warms a scheduler up before training, with an optimizer step before each scheduler step to avoid PyTorch's warning."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run, similarity_of_all_pairs.py:42
-# peak_gib = 9.4..30
-# why = at the end of an epoch of 40 steps recall is computed from all pairs: 49,152 x 49,152 x 4 B = 9 GiB; a step has 512 pairs
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run", "similarity_of_all_pairs.py:45"]
+# need_gib = [9.4, 30]
+# why = "at the end of an epoch of 40 steps recall is computed from all pairs: 49,152 x 49,152 x 4 B = 9 GiB; a step has 512 pairs"
+# ///
 """Metric learning; after each epoch of forty steps recall at one is computed over all pairs of the validation set."""
 
 import torch

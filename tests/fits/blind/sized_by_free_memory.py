@@ -1,9 +1,12 @@
-# vram = 12GiB
+# /// expect
+# run = "check"
+# vram = "12GiB"
 # kind = 9
-# truth = fits
-# verdict = fits
-# peak_gib = 3.0..9.0
-# why = a quarter of what mem_get_info says is free, about 2.9 GiB, is given to the rows; they are kept once and once more as activations
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [3.0, 9.0]
+# why = "a quarter of what mem_get_info says is free, about 2.9 GiB, is given to the rows; they are kept once and once more as activations"
+# ///
 """Chooses the batch from torch.cuda.mem_get_info, a quarter of what is free; nothing is ever refused."""
 
 import torch

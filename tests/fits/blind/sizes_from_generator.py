@@ -1,9 +1,12 @@
-# vram = 10GiB
+# /// expect
+# run = "check"
+# vram = "10GiB"
 # kind = 9
-# truth = fits
-# verdict = fits
-# peak_gib = 5.0..9.9
-# why = crops of 2048, 1448 and 1016 take 16 x 32 x 2048^2 x 4 B = 8 GiB, 4 GiB and 2 GiB a feature map, in backward three of them: 24, 12 and 6 GiB
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [5.0, 9.9]
+# why = "crops of 2048, 1448 and 1016 take 16 x 32 x 2048^2 x 4 B = 8 GiB, 4 GiB and 2 GiB a feature map, in backward three of them: 24, 12 and 6 GiB"
+# ///
 """A generator yields smaller and smaller crops until a step gets through; then the epoch runs with it."""
 
 import gc

@@ -1,10 +1,13 @@
-# vram = 4GiB
+# /// expect
+# run = "check"
+# vram = "4GiB"
 # kind = 3
-# truth = does not fit
-# verdict = does not fit
-# line = 33 or 34
-# peak_gib = 5..10
-# why = 20 layers of 4096 x 4096 x 4 B = 1.25 GiB, gradients 1.25 GiB, moments 2.5 GiB: an untrained network is never right on all of 512 random labels
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [36, 37]
+# need_gib = [5, 10]
+# why = "20 layers of 4096 x 4096 x 4 B = 1.25 GiB, gradients 1.25 GiB, moments 2.5 GiB: an untrained network is never right on all of 512 random labels"
+# ///
 """Trains only on batches with a mistake in them, as perceptron-like recipes do."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 3.5GiB
+# /// expect
+# run = "check"
+# vram = "3.5GiB"
 # kind = 3
-# truth = does not fit
-# verdict = does not fit
-# line = 37
-# peak_gib = 4.4..9
-# why = table 131,072 x 2048 x 4 B = 1 GiB, gradient 1 GiB, Adam's moments 2 GiB; the norm of the gradient is never 0
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [40]
+# need_gib = [4.4, 9]
+# why = "table 131,072 x 2048 x 4 B = 1 GiB, gradient 1 GiB, Adam's moments 2 GiB; the norm of the gradient is never 0"
+# ///
 """Skips updates whose gradient has norm zero, a guard against dead batches."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 7
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 0.8..4.0
-# why = reentrant checkpoints keep one input of 16,384 x 2048 x 4 B = 0.13 GiB for each of four blocks, and one block's four in backward
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [0.8, 4.0]
+# why = "reentrant checkpoints keep one input of 16,384 x 2048 x 4 B = 0.13 GiB for each of four blocks, and one block's four in backward"
+# ///
 """Stochastic depth inside reentrant checkpoints: the coin is drawn by bernoulli_ on the GPU."""
 
 import torch

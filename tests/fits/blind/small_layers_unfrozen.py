@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 5
-# truth = fits
-# verdict = fits or fits so far
-# says_so_far = not run
-# peak_gib = 2.4..4.4
-# why = the frozen trunk has 2 GiB (8 x 8192 x 8192 x 4 B); what is unfrozen later are two norms and a head of 8192 x 10, less than 2 MiB with moments
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# says_so_far = ["not run"]
+# need_gib = [2.4, 4.4]
+# why = "the frozen trunk has 2 GiB (8 x 8192 x 8192 x 4 B); what is unfrozen later are two norms and a head of 8192 x 10, less than 2 MiB with moments"
+# ///
 """Fine-tunes a head, and after ten steps the two layer norms beside it; the large layers stay frozen."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 9GiB
+# /// expect
+# run = "check"
+# vram = "9GiB"
 # kind = 6
-# truth = does not fit
-# verdict = does not fit
-# line = 33 or 42
-# peak_gib = 13..21
-# why = spans of the host mask 90 % of 160 x 1024 tokens: 147,360 rows x 8192 x 4 B = 4.5 GiB of logits, log_softmax as much, then their gradients; half of the tokens would need 7.5 GiB in backward, and fit
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [36, 45]
+# need_gib = [13, 21]
+# why = "spans of the host mask 90 % of 160 x 1024 tokens: 147,360 rows x 8192 x 4 B = 4.5 GiB of logits, log_softmax as much, then their gradients; half of the tokens would need 7.5 GiB in backward, and fit"
+# ///
 """Spans are masked on the host as in T5, nine tenths of the text; only masked tokens are predicted."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 5GiB
+# /// expect
+# run = "check"
+# vram = "5GiB"
 # kind = 1
-# truth = does not fit
-# verdict = does not fit
-# line = 32 or 26
-# peak_gib = 12..45
-# why = a sparse adjacency without a size has that of its largest index: 40,960 x 40,960 x 4 B = 6.25 GiB when it is made dense
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [35, 29]
+# need_gib = [12, 45]
+# why = "a sparse adjacency without a size has that of its largest index: 40,960 x 40,960 x 4 B = 6.25 GiB when it is made dense"
+# ///
 """A graph autoencoder that compares with the dense adjacency matrix; sparse_coo_tensor infers the size."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # gpus = 2
 # kind = 13
-# truth = does not fit
-# verdict = does not fit or incomplete
-# says = ranks
-# why = both spawned ranks use cuda:0 with NCCL, which refuses two ranks on one GPU ("Duplicate GPU detected")
+# truth = "does not fit"
+# verdict = ["does not fit", "incomplete"]
+# says = ["ranks"]
+# why = 'both spawned ranks use cuda:0 with NCCL, which refuses two ranks on one GPU ("Duplicate GPU detected")'
+# ///
 """DDP by torch.multiprocessing.spawn, where the device is written down as 0 for both ranks."""
 
 import os

@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 6
-# truth = fits
-# verdict = fits
-# peak_gib = 1.4..4.8
-# why = the labels come from the host: 32 speakers in 262,144 utterances, so a similarity matrix of 262,144 x 32 x 4 B = 32 MiB; one for half of the utterances would be 128 GiB; vectors take 0.25 GiB, some nine times
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [1.4, 4.8]
+# why = "the labels come from the host: 32 speakers in 262,144 utterances, so a similarity matrix of 262,144 x 32 x 4 B = 32 MiB; one for half of the utterances would be 128 GiB; vectors take 0.25 GiB, some nine times"
+# ///
 """GE2E for speakers: centroids of the distinct labels of the batch, similarities of all utterances to all centroids."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 1
-# truth = does not fit
-# verdict = does not fit
-# line = 23 or 44
-# peak_gib = 10..30
-# why = one recording of 40,000 frames pads all 32: joint tensor 32 x 40,000 x 1024 x 4 B = 4.9 GiB, twice with tanh; the others have 600 frames
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [26, 47]
+# need_gib = [10, 30]
+# why = "one recording of 40,000 frames pads all 32: joint tensor 32 x 40,000 x 1024 x 4 B = 4.9 GiB, twice with tanh; the others have 600 frames"
+# ///
 """Speech recognition with CTC: the batch is padded to the longest recording, measured in its samples on the GPU."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 4
-# truth = fits
-# verdict = fits
-# peak_gib = 4.4..5.9
-# why = the cache is made once, 32 layers x 2 x 16 x 16 x 1024 x 64 x 4 B = 4 GiB, and written in place; a token adds nothing
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [4.4, 5.9]
+# why = "the cache is made once, 32 layers x 2 x 16 x 16 x 1024 x 64 x 4 B = 4 GiB, and written in place; a token adds nothing"
+# ///
 """Decodes with a static cache whose oldest position is overwritten."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 7GiB
+# /// expect
+# run = "check"
+# vram = "7GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run
-# peak_gib = 8.6..13
-# why = after eight steps a teacher of 28 x 8192 x 8192 x 4 B = 7 GiB is loaded beside a student of 0.5 GiB with gradients, and moments: 1 GiB more
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run"]
+# need_gib = [8.6, 13]
+# why = "after eight steps a teacher of 28 x 8192 x 8192 x 4 B = 7 GiB is loaded beside a student of 0.5 GiB with gradients, and moments: 1 GiB more"
+# ///
 """Warm-up on hard labels, then distillation from a teacher that is only built when it is needed."""
 
 import functools

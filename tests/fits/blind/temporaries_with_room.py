@@ -1,10 +1,13 @@
-# vram = 24GiB
+# /// expect
+# run = "check"
+# vram = "24GiB"
 # kind = 14
-# truth = fits
-# verdict = fits
-# not_says = temporaries, optimizer, so far
-# peak_gib = 1.4..3.8
-# why = weights 6 x 4096 x 4096 x 4 B = 0.38 GiB four times, foreach temporaries 0.38 GiB: over 20 GiB to spare
+# truth = "fits"
+# verdict = ["fits"]
+# not_says = ["temporaries", "optimizer", "so far"]
+# need_gib = [1.4, 3.8]
+# why = "weights 6 x 4096 x 4096 x 4 B = 0.38 GiB four times, foreach temporaries 0.38 GiB: over 20 GiB to spare"
+# ///
 """A small job on a large GPU: AdamW's temporaries do not matter here."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run, test_after_training.py:45
-# peak_gib = 9.1..26
-# why = the test runs on a whole slide of 8192 x 8192: 32 channels x 8192 x 8192 x 4 B = 8 GiB, beside 0.75 GiB of input; training has crops of 512 x 512
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run", "test_after_training.py:48"]
+# need_gib = [9.1, 26]
+# why = "the test runs on a whole slide of 8192 x 8192: 32 channels x 8192 x 8192 x 4 B = 8 GiB, beside 0.75 GiB of input; training has crops of 512 x 512"
+# ///
 """Trains on crops for twenty steps and then tests on a whole slide at once."""
 
 import torch

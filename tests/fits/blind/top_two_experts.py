@@ -1,9 +1,12 @@
-# vram = 14GiB
+# /// expect
+# run = "check"
+# vram = "14GiB"
 # kind = 6
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 4.0..10.5
-# why = every token goes to two of 8 experts: hidden layers of all together 2 x 65,536 x 2048 x 4 B = 1 GiB, kept twice, once more in backward
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [4.0, 10.5]
+# why = "every token goes to two of 8 experts: hidden layers of all together 2 x 65,536 x 2048 x 4 B = 1 GiB, kept twice, once more in backward"
+# ///
 """A mixture of experts with two experts for each token, gathered expert by expert as Mixtral does."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 10
-# truth = fits
-# verdict = fits
-# peak_gib = 0.9..3.2
-# why = six buckets of data of 32,768 x 512 x 4 B = 64 MiB; which of them is drawn changes no size
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [0.9, 3.2]
+# why = "six buckets of data of 32,768 x 512 x 4 B = 64 MiB; which of them is drawn changes no size"
+# ///
 """A curriculum: Python's random.choices draws the next bucket with weights that are the buckets' last losses."""
 
 import random

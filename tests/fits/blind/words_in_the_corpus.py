@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 1
-# truth = fits
-# verdict = fits
-# peak_gib = 0.9..4.0
-# why = the corpus has 4,000 distinct of 2,000,000 words: logits 16,384 x 4000 x 4 B = 0.24 GiB, four of them; counting half of the words would ask for 61 GiB
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [0.9, 4.0]
+# why = "the corpus has 4,000 distinct of 2,000,000 words: logits 16,384 x 4000 x 4 B = 0.24 GiB, four of them; counting half of the words would ask for 61 GiB"
+# ///
 """Skip-gram on a small corpus: the vocabulary is what torch.unique finds in it."""
 
 import torch

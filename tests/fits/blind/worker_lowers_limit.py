@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 8
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 0.4..2.8
-# why = a forked process lowers the shared limit from 1,048,576 to 4,096 rows before training: 4,096 x 2048 x 4 B = 32 MiB; 1,048,576 rows would be 8 GiB
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [0.4, 2.8]
+# why = "a forked process lowers the shared limit from 1,048,576 to 4,096 rows before training: 4,096 x 2048 x 4 B = 32 MiB; 1,048,576 rows would be 8 GiB"
+# ///
 """A planning process lowers the batch limit that it shares with the trainer through host memory."""
 
 import multiprocessing as mp

@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run, calibration_set.py:49
-# peak_gib = 15..50
-# why = after 30 steps the logits of 100 validation batches of 2048 x 10,000 x 4 B = 78 MiB are kept and joined: 7.6 GiB
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run", "calibration_set.py:52"]
+# need_gib = [15, 50]
+# why = "after 30 steps the logits of 100 validation batches of 2048 x 10,000 x 4 B = 78 MiB are kept and joined: 7.6 GiB"
+# ///
 """Temperature scaling: after training, the logits of the whole validation set are collected and the temperature is fitted."""
 
 import torch

@@ -1,11 +1,14 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 8
-# truth = does not fit
-# verdict = does not fit or fits so far
-# line = 39
-# says_so_far = child_writes_size.py:39
-# peak_gib = 8..20
-# why = the child process writes 2,097,152 into a shared tensor of the GPU: 2,097,152 x 1024 x 4 B = 8 GiB
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# lines = [42]
+# says_so_far = ["child_writes_size.py:42"]
+# need_gib = [8, 20]
+# why = "the child process writes 2,097,152 into a shared tensor of the GPU: 2,097,152 x 1024 x 4 B = 8 GiB"
+# ///
 """A child process plans the number of negatives and writes it into a tensor that both processes share."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 9
-# truth = fits
-# verdict = fits
-# says = chunks_after_error.py:16
-# peak_gib = 1.2..7.9
-# why = all scores at once are 8 x 16384 x 16384 x 4 B = 8 GiB and are refused; in chunks of 1,024 queries they are 0.5 GiB, three times
+# truth = "fits"
+# verdict = ["fits"]
+# says = ["chunks_after_error.py:19"]
+# need_gib = [1.2, 7.9]
+# why = "all scores at once are 8 x 16384 x 16384 x 4 B = 8 GiB and are refused; in chunks of 1,024 queries they are 0.5 GiB, three times"
+# ///
 """Attention for inference that tries everything at once and, when that is refused, goes in chunks of queries."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 2
-# truth = does not fit
-# verdict = does not fit
-# peak_gib = 8..26
-# why = the third batch has length 4096: logits 16 x 4096 x 16384 x 4 B = 4 GiB in float32, and log_softmax's gradient 4 GiB more
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# need_gib = [8, 26]
+# why = "the third batch has length 4096: logits 16 x 4096 x 16384 x 4 B = 4 GiB in float32, and log_softmax's gradient 4 GiB more"
+# ///
 """A compiled language model with dynamic lengths: the third batch is eight times longer than the first."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 2
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run
-# peak_gib = 8..26
-# why = the fifth batch of an epoch has 2,048 tokens instead of 256: logits 32 x 2048 x 16,384 x 4 B = 4 GiB, log_softmax or its gradient as much
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run"]
+# need_gib = [8, 26]
+# why = "the fifth batch of an epoch has 2,048 tokens instead of 256: logits 32 x 2048 x 16,384 x 4 B = 4 GiB, log_softmax or its gradient as much"
+# ///
 """A compiled tagger; the fifth batch of every epoch is eight times longer, and compiled anew."""
 
 import torch

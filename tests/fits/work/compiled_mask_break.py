@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 2
-# truth = fits
-# verdict = fits or fits so far
-# says_so_far = compiled_mask_break.py:26
-# peak_gib = 1.5..4.6
-# why = features and each activation have 65,536 x 1024 x 4 B = 0.25 GiB; a handful are alive, whatever share of rows the mask takes
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# says_so_far = ["compiled_mask_break.py:29"]
+# need_gib = [1.5, 4.6]
+# why = "features and each activation have 65,536 x 1024 x 4 B = 0.25 GiB; a handful are alive, whatever share of rows the mask takes"
+# ///
 """Trains a compiled scorer that drops outlier rows by a mask: a graph break in the middle of forward."""
 
 import torch

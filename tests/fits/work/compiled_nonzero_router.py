@@ -1,9 +1,12 @@
-# vram = 10GiB
+# /// expect
+# run = "check"
+# vram = "10GiB"
 # kind = 2
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 1.5..6.5
-# why = 131,072 tokens x 512 x 4 B = 0.25 GiB; the expert's hidden layer takes at most all of them, 1 GiB, twice with GELU and once or twice more in backward
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [1.5, 6.5]
+# why = "131,072 tokens x 512 x 4 B = 0.25 GiB; the expert's hidden layer takes at most all of them, 1 GiB, twice with GELU and once or twice more in backward"
+# ///
 """Mixture of depths under torch.compile: only tokens whose gate is positive pass through the feed-forward block."""
 
 import torch

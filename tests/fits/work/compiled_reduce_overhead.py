@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 2
-# truth = fits
-# verdict = fits
-# peak_gib = 1.0..5.5
-# why = weights 8 x 2048 x 2048 x 4 B = 0.13 GiB; an activation has 32,768 x 2048 x 4 B = 0.25 GiB, the graph's pool holds a few of them
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [1.0, 5.5]
+# why = "weights 8 x 2048 x 2048 x 4 B = 0.13 GiB; an activation has 32,768 x 2048 x 4 B = 0.25 GiB, the graph's pool holds a few of them"
+# ///
 """Serves an MLP with mode="reduce-overhead": warm-up, then one CUDA graph that is replayed."""
 
 import torch

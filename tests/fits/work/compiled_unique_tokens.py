@@ -1,9 +1,12 @@
-# vram = 4GiB
+# /// expect
+# run = "check"
+# vram = "4GiB"
 # kind = 2
-# truth = does not fit
-# verdict = does not fit
-# peak_gib = 6.2..11
-# why = the embedding has 400,000 x 1024 x 4 B = 1.53 GiB, its dense gradient as much, Adam's two moments 3.05 GiB: 6.1 GiB before anything else
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# need_gib = [6.2, 11]
+# why = "the embedding has 400,000 x 1024 x 4 B = 1.53 GiB, its dense gradient as much, Adam's two moments 3.05 GiB: 6.1 GiB before anything else"
+# ///
 """A compiled bag-of-words model that looks up each distinct token once; unique breaks the graph."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 8
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 0.6..4.0
-# why = the running maximum of 2,000 steps ends at 999: a table of 1,000 x 65,536 x 4 B = 0.24 GiB, with its gradient 0.5 GiB; a stale value would give another size
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [0.6, 4.0]
+# why = "the running maximum of 2,000 steps ends at 999: a table of 1,000 x 65,536 x 4 B = 0.24 GiB, with its gradient 0.5 GiB; a stale value would give another size"
+# ///
 """Sizes a position table by the running maximum of a schedule, kept in buffers that cummax writes into."""
 
 import torch

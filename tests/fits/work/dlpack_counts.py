@@ -1,11 +1,14 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 8
-# truth = does not fit
-# verdict = does not fit or fits so far
-# line = 32 or 33
-# says_so_far = dlpack_counts.py:32
-# peak_gib = 8..26
-# why = another library fills the counts through DLPack: 4096 segments of 512 rows, 2,097,152 x 1024 x 4 B = 8 GiB; before that they are zero
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# lines = [35, 36]
+# says_so_far = ["dlpack_counts.py:35"]
+# need_gib = [8, 26]
+# why = "another library fills the counts through DLPack: 4096 segments of 512 rows, 2,097,152 x 1024 x 4 B = 8 GiB; before that they are zero"
+# ///
 """A ragged gather whose counts are filled through a DLPack alias, as a data pipeline's plugin would do."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 9
-# truth = fits
-# verdict = fits
-# peak_gib = 3.4..7.9
-# why = logits of the whole batch of 128 are 128 x 1024 x 8192 x 4 B = 4 GiB, three times in backward; with two micro-batches 2 GiB each, 6 GiB in all, if no gradient of 8 MiB splits one of these blocks; with four 3 GiB in all
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [3.4, 7.9]
+# why = "logits of the whole batch of 128 are 128 x 1024 x 8192 x 4 B = 4 GiB, three times in backward; with two micro-batches 2 GiB each, 6 GiB in all, if no gradient of 8 MiB splits one of these blocks; with four 3 GiB in all"
+# ///
 """Doubles the number of micro-batches in the handler until one update gets through, then goes on."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run
-# peak_gib = 9.4..13
-# why = weights 24 x 4096 x 4096 x 4 B = 1.5 GiB, gradients 1.5, moments 3: 6 GiB; from step 10 an EMA copy of 1.5 GiB and a second one of 1.5 GiB
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run"]
+# need_gib = [9.4, 13]
+# why = "weights 24 x 4096 x 4096 x 4 B = 1.5 GiB, gradients 1.5, moments 3: 6 GiB; from step 10 an EMA copy of 1.5 GiB and a second one of 1.5 GiB"
+# ///
 """Diffusion training that begins its two exponential averages of the weights after ten steps."""
 
 import copy

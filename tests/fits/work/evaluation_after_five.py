@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run, evaluation_after_five.py:56
-# peak_gib = 15..26
-# why = the evaluation after step 5 makes logits 128 x 512 x 32000 x 4 B = 7.8 GiB for 128 texts, log_softmax as much; training has 16 texts, 0.98 GiB
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run", "evaluation_after_five.py:59"]
+# need_gib = [15, 26]
+# why = "the evaluation after step 5 makes logits 128 x 512 x 32000 x 4 B = 7.8 GiB for 128 texts, log_softmax as much; training has 16 texts, 0.98 GiB"
+# ///
 """Fine-tunes a language model; evaluates after every fifth step with eight times the batch, as per_device_eval_batch_size."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 12GiB
+# /// expect
+# run = "check"
+# vram = "12GiB"
 # kind = 6
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 3.2..9.0
-# why = 16 experts share 65,536 tokens: all hidden layers together are 65,536 x 4096 x 4 B = 1 GiB, twice with GELU, once more in backward; half of the tokens for each would be 16 GiB
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [3.2, 9.0]
+# why = "16 experts share 65,536 tokens: all hidden layers together are 65,536 x 4096 x 4 B = 1 GiB, twice with GELU, once more in backward; half of the tokens for each would be 16 GiB"
+# ///
 """A switch transformer layer: every token goes to the one expert that the router prefers."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 3
-# truth = fits
-# verdict = fits
-# peak_gib = 2.9..5.2
-# why = every step has the same shapes: 8 layers x 0.125 GiB of saved inputs (16,384 x 2048 x 4 B) twice for GELU, and 0.5 GiB of weights, gradients and Adam
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [2.9, 5.2]
+# why = "every step has the same shapes: 8 layers x 0.125 GiB of saved inputs (16,384 x 2048 x 4 B) twice for GELU, and 0.5 GiB of weights, gradients and Adam"
+# ///
 """Resumes a run: steps optimizer and scheduler through the finished epochs without gradients, then trains on."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 7GiB
+# /// expect
+# run = "check"
+# vram = "7GiB"
 # kind = 4
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 3.4..5.6
-# why = eight batches of features of 131,072 x 768 x 4 B = 0.375 GiB are kept: 3 GiB after the first epoch, and none are added in the other 49
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [3.4, 5.6]
+# why = "eight batches of features of 131,072 x 768 x 4 B = 0.375 GiB are kept: 3 GiB after the first epoch, and none are added in the other 49"
+# ///
 """Linear probing: features of the frozen backbone are cached on the GPU in the first epoch and used in all others."""
 
 import torch

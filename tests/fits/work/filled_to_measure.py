@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 9
-# truth = fits
-# verdict = fits
-# peak_gib = 1.0..7.9
-# why = blocks of 256 MiB are taken until none is left, then all are freed; the work takes 60 % of what was counted, about 4.5 GiB of 7.5
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [1.0, 7.9]
+# why = "blocks of 256 MiB are taken until none is left, then all are freed; the work takes 60 % of what was counted, about 4.5 GiB of 7.5"
+# ///
 """Measures how much memory there is by filling the device, and sizes its queue of negatives by that."""
 
 import torch

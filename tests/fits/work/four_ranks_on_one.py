@@ -1,10 +1,13 @@
-# vram = 4GiB
-# launch = -m torch.distributed.run --nproc-per-node 4
+# /// expect
+# run = "check"
+# vram = "4GiB"
 # gpus = 1
+# launch = "-m torch.distributed.run --nproc-per-node 4"
 # kind = 13
-# truth = does not fit
-# verdict = does not fit
-# why = four ranks share one GPU by gloo: each has a context of 0.45 GiB and 1.2 GiB of weights, gradients and buffers, 6.6 GiB together
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# why = "four ranks share one GPU by gloo: each has a context of 0.45 GiB and 1.2 GiB of weights, gradients and buffers, 6.6 GiB together"
+# ///
 """Four ranks on GPU 0 with gloo, each with a model of its own, averaging gradients through the host."""
 
 import os

@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 14
-# truth = fits
-# verdict = fits
-# not_says = frozen, once they are trained, so far
-# peak_gib = 1.2..3.6
-# why = two towers of 4 x 2048 x 2048 x 4 B = 64 MiB with gradients and moments, 0.5 GiB; a batch has 4096 x 2048 x 4 B = 32 MiB, some twenty of them, and 64 MiB for each logits matrix
+# truth = "fits"
+# verdict = ["fits"]
+# not_says = ["frozen", "once they are trained", "so far"]
+# need_gib = [1.2, 3.6]
+# why = "two towers of 4 x 2048 x 2048 x 4 B = 64 MiB with gradients and moments, 0.5 GiB; a batch has 4096 x 2048 x 4 B = 32 MiB, some twenty of them, and 64 MiB for each logits matrix"
+# ///
 """CLIP-like training whose temperature is frozen but handed to AdamW with all other parameters."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 12
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 0.6..3.4
-# why = a Llama of two layers with 32 answers of 48 tokens: weights 8 MiB, cache some MiB, logits 32 x 64 x 2048 x 4 B = 16 MiB
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [0.6, 3.4]
+# why = "a Llama of two layers with 32 answers of 48 tokens: weights 8 MiB, cache some MiB, logits 32 x 64 x 2048 x 4 B = 16 MiB"
+# ///
 """Trains a tiny Llama of transformers, and scores generated answers: the mean length, and the share of distinct ones."""
 
 import torch

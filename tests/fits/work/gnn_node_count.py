@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 1
-# truth = does not fit
-# verdict = does not fit
-# peak_gib = 11..21
-# line = 42 or 41
-# why = edge_index.max() + 1 is 3,000,000 nodes; the table has 3,000,000 x 256 x 4 B = 2.86 GiB, its gradient as much, Adam twice as much: 11.4 GiB
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [45, 44]
+# need_gib = [11, 21]
+# why = "edge_index.max() + 1 is 3,000,000 nodes; the table has 3,000,000 x 256 x 4 B = 2.86 GiB, its gradient as much, Adam twice as much: 11.4 GiB"
+# ///
 """Learns node embeddings on a citation graph; the number of nodes is read from the edges."""
 
 import torch

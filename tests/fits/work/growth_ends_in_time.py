@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 4
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 3.9..7.0
-# why = a memory bank takes 0.25 GiB a step, but the loop has 12 steps: 3 GiB at its end, and the gradients of one batch
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [3.9, 7.0]
+# why = "a memory bank takes 0.25 GiB a step, but the loop has 12 steps: 3 GiB at its end, and the gradients of one batch"
+# ///
 """Contrastive pretraining for twelve steps; every step adds its keys to a bank that all later steps compare with."""
 
 import torch

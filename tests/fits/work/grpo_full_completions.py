@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 12
-# truth = does not fit
-# verdict = does not fit
-# peak_gib = 12..22
-# line = 48 or 52
-# why = completions of an untrained model hardly ever end early: 32 x 1,024 tokens x 32,000 x 4 B = 3.9 GiB of logits, log_softmax as much, in backward two more
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [51, 55]
+# need_gib = [12, 22]
+# why = "completions of an untrained model hardly ever end early: 32 x 1,024 tokens x 32,000 x 4 B = 3.9 GiB of logits, log_softmax as much, in backward two more"
+# ///
 """GRPO by hand: samples completions, cuts them after the end token, rewards them, and trains on their log-probabilities."""
 
 import torch

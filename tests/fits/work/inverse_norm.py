@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 10
-# truth = fits
-# verdict = fits
-# peak_gib = 1.4..4.2
-# why = generator and critic have 4096 x 4096 x 4 B = 64 MiB a layer, six layers, with gradients and moments 1.5 GiB; batches are small
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [1.4, 4.2]
+# why = "generator and critic have 4096 x 4096 x 4 B = 64 MiB a layer, six layers, with gradients and moments 1.5 GiB; batches are small"
+# ///
 """A GAN that balances its two losses by the inverse of their gradients' norms, as VQGAN's adaptive weight does."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 4
-# truth = does not fit
-# verdict = does not fit
-# full_at = 16..20
-# says = full at
-# why = each of 500 steps leaves the hidden states of its batch, 32,768 x 3072 x 4 B = 0.375 GiB, in a dictionary by step; about 7 GiB are for them
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# says = ["full at"]
+# full_at = [16, 20]
+# why = "each of 500 steps leaves the hidden states of its batch, 32,768 x 3072 x 4 B = 0.375 GiB, in a dictionary by step; about 7 GiB are for them"
+# ///
 """Trains a sparse autoencoder and remembers the codes of every step for a later study of dead features."""
 
 import torch

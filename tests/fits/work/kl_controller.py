@@ -1,9 +1,12 @@
-# vram = 5GiB
+# /// expect
+# run = "check"
+# vram = "5GiB"
 # kind = 10
-# truth = does not fit
-# verdict = does not fit
-# peak_gib = 6.5..10
-# why = policy, reference and value net are 3 x 8 x 4096 x 4096 x 4 B = 1.5 GiB; gradients of two of them 1 GiB, moments 2 GiB, and 18 activations of 8192 x 4096 x 4 B = 0.13 GiB
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# need_gib = [6.5, 10]
+# why = "policy, reference and value net are 3 x 8 x 4096 x 4096 x 4 B = 1.5 GiB; gradients of two of them 1 GiB, moments 2 GiB, and 18 activations of 8192 x 4096 x 4 B = 0.13 GiB"
+# ///
 """PPO with a reference policy and an adaptive penalty: the coefficient is divided by the measured divergence."""
 
 import torch

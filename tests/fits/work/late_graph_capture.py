@@ -1,10 +1,13 @@
-# vram = 7GiB
+# /// expect
+# run = "check"
+# vram = "7GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run
-# peak_gib = 8.9..12
-# why = two graphs with pools of their own, captured after step 6: 65,536 x 1024 x 4 B = 0.25 GiB for each of 16 kept outputs, 4 GiB in each pool
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run"]
+# need_gib = [8.9, 12]
+# why = "two graphs with pools of their own, captured after step 6: 65,536 x 1024 x 4 B = 0.25 GiB for each of 16 kept outputs, 4 GiB in each pool"
+# ///
 """Trains eagerly for six steps, then captures two CUDA graphs of the model, one for each input, and replays them."""
 
 import torch

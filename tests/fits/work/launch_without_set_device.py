@@ -1,11 +1,14 @@
-# vram = 8GiB
-# launch = -m torch.distributed.launch --nproc-per-node 2
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # gpus = 2
+# launch = "-m torch.distributed.launch --nproc-per-node 2"
 # kind = 13
-# truth = does not fit
-# verdict = does not fit or incomplete
-# says = ranks
-# why = both ranks work on cuda:0 although there are two GPUs; NCCL 2.28 refuses two ranks on one GPU ("Duplicate GPU detected"), so no step is made
+# truth = "does not fit"
+# verdict = ["does not fit", "incomplete"]
+# says = ["ranks"]
+# why = 'both ranks work on cuda:0 although there are two GPUs; NCCL 2.28 refuses two ranks on one GPU ("Duplicate GPU detected"), so no step is made'
+# ///
 """The old launcher's tutorial without torch.cuda.set_device: both ranks use the default GPU."""
 
 import argparse

@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 7
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 1.0..5.4
-# why = checkpoint recomputes one of 6 layers at a time: inputs 65,536 x 1024 x 4 B = 0.25 GiB are kept for each, at most 1.5 GiB, and 1 GiB for the layer in work
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [1.0, 5.4]
+# why = "checkpoint recomputes one of 6 layers at a time: inputs 65,536 x 1024 x 4 B = 0.25 GiB are kept for each, at most 1.5 GiB, and 1 GiB for the layer in work"
+# ///
 """Layer drop drawn on the device inside a checkpointed block: the recomputation must draw the same numbers."""
 
 import torch

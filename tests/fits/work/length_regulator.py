@@ -1,10 +1,13 @@
-# vram = 4GiB
+# /// expect
+# run = "check"
+# vram = "4GiB"
 # kind = 1
-# truth = does not fit
-# verdict = does not fit
-# line = 18
-# peak_gib = 6..22
-# why = durations of 64 x 4096 phonemes are 12 frames each: 3,145,728 frames x 512 x 4 B = 6 GiB from one repeat_interleave
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [21]
+# need_gib = [6, 22]
+# why = "durations of 64 x 4096 phonemes are 12 frames each: 3,145,728 frames x 512 x 4 B = 6 GiB from one repeat_interleave"
+# ///
 """FastSpeech: repeats each phoneme's state for as many frames as it lasts, for the whole batch at once."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 9
-# truth = fits
-# verdict = fits
-# peak_gib = 3.6..7.7
-# why = a sample takes 4096 x 4096 x 4 B = 64 MiB for each of input, two outputs and a gradient: 256 and 128 do not fit (16 and 8 GiB of input), 64 neither, 16 needs 4 GiB
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [3.6, 7.7]
+# why = "a sample takes 4096 x 4096 x 4 B = 64 MiB for each of input, two outputs and a gradient: 256 and 128 do not fit (16 and 8 GiB of input), 64 neither, 16 needs 4 GiB"
+# ///
 """Tries batch sizes from a list and trains with the first that gets through one step."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 4GiB
+# /// expect
+# run = "check"
+# vram = "4GiB"
 # kind = 9
-# truth = does not fit
-# verdict = does not fit
-# peak_gib = 8..70
-# why = the smallest batch of the list, 8, has an input of 8 x 8192 x 16384 x 4 B = 4 GiB and an output as large
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# need_gib = [8, 70]
+# why = "the smallest batch of the list, 8, has an input of 8 x 8192 x 16384 x 4 B = 4 GiB and an output as large"
+# ///
 """Tries three batch sizes; none of them fits, and the last error is raised."""
 
 import torch

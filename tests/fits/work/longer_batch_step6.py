@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run
-# peak_gib = 11..26
-# why = step 6 has length 2048: scores 8 x 16 x 2048 x 2048 x 4 B = 2 GiB in each of 2 layers, softmax as much, before it 512 tokens take a sixteenth
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run"]
+# need_gib = [11, 26]
+# why = "step 6 has length 2048: scores 8 x 16 x 2048 x 2048 x 4 B = 2 GiB in each of 2 layers, softmax as much, before it 512 tokens take a sixteenth"
+# ///
 """Trains with buckets of growing length: five steps of 512 tokens, the sixth has 2,048."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 3.3..6.0
-# why = the longest batch comes first: logits 32 x 1024 x 8192 x 4 B = 1 GiB, log_softmax 1 GiB, two gradients; all others are shorter
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [3.3, 6.0]
+# why = "the longest batch comes first: logits 32 x 1024 x 8192 x 4 B = 1 GiB, log_softmax 1 GiB, two gradients; all others are shorter"
+# ///
 """Trains on length-sorted batches, longest first, as fairseq does to run out of memory as soon as possible."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run
-# peak_gib = 8..17
-# why = the range test runs 32 rows x 256 x 2048 x 4 B = 64 MiB a layer for 20 steps, the training 512 rows: 1 GiB in each of 6 layers
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run"]
+# need_gib = [8, 17]
+# why = "the range test runs 32 rows x 256 x 2048 x 4 B = 64 MiB a layer for 20 steps, the training 512 rows: 1 GiB in each of 6 layers"
+# ///
 """Runs fastai's learning-rate range test with small batches, restores the weights, then trains with full ones."""
 
 import copy

@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 6
-# truth = fits
-# verdict = fits or fits so far
-# says_so_far = masked_lm_device.py:28
-# peak_gib = 1.4..6.0
-# why = the mask is drawn on the GPU, 1 % of 128 x 2048 tokens: 2,621 rows x 50000 x 4 B = 0.49 GiB, three or four copies; half of all tokens would be 24 GiB
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# says_so_far = ["masked_lm_device.py:31"]
+# need_gib = [1.4, 6.0]
+# why = "the mask is drawn on the GPU, 1 % of 128 x 2048 tokens: 2,621 rows x 50000 x 4 B = 0.49 GiB, three or four copies; half of all tokens would be 24 GiB"
+# ///
 """Masked patch modelling: the mask is drawn on the GPU with a fixed seed, 1 % of the positions are predicted."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 6
-# truth = fits
-# verdict = fits
-# peak_gib = 1.4..3.6
-# why = the collator masks 0.3 % of 256 x 2048 tokens on the host: 1,573 rows x 32000 x 4 B = 0.19 GiB a copy; half of all tokens would be 31 GiB
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [1.4, 3.6]
+# why = "the collator masks 0.3 % of 256 x 2048 tokens on the host: 1,573 rows x 32000 x 4 B = 0.19 GiB a copy; half of all tokens would be 31 GiB"
+# ///
 """Masked language modelling where only the masked positions go through the vocabulary; the mask is drawn by the collator."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 8
-# truth = does not fit
-# verdict = does not fit
-# peak_gib = 8..26
-# line = 35
-# why = the longest of the lengths is written by max(out=): 4096, so the padded batch has 64 x 4096 x 4096 x 4 B = 4 GiB, and its linear layer 4 GiB
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [38]
+# need_gib = [8, 26]
+# why = "the longest of the lengths is written by max(out=): 4096, so the padded batch has 64 x 4096 x 4096 x 4 B = 4 GiB, and its linear layer 4 GiB"
+# ///
 """Pads a batch to its longest sequence; the maximum goes to buffers that are made once and reused."""
 
 import torch

@@ -1,11 +1,14 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 8
-# truth = does not fit
-# verdict = does not fit or fits so far
-# line = 45
-# says_so_far = memcpy_by_ctypes.py:45
-# peak_gib = 8..20
-# why = cudaMemcpy brings 3,145,728 into the tensor that had 16: 3,145,728 x 640 x 4 B = 7.5 GiB of node states
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# lines = [48]
+# says_so_far = ["memcpy_by_ctypes.py:48"]
+# need_gib = [8, 20]
+# why = "cudaMemcpy brings 3,145,728 into the tensor that had 16: 3,145,728 x 640 x 4 B = 7.5 GiB of node states"
+# ///
 """Copies a header from the host into a tensor with the runtime's own cudaMemcpy, as bindings outside PyTorch do."""
 
 import ctypes

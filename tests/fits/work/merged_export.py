@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run, merged_export.py:41
-# peak_gib = 9.4..17
-# why = the base has 48 x 8192 x 4096 x 2 B = 3 GiB in half precision; the export after training makes a float32 copy of it, 6 GiB, on the GPU
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run", "merged_export.py:44"]
+# need_gib = [9.4, 17]
+# why = "the base has 48 x 8192 x 4096 x 2 B = 3 GiB in half precision; the export after training makes a float32 copy of it, 6 GiB, on the GPU"
+# ///
 """LoRA on a frozen half-precision base; after training the adapters are merged into a float32 copy for export."""
 
 import torch

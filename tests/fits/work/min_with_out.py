@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 8
-# truth = does not fit
-# verdict = does not fit
-# line = 23 or 24
-# peak_gib = 12..22
-# why = torch.min(out=) finds the shortest clip, 1,024 frames, and the buffer held 8 before: 64 x 1024 x 16,384 x 4 B = 4 GiB for the input, 4 GiB for the output
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [26, 27]
+# need_gib = [12, 22]
+# why = "torch.min(out=) finds the shortest clip, 1,024 frames, and the buffer held 8 before: 64 x 1024 x 16,384 x 4 B = 4 GiB for the input, 4 GiB for the output"
+# ///
 """Clips a batch of videos to the shortest; the minimum is written into buffers from the last batch."""
 
 import torch

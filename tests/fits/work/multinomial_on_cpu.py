@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 10
-# truth = fits
-# verdict = fits
-# peak_gib = 0.7..3.2
-# why = embeddings 65,536 x 512 x 4 B = 0.13 GiB, with gradient and moments 0.5 GiB; scores 4096 x 4096 x 4 B = 64 MiB a few times
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [0.7, 3.2]
+# why = "embeddings 65,536 x 512 x 4 B = 0.13 GiB, with gradient and moments 0.5 GiB; scores 4096 x 4096 x 4 B = 64 MiB a few times"
+# ///
 """Hard negative mining: similarities go to the host, where torch.multinomial draws a negative for each anchor."""
 
 import torch

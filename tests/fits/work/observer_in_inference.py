@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 8
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 0.7..3.6
-# why = the observer's range is a few units, so some thousand bins; 65,536 x 1024 x 4 B = 0.25 GiB for input and output
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [0.7, 3.6]
+# why = "the observer's range is a few units, so some thousand bins; 65,536 x 1024 x 4 B = 0.25 GiB for input and output"
+# ///
 """Calibrates a histogram observer for int8: running minimum and maximum are written in place under inference_mode."""
 
 import torch

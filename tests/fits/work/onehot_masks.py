@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 1
-# truth = fits
-# verdict = fits
-# peak_gib = 1.9..4.4
-# why = 21 classes in the masks: one_hot in int64 4 x 1024 x 1024 x 21 x 8 B = 0.66 GiB, in float 0.33 GiB, as are logits and softmax and each of their gradients
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [1.9, 4.4]
+# why = "21 classes in the masks: one_hot in int64 4 x 1024 x 1024 x 21 x 8 B = 0.66 GiB, in float 0.33 GiB, as are logits and softmax and each of their gradients"
+# ///
 """Segmentation with a Dice loss over one-hot masks; the number of classes is counted in the data set, as VOC's is."""
 
 import numpy as np

@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 7
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 0.6..4.6
-# why = crops are 256 to 511 wide: image features 8 x 32 x 511 x 511 x 4 B = 0.25 GiB at most, some six of them
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [0.6, 4.6]
+# why = "crops are 256 to 511 wide: image features 8 x 32 x 511 x 511 x 4 B = 0.25 GiB at most, some six of them"
+# ///
 """Crops image and mask by two generators with one seed; both crops must have one size."""
 
 import torch

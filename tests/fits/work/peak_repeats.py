@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = fits
-# verdict = fits
-# not_says = so far
-# peak_gib = 2.2..5.0
-# why = ten thousand equal steps and nothing else: 16 images x 32 channels x 512 x 512 x 4 B = 0.5 GiB for each of three outputs, two gradients on top
+# truth = "fits"
+# verdict = ["fits"]
+# not_says = ["so far"]
+# need_gib = [2.2, 5.0]
+# why = "ten thousand equal steps and nothing else: 16 images x 32 channels x 512 x 512 x 4 B = 0.5 GiB for each of three outputs, two gradients on top"
+# ///
 """Trains a small denoising network, ten thousand equal steps; nothing comes after."""
 
 import torch

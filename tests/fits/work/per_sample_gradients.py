@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run
-# peak_gib = 10.2..40
-# why = at step 10 the gradient noise is measured: a gradient of 2048 x 2048 x 4 B = 16 MiB for each of 640 samples is 10 GiB
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run"]
+# need_gib = [10.2, 40]
+# why = "at step 10 the gradient noise is measured: a gradient of 2048 x 2048 x 4 B = 16 MiB for each of 640 samples is 10 GiB"
+# ///
 """Measures the gradient noise scale every ten steps with per-sample gradients by torch.func."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 3
-# truth = does not fit
-# verdict = does not fit
-# line = 43
-# peak_gib = 8..26
-# why = images 64 x 64 channels x 512 x 512 x 4 B = 4 GiB for the first convolution's output, 4 GiB for ReLU's
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [46]
+# need_gib = [8, 26]
+# why = "images 64 x 64 channels x 512 x 512 x 4 B = 4 GiB for the first convolution's output, 4 GiB for ReLU's"
+# ///
 """Plots a one-cycle schedule by stepping the optimizer without gradients, then trains a classifier with it."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 10
-# truth = fits
-# verdict = fits
-# peak_gib = 1.4..3.8
-# why = the replay has 262,144 x 1024 x 4 B = 1 GiB; a sample of 8,192 rows 32 MiB
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [1.4, 3.8]
+# why = "the replay has 262,144 x 1024 x 4 B = 1 GiB; a sample of 8,192 rows 32 MiB"
+# ///
 """Prioritized replay: NumPy draws rows with probabilities that come from the network's errors."""
 
 import numpy as np

@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 6
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 0.7..4.4
-# why = argmax over 64 clusters has at most 64 distinct values: prototypes 64 x 262,144 x 4 B = 0.06 GiB; half of the rows as classes would be 128 GiB
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [0.7, 4.4]
+# why = "argmax over 64 clusters has at most 64 distinct values: prototypes 64 x 262,144 x 4 B = 0.06 GiB; half of the rows as classes would be 128 GiB"
+# ///
 """DeepCluster-like: the distinct pseudo-labels of a batch are the classes whose masks make the prototypes."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 10
-# truth = fits
-# verdict = fits
-# peak_gib = 1.0..4.6
-# why = 8 images x 32 channels x 512 x 512 x 4 B = 0.25 GiB, some six of them
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [1.0, 4.6]
+# why = "8 images x 32 channels x 512 x 512 x 4 B = 0.25 GiB, some six of them"
+# ///
 """Super-resolution that prints PSNR after every step: the logarithm of one over the error."""
 
 import math

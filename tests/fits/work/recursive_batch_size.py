@@ -1,9 +1,12 @@
-# vram = 10GiB
+# /// expect
+# run = "check"
+# vram = "10GiB"
 # kind = 9
-# truth = fits
-# verdict = fits
-# peak_gib = 2.2..9.7
-# why = an image takes 64 x 512 x 512 x 4 B = 64 MiB for each of two outputs and their gradients: 256 images need over 32 GiB, 64 over 8 and in backward 12, 16 about 3
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [2.2, 9.7]
+# why = "an image takes 64 x 512 x 512 x 4 B = 64 MiB for each of two outputs and their gradients: 256 images need over 32 GiB, 64 over 8 and in backward 12, 16 about 3"
+# ///
 """Calls itself with a quarter of the batch when the GPU runs out."""
 
 import gc

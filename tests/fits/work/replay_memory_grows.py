@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 4
-# truth = does not fit
-# verdict = does not fit
-# full_at = 12..17
-# says = full at
-# why = each rollout keeps 256 x 128 frames of 4 x 32 x 32 x 4 B = 0.5 GiB on the GPU; 7.5 GiB are full after 14 or 15 of 1,000
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# says = ["full at"]
+# full_at = [12, 17]
+# why = "each rollout keeps 256 x 128 frames of 4 x 32 x 32 x 4 B = 0.5 GiB on the GPU; 7.5 GiB are full after 14 or 15 of 1,000"
+# ///
 """DQN-like training: every rollout is appended to a list on the GPU that nothing ever shortens."""
 
 import random

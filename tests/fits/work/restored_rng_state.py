@@ -1,9 +1,12 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 7
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 0.7..4.4
-# why = 65,536 rows x 1024 x 4 B = 0.25 GiB, and of it a drawn share of at most all rows, kept four or five times
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [0.7, 4.4]
+# why = "65,536 rows x 1024 x 4 B = 0.25 GiB, and of it a drawn share of at most all rows, kept four or five times"
+# ///
 """Bootstrap with common random numbers: the state of the generator is restored, so both models see the same rows."""
 
 import torch

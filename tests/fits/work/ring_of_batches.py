@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 4
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 2.3..5.0
-# why = a deque of at most 4 rollouts of 0.5 GiB, with the next one beside it: 2.5 GiB, and little for the network
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [2.3, 5.0]
+# why = "a deque of at most 4 rollouts of 0.5 GiB, with the next one beside it: 2.5 GiB, and little for the network"
+# ///
 """PPO-like training that keeps the last four rollouts in a ring: growth ends with the fourth."""
 
 from collections import deque

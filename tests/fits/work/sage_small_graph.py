@@ -1,9 +1,12 @@
-# vram = 12GiB
+# /// expect
+# run = "check"
+# vram = "12GiB"
 # kind = 1
-# truth = fits
-# verdict = fits
-# peak_gib = 4.2..8.5
-# why = 50,000 nodes (49 MiB of features); two messages of 2,000,000 edges x 256 x 4 B = 1.91 GiB, at most three at once and one more in backward
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [4.2, 8.5]
+# why = "50,000 nodes (49 MiB of features); two messages of 2,000,000 edges x 256 x 4 B = 1.91 GiB, at most three at once and one more in backward"
+# ///
 """GraphSAGE with mean aggregation over all edges; nodes are counted from the edges, as PyG's maybe_num_nodes does."""
 
 import torch

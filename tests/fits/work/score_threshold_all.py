@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 6
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says = score_threshold_all.py:41
-# peak_gib = 8..90
-# why = scores start at sigmoid(0 +- 0.1), all above 0.3: 65,536 boxes and a pairwise distance of 65,536^2 x 4 B = 16 GiB; half of them need 4 GiB a matrix, twice
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says = ["score_threshold_all.py:44"]
+# need_gib = [8, 90]
+# why = "scores start at sigmoid(0 +- 0.1), all above 0.3: 65,536 boxes and a pairwise distance of 65,536^2 x 4 B = 16 GiB; half of them need 4 GiB a matrix, twice"
+# ///
 """Keypoint proposals: everything above 0.3 is kept and merged by pairwise distance; an untrained network keeps all."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 6GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # kind = 6
-# truth = fits
-# verdict = fits so far or does not fit
-# says = score_threshold_none.py:41
-# peak_gib = 0.5..3.5
-# why = scores start at sigmoid(-4.6) = 0.01, below 0.5: no box is kept; half of 131,072 boxes in a pairwise IoU would be 65,536^2 x 4 B = 16 GiB
+# truth = "fits"
+# verdict = ["fits so far", "does not fit"]
+# says = ["score_threshold_none.py:44"]
+# need_gib = [0.5, 3.5]
+# why = "scores start at sigmoid(-4.6) = 0.01, below 0.5: no box is kept; half of 131,072 boxes in a pairwise IoU would be 65,536^2 x 4 B = 16 GiB"
+# ///
 """A RetinaNet-like detector: dense head with prior 0.01, and in evaluation a threshold, then a pairwise IoU of the boxes above it."""
 
 import math

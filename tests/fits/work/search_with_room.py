@@ -1,9 +1,12 @@
-# vram = 12GiB
+# /// expect
+# run = "check"
+# vram = "12GiB"
 # kind = 9
-# truth = fits
-# verdict = fits
-# peak_gib = 1.0..4.2
-# why = the search may begin at 64 images, which need 64 x 32 x 256 x 256 x 4 B = 0.5 GiB, five times at most: nothing is refused
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [1.0, 4.2]
+# why = "the search may begin at 64 images, which need 64 x 32 x 256 x 256 x 4 B = 0.5 GiB, five times at most: nothing is refused"
+# ///
 """A binary search for the largest batch below a ceiling; the ceiling itself fits, so it ends at once."""
 
 import torch

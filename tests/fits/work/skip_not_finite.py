@@ -1,9 +1,12 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 3
-# truth = fits
-# verdict = fits or fits so far
-# peak_gib = 2.2..5.5
-# why = a repeated step: logits 8192 x 32768 x 2 B = 0.5 GiB, in float32 1 GiB twice and a gradient; weights 0.06 GiB each with gradient and moments
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# need_gib = [2.2, 5.5]
+# why = "a repeated step: logits 8192 x 32768 x 2 B = 0.5 GiB, in float32 1 GiB twice and a gradient; weights 0.06 GiB each with gradient and moments"
+# ///
 """Trains under fp16 with a hand-written guard: a step whose gradient norm is not finite or too large is left out."""
 
 import math

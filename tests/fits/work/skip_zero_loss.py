@@ -1,10 +1,13 @@
-# vram = 3.6GiB
+# /// expect
+# run = "check"
+# vram = "3.6GiB"
 # kind = 3
-# truth = does not fit
-# verdict = does not fit
-# line = 41 or 42
-# peak_gib = 4.4..8.5
-# why = table 262,144 x 1024 x 4 B = 1 GiB, its gradient 1 GiB, Adam's moments 2 GiB; a loss of 0 never happens: the labels are random
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [44, 45]
+# need_gib = [4.4, 8.5]
+# why = "table 262,144 x 1024 x 4 B = 1 GiB, its gradient 1 GiB, Adam's moments 2 GiB; a loss of 0 never happens: the labels are random"
+# ///
 """A recommender that skips batches whose loss is zero, as hinge losses often are late in training."""
 
 import torch

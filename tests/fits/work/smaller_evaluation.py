@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = fits
-# verdict = fits or fits so far
-# says_so_far = not run, smaller_evaluation.py:44
-# peak_gib = 3.6..6.2
-# why = a training step has 8 x 0.25 GiB twice (65,536 x 1024 x 4 B); evaluation every 50 steps has a quarter of the rows and keeps no graph
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# says_so_far = ["not run", "smaller_evaluation.py:47"]
+# need_gib = [3.6, 6.2]
+# why = "a training step has 8 x 0.25 GiB twice (65,536 x 1024 x 4 B); evaluation every 50 steps has a quarter of the rows and keeps no graph"
+# ///
 """Trains a ranking model and evaluates it every fifty steps on smaller batches, without gradients."""
 
 import torch

@@ -1,9 +1,12 @@
-# vram = 5GiB
+# /// expect
+# run = "check"
+# vram = "5GiB"
 # kind = 1
-# truth = does not fit
-# verdict = does not fit
-# peak_gib = 6.2..11
-# why = the first batch has the longest of 300,000 texts: scores 16 x 8 x 2048 x 2048 x 4 B = 2 GiB, their softmax 2 GiB, and 2 GiB more in backward
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# need_gib = [6.2, 11]
+# why = "the first batch has the longest of 300,000 texts: scores 16 x 8 x 2048 x 2048 x 4 B = 2 GiB, their softmax 2 GiB, and 2 GiB more in backward"
+# ///
 """Trains an encoder on texts sorted by length, longest first, so that the worst batch comes at once."""
 
 import math

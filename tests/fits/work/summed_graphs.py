@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 4
-# truth = does not fit
-# verdict = does not fit
-# full_at = 25..31
-# says = full at
-# why = every batch of the epoch leaves its graph, 32,768 x 2048 x 4 B = 0.25 GiB of tanh outputs (and 16 MiB of inputs); backward comes after 100 batches
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# says = ["full at"]
+# full_at = [25, 31]
+# why = "every batch of the epoch leaves its graph, 32,768 x 2048 x 4 B = 0.25 GiB of tanh outputs (and 16 MiB of inputs); backward comes after 100 batches"
+# ///
 """Sums the losses of an epoch and calls backward once at its end: the graphs of 100 batches are alive at once."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run
-# peak_gib = 10.5..17
-# why = widths 2048 and 8192: the second model has 10 x 8192 x 8192 x 4 B = 2.5 GiB, with gradients and moments 10 GiB; the first has 0.6 GiB in all
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run"]
+# need_gib = [10.5, 17]
+# why = "widths 2048 and 8192: the second model has 10 x 8192 x 8192 x 4 B = 2.5 GiB, with gradients and moments 10 GiB; the first has 0.6 GiB in all"
+# ///
 """Sweeps over the width of a regressor, ten steps each, and keeps the best model."""
 
 import torch

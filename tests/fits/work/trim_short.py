@@ -1,9 +1,12 @@
-# vram = 9GiB
+# /// expect
+# run = "check"
+# vram = "9GiB"
 # kind = 1
-# truth = fits
-# verdict = fits
-# peak_gib = 4.0..6.0
-# why = the longest row has 512 of 4,096 tokens: logits, log_softmax and two gradients of 64 x 512 x 8192 x 4 B = 1 GiB each; padded they are 8 GiB each
+# truth = "fits"
+# verdict = ["fits"]
+# need_gib = [4.0, 6.0]
+# why = "the longest row has 512 of 4,096 tokens: logits, log_softmax and two gradients of 64 x 512 x 8192 x 4 B = 1 GiB each; padded they are 8 GiB each"
+# ///
 """Distils into a small language model with dynamic padding: nothing is longer than the longest question."""
 
 import torch

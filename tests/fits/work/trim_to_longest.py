@@ -1,10 +1,13 @@
-# vram = 10GiB
+# /// expect
+# run = "check"
+# vram = "10GiB"
 # kind = 1
-# truth = does not fit
-# verdict = does not fit
-# line = 50
-# peak_gib = 18..26
-# why = the longest row has 3,000 of 4,096 tokens; logits 64 x 3000 x 8192 x 4 B = 5.86 GiB, log_softmax 5.86 GiB more, backward two of the same size
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [53]
+# need_gib = [18, 26]
+# why = "the longest row has 3,000 of 4,096 tokens; logits 64 x 3000 x 8192 x 4 B = 5.86 GiB, log_softmax 5.86 GiB more, backward two of the same size"
+# ///
 """Fine-tunes a causal language model; each batch is cut to the longest row of its attention mask."""
 
 import torch

@@ -1,11 +1,14 @@
-# vram = 6GiB
-# args = --rows 16384 --epochs 2
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# args = "--rows 16384 --epochs 2"
 # kind = 5
-# truth = fits
-# verdict = fits
-# not_says = so far
-# peak_gib = 2.0..3.9
-# why = two steps and a checkpoint kept on the host: weights 4 x 4096 x 4096 x 4 B = 0.25 GiB four times, activations 16,384 x 4096 x 4 B = 0.25 GiB
+# truth = "fits"
+# verdict = ["fits"]
+# not_says = ["so far"]
+# need_gib = [2.0, 3.9]
+# why = "two steps and a checkpoint kept on the host: weights 4 x 4096 x 4096 x 4 B = 0.25 GiB four times, activations 16,384 x 4096 x 4 B = 0.25 GiB"
+# ///
 """A smoke test: two epochs of one batch, then the weights are written to memory and read back."""
 
 import argparse

@@ -1,12 +1,15 @@
-# vram = 6GiB
-# launch = -m torch.distributed.run --nproc-per-node 2
+# /// expect
+# run = "check"
+# vram = "6GiB"
 # gpus = 2
+# launch = "-m torch.distributed.run --nproc-per-node 2"
 # kind = 13
-# truth = fits
-# verdict = fits
-# says = 2 ×
-# peak_gib = 1.6..4.2
-# why = each rank has its GPU: weights 4 x 4096 x 4096 x 4 B = 0.25 GiB four times, DDP's buckets once more, NCCL's buffers
+# truth = "fits"
+# verdict = ["fits"]
+# says = ["2 ×"]
+# need_gib = [1.6, 4.2]
+# why = "each rank has its GPU: weights 4 x 4096 x 4096 x 4 B = 0.25 GiB four times, DDP's buckets once more, NCCL's buffers"
+# ///
 """Distributed data parallel as the tutorial has it: one GPU for each rank."""
 
 import os

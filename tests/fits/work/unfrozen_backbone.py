@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 5
-# truth = does not fit
-# verdict = does not fit or fits so far
-# says_so_far = not run
-# peak_gib = 10.3..17
-# why = frozen, the backbone's 40 x 4096 x 4096 x 4 B = 2.5 GiB is all; unfrozen at epoch 1 it needs 2.5 GiB of gradients and 5 GiB of moments
+# truth = "does not fit"
+# verdict = ["does not fit", "fits so far"]
+# says_so_far = ["not run"]
+# need_gib = [10.3, 17]
+# why = "frozen, the backbone's 40 x 4096 x 4096 x 4 B = 2.5 GiB is all; unfrozen at epoch 1 it needs 2.5 GiB of gradients and 5 GiB of moments"
+# ///
 """Transfer learning: the head is trained for an epoch of twenty steps, then the backbone is unfrozen and trained too."""
 
 import torch

@@ -1,10 +1,13 @@
-# vram = 8GiB
+# /// expect
+# run = "check"
+# vram = "8GiB"
 # kind = 1
-# truth = does not fit
-# verdict = does not fit
-# line = 37
-# peak_gib = 14..26
-# why = points reach to (511, 511, 63): the dense grid is 32 x 512 x 512 x 64 x 4 B = 2 GiB, the convolution's output with 96 channels 6 GiB
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [40]
+# need_gib = [14, 26]
+# why = "points reach to (511, 511, 63): the dense grid is 32 x 512 x 512 x 64 x 4 B = 2 GiB, the convolution's output with 96 channels 6 GiB"
+# ///
 """Completes scenes: scatters a point cloud into a dense grid of the size that the points span."""
 
 import numpy as np

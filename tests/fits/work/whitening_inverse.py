@@ -1,10 +1,13 @@
-# vram = 5GiB
+# /// expect
+# run = "check"
+# vram = "5GiB"
 # kind = 10
-# truth = does not fit
-# verdict = does not fit
-# line = 31 or 32 or 33
-# peak_gib = 12..22
-# why = NumPy inverts the covariance of the features, then all 131,072 pairs of 8192 x 4 B are whitened at once: 4 GiB, beside the 4 GiB that they are made from, and 4 GiB more for the product
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# lines = [34, 35, 36]
+# need_gib = [12, 22]
+# why = "NumPy inverts the covariance of the features, then all 131,072 pairs of 8192 x 4 B are whitened at once: 4 GiB, beside the 4 GiB that they are made from, and 4 GiB more for the product"
+# ///
 """Whitens features by the inverse covariance, taken with NumPy on the host, before it trains a metric on them."""
 
 import numpy as np

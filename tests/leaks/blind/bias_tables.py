@@ -1,6 +1,11 @@
-# vram = 4GiB
-# truth = fits
-# why = the first 14 of 160 requests each build a table of 10 x 1024 x 1024 x 4 B = 40 MiB: 0.55 GiB, and no later request builds any
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# grows = false
+# why = "the first 14 of 160 requests each build a table of 10 x 1024 x 1024 x 4 B = 40 MiB: 0.55 GiB, and no later request builds any"
+# ///
 """A translation service that builds a table of position biases on the first request of each language pair."""
 
 import itertools

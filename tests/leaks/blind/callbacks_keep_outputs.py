@@ -1,10 +1,15 @@
-# vram = 4GiB
-# truth = grows
-# loop = 40
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [45]
 # keeps_mib = 56
-# allocates = 41
-# full_at = 61..67
-# why = one of the callbacks keeps the output, 7168 x 2048 x 4 B = 56 MiB, of each of 110 batches: 6 GiB
+# allocates = [46]
+# full_at = [61, 67]
+# why = "one of the callbacks keeps the output, 7168 x 2048 x 4 B = 56 MiB, of each of 110 batches: 6 GiB"
+# ///
 """An evaluation loop with callbacks: one counts, one keeps the outputs for a later histogram."""
 
 import torch

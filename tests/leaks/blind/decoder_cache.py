@@ -1,10 +1,15 @@
-# vram = 6GiB
-# truth = grows
-# loop = 35
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [40]
 # keeps_mib = 48
-# allocates = 22, 23
-# full_at = 109..115
-# why = each token adds keys and values of 512 x 2048 x 4 B = 4 MiB in 6 layers: 48 MiB; 256 tokens are 12 GiB
+# allocates = [27, 28]
+# full_at = [109, 115]
+# why = "each token adds keys and values of 512 x 2048 x 4 B = 4 MiB in 6 layers: 48 MiB; 256 tokens are 12 GiB"
+# ///
 """Greedy generation for many prompts with a cache of keys and values as lists, one entry per token and layer."""
 
 import torch

@@ -1,10 +1,15 @@
-# vram = 5GiB
-# truth = grows
-# loop = 29
+# /// expect
+# run = "check"
+# vram = "5GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [34]
 # keeps_mib = 40
-# allocates = 32
-# full_at = 110..117
-# why = of the outer loop's 180 prompts the last latent stays each, 40 x 256 x 1024 x 4 B = 40 MiB: 7 GiB; the inner loop leaves nothing
+# allocates = [37]
+# full_at = [110, 117]
+# why = "of the outer loop's 180 prompts the last latent stays each, 40 x 256 x 1024 x 4 B = 40 MiB: 7 GiB; the inner loop leaves nothing"
+# ///
 """Samples of a small diffusion model: six denoising steps per prompt, and the last latent of each prompt is kept."""
 
 import torch

@@ -1,10 +1,15 @@
-# vram = 6GiB
-# truth = grows
-# loop = 36
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [41]
 # keeps_mib = 72
-# allocates = 24
-# full_at = 76..81
-# why = a deque without maxlen keeps each dream's states, 9 steps x 4096 x 512 x 4 B = 72 MiB; 130 dreams are 9.1 GiB
+# allocates = [29]
+# full_at = [76, 81]
+# why = "a deque without maxlen keeps each dream's states, 9 steps x 4096 x 512 x 4 B = 72 MiB; 130 dreams are 9.1 GiB"
+# ///
 """Imagined trajectories of a world model, remembered in a deque for a later value estimate."""
 
 from collections import deque

@@ -1,10 +1,15 @@
-# vram = 2GiB
-# truth = grows
-# loop = 22
+# /// expect
+# run = "check"
+# vram = "2GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [27]
 # keeps_mib = 32
-# allocates = 16
-# full_at = 42..51
-# why = the list in the default argument keeps each part's unit vectors, 8192 x 1024 x 4 B = 32 MiB; 90 parts are 2.8 GiB
+# allocates = [21]
+# full_at = [42, 51]
+# why = "the list in the default argument keeps each part's unit vectors, 8192 x 1024 x 4 B = 32 MiB; 90 parts are 2.8 GiB"
+# ///
 """Near-duplicate search in a stream of image vectors: a part is compared with the first part seen."""
 
 import torch

@@ -1,6 +1,11 @@
-# vram = 4GiB
-# truth = fits
-# why = at most 16 batches of 48 x 512 x 512 x 4 B = 48 MiB wait, 0.75 GiB, and their join 0.75 GiB; 192 batches would be 9 GiB
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# grows = false
+# why = "at most 16 batches of 48 x 512 x 512 x 4 B = 48 MiB wait, 0.75 GiB, and their join 0.75 GiB; 192 batches would be 9 GiB"
+# ///
 """Sentence vectors written in shards: batches wait in a list until there are sixteen, then the shard is written and the list is new."""
 
 import torch

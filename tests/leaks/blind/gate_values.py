@@ -1,10 +1,15 @@
-# vram = 4GiB
-# truth = grows
-# loop = 43
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [48]
 # keeps_mib = 96
-# allocates = 45
-# full_at = 34..38
-# why = a hook on each of 3 gates adds its output, 8192 x 1024 x 4 B = 32 MiB, to a list of the class; 96 MiB for each of 60 batches
+# allocates = [50]
+# full_at = [34, 38]
+# why = "a hook on each of 3 gates adds its output, 8192 x 1024 x 4 B = 32 MiB, to a list of the class; 96 MiB for each of 60 batches"
+# ///
 """A study of gates: hooks on all gates of a stack collect their outputs in a list that all watchers share."""
 
 import torch

@@ -1,10 +1,15 @@
-# vram = 4GiB
-# truth = grows
-# loop = 34
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [39]
 # keeps_mib = 40
-# allocates = 22
-# full_at = 87..94
-# why = each move's view of 40 mazes, 40 x 1024 x 256 x 4 B = 40 MiB, stays in the trail; 220 moves are 8.6 GiB
+# allocates = [27]
+# full_at = [87, 94]
+# why = "each move's view of 40 mazes, 40 x 1024 x 256 x 4 B = 40 MiB, stays in the trail; 220 moves are 8.6 GiB"
+# ///
 """A rollout of a fixed policy in parallel mazes; the trail of views is meant for a film at the end."""
 
 import torch

@@ -1,10 +1,15 @@
-# vram = 4GiB
-# truth = grows
-# loop = 23
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [28]
 # keeps_mib = 64
-# allocates = 20
-# full_at = 53..58
-# why = the sum keeps the graph: the differences and the scaled differences, 4096 x 2048 x 4 B = 32 MiB each, of each of 100 samples
+# allocates = [25]
+# full_at = [53, 58]
+# why = "the sum keeps the graph: the differences and the scaled differences, 4096 x 2048 x 4 B = 32 MiB each, of each of 100 samples"
+# ///
 """Monte Carlo estimate of a log-likelihood whose parameters want gradients; the estimate is a sum over samples."""
 
 import torch

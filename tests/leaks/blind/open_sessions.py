@@ -1,10 +1,15 @@
-# vram = 6GiB
-# truth = grows
-# loop = 34
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [39]
 # keeps_mib = 32
-# allocates = 16
-# full_at = 173..181
-# why = each session's suspended generator holds its cache of 8 x 2 x 1024 x 512 x 4 B = 32 MiB; 260 sessions are 8.1 GiB
+# allocates = [21]
+# full_at = [173, 181]
+# why = "each session's suspended generator holds its cache of 8 x 2 x 1024 x 512 x 4 B = 32 MiB; 260 sessions are 8.1 GiB"
+# ///
 """A chat service in one process: a session is a generator that waits for its next turn, and no session is closed."""
 
 import torch

@@ -1,6 +1,11 @@
-# vram = 2GiB
-# truth = fits
-# why = 64 outputs of 40 x 1024 x 256 x 4 B = 40 MiB are 2.5 GiB, on the CPU; the device holds one input and two outputs
+# /// expect
+# run = "check"
+# vram = "2GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# grows = false
+# why = "64 outputs of 40 x 1024 x 256 x 4 B = 40 MiB are 2.5 GiB, on the CPU; the device holds one input and two outputs"
+# ///
 """Depth maps of a collection of scenes: each output is copied to the CPU and kept there."""
 
 import torch

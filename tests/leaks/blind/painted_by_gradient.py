@@ -1,10 +1,15 @@
-# vram = 3GiB
-# truth = grows
-# loop = 35
+# /// expect
+# run = "check"
+# vram = "3GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [40]
 # keeps_mib = 24
-# allocates = 38
-# full_at = 98..109
-# why = a closure keeps the picture of each of 300 steps, 3 x 2048 x 1024 x 4 B = 24 MiB: 7 GiB
+# allocates = [43]
+# full_at = [98, 109]
+# why = "a closure keeps the picture of each of 300 steps, 3 x 2048 x 1024 x 4 B = 24 MiB: 7 GiB"
+# ///
 """Style transfer by plain gradient descent on the pixels: every intermediate picture is recorded for an animation."""
 
 import torch

@@ -1,6 +1,11 @@
-# vram = 6GiB
-# truth = too large
-# why = the first cloud's scores are 2 x 32,768 x 32,768 x 4 B = 8 GiB
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = false
+# why = "the first cloud's scores are 2 x 32,768 x 32,768 x 4 B = 8 GiB"
+# ///
 """Attention among all points of a cloud, for a list of clouds; the descriptors are collected."""
 
 import torch

@@ -1,6 +1,11 @@
-# vram = 6GiB
-# truth = too large
-# why = 52 tables of 655,360 x 64 x 4 B = 160 MiB are 8.1 GiB of parameters
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = false
+# why = "52 tables of 655,360 x 64 x 4 B = 160 MiB are 8.1 GiB of parameters"
+# ///
 """A recommender with one embedding table per field, evaluated on logged impressions."""
 
 import torch

@@ -1,10 +1,15 @@
-# vram = 3GiB
-# truth = grows
-# loop = 25
+# /// expect
+# run = "check"
+# vram = "3GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [30]
 # keeps_mib = 24
-# allocates = 19
-# full_at = 100..111
-# why = a global dictionary keeps the absolute input gradient of each batch, 64 x 3 x 256 x 128 x 4 B = 24 MiB; 200 batches are 4.7 GiB
+# allocates = [24]
+# full_at = [100, 111]
+# why = "a global dictionary keeps the absolute input gradient of each batch, 64 x 3 x 256 x 128 x 4 B = 24 MiB; 200 batches are 4.7 GiB"
+# ///
 """Saliency maps of a fixed scorer: gradients by the input, one map per picture, stored by batch."""
 
 import torch

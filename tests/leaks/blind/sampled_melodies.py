@@ -1,10 +1,15 @@
-# vram = 5GiB
-# truth = grows
-# loop = 33
+# /// expect
+# run = "check"
+# vram = "5GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [38]
 # keeps_mib = 64
-# allocates = 29
-# full_at = 69..74
-# why = map() with a lambda collects piano rolls of 128 x 1024 x 128 x 4 B = 64 MiB for each of 128 seeds: 8 GiB
+# allocates = [34]
+# full_at = [69, 74]
+# why = "map() with a lambda collects piano rolls of 128 x 1024 x 128 x 4 B = 64 MiB for each of 128 seeds: 8 GiB"
+# ///
 """Melodies drawn from a latent space: one batch of piano rolls per seed, all of them collected."""
 
 import torch

@@ -1,10 +1,15 @@
-# vram = 4GiB
-# truth = grows
-# loop = 34
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [39]
 # keeps_mib = 48
-# allocates = 35, 28
-# full_at = 71..78
-# why = the state is never detached: each chunk's graph keeps the chunk, 16384 x 512 x 4 B = 32 MiB, and the state, 16384 x 256 x 4 B = 16 MiB; 140 chunks
+# allocates = [40, 33]
+# full_at = [71, 78]
+# why = "the state is never detached: each chunk's graph keeps the chunk, 16384 x 512 x 4 B = 32 MiB, and the state, 16384 x 256 x 4 B = 16 MiB; 140 chunks"
+# ///
 """Anomaly scores of a stream of sensor chunks by a recurrent cell that carries its state from chunk to chunk."""
 
 import torch

@@ -1,6 +1,11 @@
-# vram = 4GiB
-# truth = too large
-# why = six entries of 8 x 1024 x 1024 x 4 B = 32 MiB are replaced over 240 frames; then a mosaic of 6 x 8 x 8192 x 4096 x 4 B = 6 GiB is requested
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = false
+# why = "six entries of 8 x 1024 x 1024 x 4 B = 32 MiB are replaced over 240 frames; then a mosaic of 6 x 8 x 8192 x 4096 x 4 B = 6 GiB is requested"
+# ///
 """The newest feature map of each of six cameras, and at the end one enlarged mosaic of all cameras."""
 
 import torch

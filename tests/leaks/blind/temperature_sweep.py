@@ -1,10 +1,15 @@
-# vram = 4GiB
-# truth = grows
-# loop = 23
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [28]
 # keeps_mib = 32
-# allocates = 20
-# full_at = 108..116
-# why = a dictionary comprehension keeps 256 x 32,768 x 4 B = 32 MiB of probabilities for each of 160 temperatures: 5 GiB
+# allocates = [25]
+# full_at = [108, 116]
+# why = "a dictionary comprehension keeps 256 x 32,768 x 4 B = 32 MiB of probabilities for each of 160 temperatures: 5 GiB"
+# ///
 """Distributions of the next token over a sweep of temperatures, by temperature."""
 
 import torch

@@ -1,10 +1,15 @@
-# vram = 5GiB
-# truth = grows
-# loop = hindcast.py:14
+# /// expect
+# run = "check"
+# vram = "5GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = ["hindcast.py:14"]
 # keeps_mib = 50
-# allocates = 18
-# full_at = 87..93
-# why = a result holds a number and its input, 20 x 640 x 1024 x 4 B = 50 MiB on the device; 150 hours are 7.3 GiB
+# allocates = [23]
+# full_at = [87, 93]
+# why = "a result holds a number and its input, 20 x 640 x 1024 x 4 B = 50 MiB on the device; 150 hours are 7.3 GiB"
+# ///
 """Hindcasts of a weather model: the loop over the hours is in a module, and results hold the input beside the score."""
 
 import torch

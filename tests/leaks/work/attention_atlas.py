@@ -1,10 +1,15 @@
-# vram = 8GiB
-# truth = grows
-# loop = 24
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [29]
 # keeps_mib = 64
-# allocates = 18
-# full_at = 118..123
-# why = the list comprehension keeps 16 x 1024 x 1024 x 4 B = 64 MiB of attention for each of 160 images: 10 GiB
+# allocates = [23]
+# full_at = [118, 123]
+# why = "the list comprehension keeps 16 x 1024 x 1024 x 4 B = 64 MiB of attention for each of 160 images: 10 GiB"
+# ///
 """An atlas of attention maps: the maps of all heads for every image of a collection, to be sorted by entropy."""
 
 import torch

@@ -1,10 +1,15 @@
-# vram = 4GiB
-# truth = grows
-# loop = 25
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [30]
 # keeps_mib = 32
-# allocates = 27
-# full_at = 106..115
-# why = the bank has one entry per augmentation round and batch, 4096 x 2048 x 4 B = 32 MiB; 20 rounds x 12 batches, passes of the inner loop are counted over all rounds
+# allocates = [32]
+# full_at = [106, 115]
+# why = "the bank has one entry per augmentation round and batch, 4096 x 2048 x 4 B = 32 MiB; 20 rounds x 12 batches, passes of the inner loop are counted over all rounds"
+# ///
 """A nearest-neighbour bank of image features: each round sees the images in another augmentation and adds its own entries."""
 
 import torch

@@ -1,6 +1,11 @@
-# vram = 8GiB
-# truth = too large
-# why = 80 blocks of two layers 2048 x 8192 x 4 B = 64 MiB are 128 MiB each: 10 GiB of parameters
+# /// expect
+# run = "check"
+# vram = "8GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = false
+# why = "80 blocks of two layers 2048 x 8192 x 4 B = 64 MiB are 128 MiB each: 10 GiB of parameters"
+# ///
 """A deep residual reader for scoring texts: the model is built block by block on the device."""
 
 import torch

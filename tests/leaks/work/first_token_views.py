@@ -1,10 +1,15 @@
-# vram = 5GiB
-# truth = grows
-# loop = 33
+# /// expect
+# run = "check"
+# vram = "5GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [38]
 # keeps_mib = 48
-# allocates = 34
-# full_at = 91..98
-# why = the kept first token of 64 x 768 is a view of 64 x 256 x 768 x 4 B = 48 MiB, of each of 250 batches
+# allocates = [39]
+# full_at = [91, 98]
+# why = "the kept first token of 64 x 768 is a view of 64 x 256 x 768 x 4 B = 48 MiB, of each of 250 batches"
+# ///
 """Document vectors from the first token of an encoder: small views are kept, and the whole outputs with them."""
 
 import torch

@@ -1,6 +1,11 @@
-# vram = 4GiB
-# truth = too large
-# why = all 110,000 x 3 x 64 x 64 images are 1.26 GiB of bytes and 5.0 GiB of floats, which are requested at once before the first batch
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = false
+# why = "all 110,000 x 3 x 64 x 64 images are 1.26 GiB of bytes and 5.0 GiB of floats, which are requested at once before the first batch"
+# ///
 """Features of a small-image set that is moved to the device as a whole before the loop over its batches."""
 
 import torch

@@ -1,10 +1,15 @@
-# vram = 3GiB
-# truth = grows
-# loop = indexing.py:9
+# /// expect
+# run = "check"
+# vram = "3GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = ["indexing.py:9"]
 # keeps_mib = 32
-# allocates = indexing.py:10
-# full_at = 75..84
-# why = build() in catalogue/indexing.py keeps 64 x 512 x 256 x 4 B = 32 MiB of each of 150 batches of the DataLoader: 4.7 GiB
+# allocates = ["indexing.py:10"]
+# full_at = [75, 84]
+# why = "build() in catalogue/indexing.py keeps 64 x 512 x 256 x 4 B = 32 MiB of each of 150 batches of the DataLoader: 4.7 GiB"
+# ///
 """A search index of product descriptions; the loop over the DataLoader is in the module that builds the index."""
 
 import torch

@@ -1,6 +1,11 @@
-# vram = 4GiB
-# truth = too large
-# why = the cache stops at 24 classes x 4096 x 2048 x 4 B = 32 MiB: 0.75 GiB; after 120 batches the distances 40,960 x 40,960 x 4 B = 6.25 GiB are refused
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = false
+# why = "the cache stops at 24 classes x 4096 x 2048 x 4 B = 32 MiB: 0.75 GiB; after 120 batches the distances 40,960 x 40,960 x 4 B = 6.25 GiB are refused"
+# ///
 """Class prototypes are cached on first use; after the evaluation the distances of all test points are wanted at once."""
 
 from functools import lru_cache

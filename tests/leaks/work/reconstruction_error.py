@@ -1,10 +1,15 @@
-# vram = 5GiB
-# truth = grows
-# loop = 18
+# /// expect
+# run = "check"
+# vram = "5GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [23]
 # keeps_mib = 80
-# allocates = 20, 19
-# full_at = 51..55
-# why = the running sum keeps the graph of each of 150 batches: x 16384 x 384 x 4 B = 24 MiB, the hidden layer 16384 x 512 x 4 B = 32 MiB, the difference 24 MiB
+# allocates = [25, 24]
+# full_at = [51, 55]
+# why = "the running sum keeps the graph of each of 150 batches: x 16384 x 384 x 4 B = 24 MiB, the hidden layer 16384 x 512 x 4 B = 32 MiB, the difference 24 MiB"
+# ///
 """Mean reconstruction error of an autoencoder over a test set, as a running sum of losses."""
 
 import torch

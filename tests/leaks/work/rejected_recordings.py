@@ -1,10 +1,15 @@
-# vram = 4GiB
-# truth = grows
-# loop = 26
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [31]
 # keeps_mib = 64
-# allocates = 17, 18
-# full_at = 54..59
-# why = each kept error keeps the frame of load() with the waveform, 8 x 1,048,576 x 4 B = 32 MiB, and its scaled copy, 32 MiB; 120 recordings of the wrong rate
+# allocates = [22, 23]
+# full_at = [54, 59]
+# why = "each kept error keeps the frame of load() with the waveform, 8 x 1,048,576 x 4 B = 32 MiB, and its scaled copy, 32 MiB; 120 recordings of the wrong rate"
+# ///
 """Checks an archive of recordings and reports all errors at the end, as exceptions with their tracebacks."""
 
 import torch

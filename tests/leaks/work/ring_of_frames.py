@@ -1,6 +1,11 @@
-# vram = 4GiB
-# truth = fits
-# why = the ring holds 8 frames of 4096 x 2048 x 2 x 4 B = 64 MiB: 0.5 GiB, and the stack of all of them the same again; 200 frames would be 12.5 GiB
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# grows = false
+# why = "the ring holds 8 frames of 4096 x 2048 x 2 x 4 B = 64 MiB: 0.5 GiB, and the stack of all of them the same again; 200 frames would be 12.5 GiB"
+# ///
 """Temporal median of a camera stream over the last eight frames, kept in a ring."""
 
 from collections import deque

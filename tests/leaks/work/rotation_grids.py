@@ -1,10 +1,15 @@
-# vram = 6GiB
-# truth = grows
-# loop = 33
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [38]
 # keeps_mib = 32
-# allocates = 24
-# full_at = 171..179
-# why = lru_cache(maxsize=None) keeps a grid of 2048 x 2048 x 2 x 4 B = 32 MiB for each of 360 angles: 11 GiB
+# allocates = [29]
+# full_at = [171, 179]
+# why = "lru_cache(maxsize=None) keeps a grid of 2048 x 2048 x 2 x 4 B = 32 MiB for each of 360 angles: 11 GiB"
+# ///
 """Rotation average of a tomogram slice; the sampling grids are cached by angle, and no angle comes twice."""
 
 import math

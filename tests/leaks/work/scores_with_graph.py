@@ -1,10 +1,15 @@
-# vram = 6GiB
-# truth = grows
-# loop = 24
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [29]
 # keeps_mib = 112
-# allocates = 25, 18
-# full_at = 48..52
-# why = no_grad is missing: each kept output of 16 MiB keeps its graph, 8192 x 1024 x 4 B = 32 MiB of inputs and 8192 x 2048 x 4 B = 64 MiB of hidden values; 80 batches
+# allocates = [30, 23]
+# full_at = [48, 52]
+# why = "no_grad is missing: each kept output of 16 MiB keeps its graph, 8192 x 1024 x 4 B = 32 MiB of inputs and 8192 x 2048 x 4 B = 64 MiB of hidden values; 80 batches"
+# ///
 """Evaluation of a classifier of sensor readings: scores of all batches are collected and joined at the end."""
 
 import torch

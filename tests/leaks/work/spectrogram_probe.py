@@ -1,10 +1,16 @@
-# vram = 3GiB
-# truth = grows
-# loop = 42
+# /// expect
+# run = "check"
+# vram = "3GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [48]
 # keeps_mib = 64
-# allocates = 44
-# full_at = 37..41
-# why = a hook keeps the outputs of the middle layer, 32 x 1024 x 512 x 4 B = 64 MiB of each of 100 batches of clips
+# allocates = [50]
+# full_at = [37, 41]
+# open = "full at pass 32: the allocator cannot give back segments that hold a tensor, and the arithmetic knows no segments"
+# why = "a hook keeps the outputs of the middle layer, 32 x 1024 x 512 x 4 B = 64 MiB of each of 100 batches of clips"
+# ///
 """Layer statistics of an audio tagger: a forward hook stores the outputs of the middle layer by batch number."""
 
 import torch

@@ -1,10 +1,15 @@
-# vram = 4GiB
-# truth = grows
-# loop = 30
+# /// expect
+# run = "check"
+# vram = "4GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [35]
 # keeps_mib = 48
-# allocates = 32
-# full_at = 70..77
-# why = the index keeps 64 x 512 x 384 x 4 B = 48 MiB of token vectors of each of 300 batches: 14 GiB
+# allocates = [37]
+# full_at = [70, 77]
+# why = "the index keeps 64 x 512 x 384 x 4 B = 48 MiB of token vectors of each of 300 batches: 14 GiB"
+# ///
 """Token vectors of a text corpus for late-interaction search; the index holds the vectors of each batch."""
 
 import torch

@@ -1,10 +1,15 @@
-# vram = 6GiB
-# truth = grows
-# loop = 28
+# /// expect
+# run = "check"
+# vram = "6GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# grows = true
+# loop = [33]
 # keeps_mib = 40
-# allocates = 30
-# full_at = 136..144
-# why = list() keeps what the generator yields, 160 x 64 x 1024 x 4 B = 40 MiB for each of 200 videos: 7.8 GiB
+# allocates = [35]
+# full_at = [136, 144]
+# why = "list() keeps what the generator yields, 160 x 64 x 1024 x 4 B = 40 MiB for each of 200 videos: 7.8 GiB"
+# ///
 """Frame features of a video collection: a generator extracts, the caller makes a list of its results."""
 
 import torch

@@ -1,6 +1,11 @@
-# vram = 3GiB
-# truth = fits
-# why = each scan fills the list with 16 windows of 32 x 256 x 1024 x 4 B = 32 MiB and clears it: 0.5 GiB and the joined 0.5 GiB; 90 scans would be 45 GiB
+# /// expect
+# run = "check"
+# vram = "3GiB"
+# truth = "fits"
+# verdict = ["fits", "fits so far"]
+# grows = false
+# why = "each scan fills the list with 16 windows of 32 x 256 x 1024 x 4 B = 32 MiB and clears it: 0.5 GiB and the joined 0.5 GiB; 90 scans would be 45 GiB"
+# ///
 """Sliding-window segmentation of scans: the windows of one scan are collected, joined, and cleared before the next scan."""
 
 import torch

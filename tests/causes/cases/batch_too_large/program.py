@@ -1,6 +1,6 @@
 """A small model and a batch whose activations do not fit."""
 
-# /// case
+# /// expect
 # rule = "batch-too-large"
 # vram = "4GiB"
 # ///

@@ -1,6 +1,6 @@
 """empty_cache() after each step, as guides advise: everything is taken from CUDA anew."""
 
-# /// case
+# /// expect
 # rule = "allocator-setting-harmful"
 # vram = "4GiB"
 # text = []

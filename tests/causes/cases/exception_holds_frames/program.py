@@ -1,6 +1,6 @@
 """A step that runs out is repeated with half the batch, while the exception still holds the frames of the first try."""
 
-# /// case
+# /// expect
 # rule = "exception-holds-frames"
 # text = ["exception-holds-frames"]
 # control = ["caught-oom"]

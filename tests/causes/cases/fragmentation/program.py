@@ -1,6 +1,6 @@
 """Caches of requests that come and go: one in three stays, and what the others leave is all in pieces."""
 
-# /// case
+# /// expect
 # rule = "fragmentation"
 # text = ["fragmentation"]
 # ///

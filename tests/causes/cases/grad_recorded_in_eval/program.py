@@ -1,6 +1,6 @@
 """Evaluation in eval mode, and without no_grad: every layer's input is kept for a backward. The longest come last."""
 
-# /// case
+# /// expect
 # rule = "grad-recorded-in-eval"
 # ///
 

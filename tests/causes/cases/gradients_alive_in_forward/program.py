@@ -1,6 +1,6 @@
 """The gradients of the last step are still there while the next forward fills the memory."""
 
-# /// case
+# /// expect
 # rule = "gradients-alive-in-forward"
 # ///
 

@@ -1,6 +1,6 @@
 """Features of a data set: each batch's output stays on the GPU in a list."""
 
-# /// case
+# /// expect
 # rule = "growing-collection"
 # ///
 

@@ -1,9 +1,9 @@
 """A table on the host with a column for each of too many words."""
 
-# /// case
+# /// expect
 # rule = "host-memory"
 # text = ["host-memory"]
-# needs_text = True
+# needs_text = true
 # ///
 
 import torch

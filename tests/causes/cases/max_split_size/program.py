@@ -1,6 +1,6 @@
 """A popular setting: with blocks of more than 21 MiB never split, small requests take whole large blocks."""
 
-# /// case
+# /// expect
 # rule = "allocator-setting-harmful"
 # ///
 

@@ -1,10 +1,10 @@
 """A model for which an A100 is large enough, and a slice of it is not."""
 
-# /// case
+# /// expect
 # rule = "mig"
 # vram = ""
 # text = ["mig"]
-# needs_text = True
+# needs_text = true
 # gpu = "NVIDIA A100-SXM4-40GB MIG 1g.5gb"
 # ///
 

@@ -1,6 +1,6 @@
 """The parameters alone are more than the GPU has."""
 
-# /// case
+# /// expect
 # rule = "need-exceeds-device"
 # text = ["need-exceeds-device"]
 # ///

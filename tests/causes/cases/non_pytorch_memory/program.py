@@ -1,10 +1,10 @@
 """A library beside PyTorch takes its memory from CUDA itself."""
 
-# /// case
+# /// expect
 # rule = "non-pytorch-memory"
 # vram = "4GiB"
 # text = ["non-pytorch-memory"]
-# needs_text = True
+# needs_text = true
 # ///
 
 import ctypes

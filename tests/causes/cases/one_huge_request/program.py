@@ -1,6 +1,6 @@
 """Attention written out: a score for each pair of 65536 tokens, in eight heads."""
 
-# /// case
+# /// expect
 # rule = "one-huge-request"
 # vram = "24GiB"
 # text = ["one-huge-request"]

@@ -1,6 +1,6 @@
 """Adam on a model that fits with its gradients: the two moments do not."""
 
-# /// case
+# /// expect
 # rule = "optimizer-state"
 # text = ["optimizer-state", "need-exceeds-device", "fragmentation", "unclear"]
 # ///

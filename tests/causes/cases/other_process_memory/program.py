@@ -1,9 +1,9 @@
 """A model for which the GPU is large enough; but others are on it."""
 
-# /// case
+# /// expect
 # rule = "other-process-memory"
 # text = ["other-process-memory"]
-# needs_text = True
+# needs_text = true
 # others = "2GiB"
 # ///
 

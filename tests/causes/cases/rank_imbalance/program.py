@@ -1,6 +1,6 @@
 """A rank of a job of several: the first one also keeps the averaged weights and what all have computed."""
 
-# /// case
+# /// expect
 # rule = "rank-imbalance"
 # text = []
 # ranks = 2

@@ -1,6 +1,6 @@
 """Each batch's state refers to itself, so that only the garbage collector frees its tensors."""
 
-# /// case
+# /// expect
 # rule = "reference-cycle"
 # vram = "4GiB"
 # ///

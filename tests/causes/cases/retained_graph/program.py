@@ -1,6 +1,6 @@
 """Training with a validation loss that is summed up with its graph: nothing ever calls backward on it."""
 
-# /// case
+# /// expect
 # rule = "retained-graph"
 # ///
 

@@ -1,6 +1,6 @@
 """A forward hook that keeps a copy of every layer's output, for later inspection."""
 
-# /// case
+# /// expect
 # rule = "saved-intermediates"
 # ///
 

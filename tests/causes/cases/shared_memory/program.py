@@ -1,9 +1,9 @@
 """A DataLoader's worker hands over batches for which the shared memory has no room."""
 
-# /// case
+# /// expect
 # rule = "shm"
 # text = ["shm"]
-# needs_text = True
+# needs_text = true
 # shared = "16m"
 # ///
 

@@ -1,6 +1,6 @@
 """A setting left over from a shared machine: this process may use a quarter of the GPU."""
 
-# /// case
+# /// expect
 # rule = "small-gpu-fraction"
 # vram = "4GiB"
 # text = ["small-gpu-fraction"]

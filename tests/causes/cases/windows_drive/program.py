@@ -1,12 +1,12 @@
 """A model for which the GPU is large enough; but the program runs under WSL, and Windows holds a part of the device."""
 
-# /// case
+# /// expect
 # rule = "other-process-memory"
 # text = ["other-process-memory"]
-# needs_text = True
+# needs_text = true
 # others = "2GiB"
 # also = ["wsl"]
-# on_windows = True
+# on_windows = true
 # ///
 
 import torch

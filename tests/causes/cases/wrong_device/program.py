@@ -1,6 +1,6 @@
 """A rank of a job of several: `cuda` means GPU 0 to each, because nobody set the device."""
 
-# /// case
+# /// expect
 # rule = "wrong-device"
 # text = []
 # ranks = 2

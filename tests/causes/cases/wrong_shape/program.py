@@ -1,6 +1,6 @@
 """Distances of all pairs by broadcasting: a difference for each pair and dimension at once."""
 
-# /// case
+# /// expect
 # rule = "one-huge-request"
 # vram = "24GiB"
 # text = ["one-huge-request"]

@@ -1,9 +1,11 @@
 """`check --offline` of a program that talks to a real process's abstract sockets (stream, seqpacket) and to its TCP and IPv6 ports on lo, and
 adds an address to lo with `ip`."""
 
-# commands = check
-# guards = both
-# why = `--offline`: "Refuse every connection of the program to others, in the first run too"; the list of harms, 5: "`ip addr add` on lo stayed"
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = '`--offline`: "Refuse every connection of the program to others, in the first run too"; the list of harms, 5: "`ip addr add` on lo stayed"'
+# ///
 import sys
 from pathlib import Path
 

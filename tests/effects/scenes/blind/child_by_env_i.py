@@ -1,9 +1,12 @@
 """The dry run's program takes LD_PRELOAD and what begins with OOMPH out of its environment (os.environ, unsetenv, `env -i`) and forks and
 executes tools that change files: perl or sh, tar, ln, install, tee."""
 
-# commands = check
-# guards = both
-# why = docs/effects.md: only statically linked programs and raw system calls are not covered; a shell script that cleans its environment (`env -i`, `su -`, a job launcher) is an ordinary one
+# /// expect
+# commands = "check"
+# guards = "both"
+# open_functions = "a child with an empty environment changes files"
+# why = "docs/effects.md: only statically linked programs and raw system calls are not covered; a shell script that cleans its environment (`env -i`, `su -`, a job launcher) is an ordinary one"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """The dry run's program leaves a process that ignores SIGTERM, SIGHUP and SIGINT, has another name, an empty environment, a session of its own
 and a parent that died, and that waits for the program's end before it replaces the user's file."""
 
-# commands = check
-# guards = both
-# why = docs/effects.md: after the run the files are as they were; a look leaves nothing behind, and a process that waits for its end is no exception
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "docs/effects.md: after the run the files are as they were; a look leaves nothing behind, and a process that waits for its end is no exception"
+# ///
 import sys
 from pathlib import Path
 

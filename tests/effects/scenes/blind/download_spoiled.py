@@ -1,9 +1,11 @@
 """Downloads that do not arrive unchanged: the server breaks off in the middle, the program patches a byte after it, appends zeros from the
 GPU, overwrites a part through a mapping, decompresses it, or renames its own file over it; none may stay in the caches."""
 
-# commands = check
-# guards = both
-# why = "Keep only what came through a socket unchanged, and never a file … that has a hole of ours"
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = '"Keep only what came through a socket unchanged, and never a file … that has a hole of ours"'
+# ///
 import sys
 from pathlib import Path
 

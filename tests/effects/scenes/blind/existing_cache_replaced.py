@@ -1,9 +1,11 @@
 """Files that real runs left below the caches (a checkpoint, a Hub snapshot with its symbolic link and blob, a dataset's cache) are replaced by
 the dry run's program: saved over, renamed over, link turned to a new blob, folder moved away and made again."""
 
-# commands = check
-# guards = both
-# why = docs/effects.md: the files are as they were after the run; a cache with the user's weights is no exception, and zeros never take their place
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "docs/effects.md: the files are as they were after the run; a cache with the user's weights is no exception, and zeros never take their place"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """`oomph run` where TMPDIR and HOME are a tmpfs of 64 KiB that is full; with RLIMIT_FSIZE of 100 KiB (SIGXFSZ ends whoever writes beyond it),
 and with a read-only TMPDIR."""
 
-# commands = run
-# guards = none
-# why = the list of harms: "a full disk rightly does not stop it"; setrlimit(2): RLIMIT_FSIZE also bounds ftruncate and mapped files, so a recorder of 60 MiB gets SIGXFSZ; the program behaves as without oomph, and what could not be recorded is said
+# /// expect
+# commands = "run"
+# guards = "none"
+# why = 'the list of harms: "a full disk rightly does not stop it"; setrlimit(2): RLIMIT_FSIZE also bounds ftruncate and mapped files, so a recorder of 60 MiB gets SIGXFSZ; the program behaves as without oomph, and what could not be recorded is said'
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """A folder that the shell opened (descriptor 9) and standard input as a file opened for reading and writing are inherited; the program
 unlinks, renames and makes files by the folder's descriptor and writes to standard input."""
 
-# commands = check
-# guards = both
-# why = inherited descriptors are closed or opened again inside the guard; `check` undoes what the program does to files
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "inherited descriptors are closed or opened again inside the guard; `check` undoes what the program does to files"
+# ///
 import sys
 from pathlib import Path
 

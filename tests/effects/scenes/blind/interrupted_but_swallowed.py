@@ -1,9 +1,11 @@
 """Ctrl-C (SIGINT to the group, once) in the second step of a program that swallows KeyboardInterrupt, ignores SIGINT in a child and goes on
 for ever; 2 GiB are allocated."""
 
-# commands = check
-# guards = both
-# why = and the brief: a look ends when it is stopped, whatever the program does with the signal; the answer is what was seen (2 to 2.9 GiB, 1 step)
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "and the brief: a look ends when it is stopped, whatever the program does with the signal; the answer is what was seen (2 to 2.9 GiB, 1 step)"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """SIGKILL of oomph's own process while the program trains with two DataLoader workers, changes the user's files and has 1 GiB on the device;
 then the next `oomph check` of another program."""
 
-# commands = check
-# guards = both
-# why = docs/effects.md: "A killed oomph leaves nothing changed; with `functions` the next command puts the files back if the watchdog was killed as well": 20 s after the kill no process of the look lives, and after the next command the files are as before
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = 'docs/effects.md: "A killed oomph leaves nothing changed; with `functions` the next command puts the files back if the watchdog was killed as well": 20 s after the kill no process of the look lives, and after the next command the files are as before'
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,12 @@
 """A real process holds flock and fcntl locks on files that the dry run's program opens, changes and closes; it then renames the folder that
 the program works in, makes another in its place, and creates files there with the names that the program made."""
 
-# commands = check
-# guards = both
-# why = fcntl(2): record locks belong to the process. The other's locks hold after the run, its folder is where it put it, its files are its own
+# /// expect
+# commands = "check"
+# guards = "both"
+# open_functions = "files of the dry run stay in the folder that was moved away"
+# why = "fcntl(2): record locks belong to the process. The other's locks hold after the run, its folder is where it put it, its files are its own"
+# ///
 import sys
 from pathlib import Path
 

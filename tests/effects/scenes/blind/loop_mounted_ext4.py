@@ -1,9 +1,12 @@
 """The working folder is an ext4 of 8 MiB on a loop device, full to the last block, with an immutable file (chattr +i), an append-only one
 (+a), a project of hard links and a swap of two files; the dry run's program overwrites, appends, takes the attributes away and removes."""
 
-# commands = check
-# guards = both
-# why = docs/effects.md: files are as they were; where no original can be kept, the change is refused. chattr(1): +i and +a are attributes of the user's file and stay
+# /// expect
+# commands = "check"
+# guards = "both"
+# open_functions = "changes on another file system stay"
+# why = "docs/effects.md: files are as they were; where no original can be kept, the change is refused. chattr(1): +i and +a are attributes of the user's file and stay"
+# ///
 import sys
 from pathlib import Path
 

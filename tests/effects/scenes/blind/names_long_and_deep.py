@@ -1,9 +1,11 @@
 """Names of 255 bytes and a tree whose path is longer than PATH_MAX (4,096 bytes), reached by chdir and by folder descriptors only; the dry
 run's program overwrites, removes, renames and makes files at its bottom, and in a folder of 3,000 files."""
 
-# commands = check
-# guards = both
-# why = limits.h: NAME_MAX 255; PATH_MAX bounds one argument, not a tree. A change that a guard cannot keep the original of is refused; the user's files are as they were
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "limits.h: NAME_MAX 255; PATH_MAX bounds one argument, not a tree. A change that a guard cannot keep the original of is refused; the user's files are as they were"
+# ///
 import sys
 from pathlib import Path
 

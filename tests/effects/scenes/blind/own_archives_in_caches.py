@@ -1,9 +1,11 @@
 """The dry run's program keeps computed values below the caches of NLTK, Keras, Kaggle, torch.hub and datasets by other means: numpy.savez, a
 zip archive, gzip, json, an mmap (numpy.memmap), os.pwrite, a truncate to a size (a hole), in a thread and in a forked child."""
 
-# commands = check
-# guards = both
-# why = keep only what came through a socket unchanged, never what the libraries wrote, or what has a hole of ours; "Caches of computed files are not [kept]: they would hold zeros" (docs/effects.md)
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = 'keep only what came through a socket unchanged, never what the libraries wrote, or what has a hole of ours; "Caches of computed files are not [kept]: they would hold zeros" (docs/effects.md)'
+# ///
 import sys
 from pathlib import Path
 

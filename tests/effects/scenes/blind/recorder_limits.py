@@ -1,9 +1,11 @@
 """Under `oomph run` a program replaces os.close by one that counts, closes each descriptor that /proc/self/fd lists but 0 to 2, lowers
 RLIMIT_NOFILE to 20 and opens files until none is left; then it maps what it opened."""
 
-# commands = run
-# guards = none
-# why = and "what bad input gets": lowers its own RLIMIT_NOFILE under the recorder's number, replaces os.close; it behaves as without oomph, its files have only its own bytes
+# /// expect
+# commands = "run"
+# guards = "none"
+# why = "and \"what bad input gets\": lowers its own RLIMIT_NOFILE under the recorder's number, replaces os.close; it behaves as without oomph, its files have only its own bytes"
+# ///
 import sys
 from pathlib import Path
 

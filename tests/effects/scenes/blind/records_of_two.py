@@ -1,9 +1,12 @@
 """A file of 100 records of 4,096 bytes: a real process overwrites records 0 to 49 in place (pwrite, a shared mapping) during the dry run,
 while its program overwrites 50 to 99 and makes the file longer; a second file is enlarged by both with holes."""
 
-# commands = check
-# guards = both
-# why = an undo takes back the program's change and not the other's: the records that the other wrote last are there
+# /// expect
+# commands = "check"
+# guards = "both"
+# open_functions = "records of the other process are lost in files that both write"
+# why = "an undo takes back the program's change and not the other's: the records that the other wrote last are there"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,12 @@
 """Logrotate: while the dry run's program holds train.log open, a real process renames it to train.log.1 and begins a new one; a second file is
 moved to another folder, a third becomes a folder, a fourth a symbolic link."""
 
-# commands = check
-# guards = both
-# why = what others did meanwhile is left; both logs have all lines of the others
+# /// expect
+# commands = "check"
+# guards = "both"
+# open_functions = "bytes of the dry run stay in the rotated log"
+# why = "what others did meanwhile is left; both logs have all lines of the others"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """The dry run's program changes a foreign process by sched_setscheduler (SCHED_IDLE), ioprio_set, setpriority of its process group, setpgid,
 process_vm_writev, PTRACE_SEIZE and /proc/PID/mem."""
 
-# commands = check
-# guards = both
-# why = namespaces, else a guard on kill, setpriority, ptrace … for what is not the program's own. Raw system calls under `functions` count as held only if the report names them
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "namespaces, else a guard on kill, setpriority, ptrace … for what is not the program's own. Raw system calls under `functions` count as held only if the report names them"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """The dry run's program writes into a POSIX shared memory segment of a foreign process (/dev/shm, by shm_open and by multiprocessing), posts
 its named semaphore, unlinks another, and writes through a shared mapping of the user's file."""
 
-# commands = check
-# guards = both
-# why = docs/effects.md: /dev/shm is covered, and a file changed in place is put back; the list of harms, 5
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "docs/effects.md: /dev/shm is covered, and a file changed in place is put back; the list of harms, 5"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """Signals to a foreign process by pidfd_send_signal, rt_sigqueueinfo, tgkill, F_SETOWN with O_ASYNC, timer_create, a pipe's SIGIO, prctl, and
 SIGKILL; from a thread, a child and after setsid."""
 
-# commands = check
-# guards = both
-# why = a guard on `kill`, `pidfd_send_signal` … for what is not the program's own. A raw system call that the guard `functions` cannot see counts as held only if the report names it
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "a guard on `kill`, `pidfd_send_signal` … for what is not the program's own. A raw system call that the guard `functions` cannot see counts as held only if the report names it"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """`oomph run` and its program get signals from outside: Ctrl-C on its terminal (a pty) arrives once; SIGTERM to oomph's process reaches the
 program's handler (exit status 7); an ignored SIGINT and a blocked SIGTERM at the start stay so."""
 
-# commands = run
-# guards = none
-# why = docs/run.md: "it has the terminal, signals reach it"; sigaction(2), execve(2): ignored and blocked signals are inherited; a terminal's Ctrl-C goes to the group, so a forwarded second one is one too many (Python programs end hard on the second)
+# /// expect
+# commands = "run"
+# guards = "none"
+# why = "docs/run.md: \"it has the terminal, signals reach it\"; sigaction(2), execve(2): ignored and blocked signals are inherited; a terminal's Ctrl-C goes to the group, so a forwarded second one is one too many (Python programs end hard on the second)"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """Under `oomph run` 1,500 children by posix_spawn and 500 by vfork (subprocess) with a closed standard error, and 300 that fork a grandchild,
 use CUDA's state in the parent only; a third gets an empty environment."""
 
-# commands = run
-# guards = none
-# why = docs/run.md: the program runs as it would without oomph; a child's status, output and errors are its own; oomph says nothing in a child's descriptors
+# /// expect
+# commands = "run"
+# guards = "none"
+# why = "docs/run.md: the program runs as it would without oomph; a child's status, output and errors are its own; oomph says nothing in a child's descriptors"
+# ///
 import sys
 from pathlib import Path
 

@@ -3,9 +3,11 @@ gc (thresholds, callbacks, count of collections disabled), warnings filters, log
 torch, codec errors, stdout's buffering, recursion limit, torch's history switch, a traceback's text, weakrefs of hooks on modules, pickled
 bytes."""
 
-# commands = run
-# guards = none
-# why = docs/run.md: "nothing of it is replaced", "PyTorch's own history stays as the program sets it", "Nothing is hooked at a call of a module"
+# /// expect
+# commands = "run"
+# guards = "none"
+# why = "docs/run.md: \"nothing of it is replaced\", \"PyTorch's own history stays as the program sets it\", \"Nothing is hooked at a call of a module\""
+# ///
 import sys
 from pathlib import Path
 

@@ -2,9 +2,11 @@
 nobody and of a third user, on a folder without write permission and one with set-group-ID; links are turned into folders and folders into
 links."""
 
-# commands = check
-# guards = both
-# why = docs/effects.md: files are as they were, with owner, group and mode; as in a real run, root's files are not nobody's to remove
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "docs/effects.md: files are as they were, with owner, group and mode; as in a real run, root's files are not nobody's to remove"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """An impatient end: SIGINT, SIGINT, SIGTERM to the group within a second, of a `check` whose program removed a tree of 2,000 files and holds 4
 GiB; and SIGTERM during the undo."""
 
-# commands = check
-# guards = both
-# why = docs/effects.md: a stopped look leaves nothing changed; a second Ctrl-C must not stop the undo half-way (at the latest the next command ends it). The answer has the 4 GiB (4 to 4.9) unless it was killed before it could speak
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "docs/effects.md: a stopped look leaves nothing changed; a second Ctrl-C must not stop the undo half-way (at the latest the next command ends it). The answer has the 4 GiB (4 to 4.9) unless it was killed before it could speak"
+# ///
 import sys
 from pathlib import Path
 

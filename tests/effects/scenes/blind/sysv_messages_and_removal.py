@@ -1,9 +1,11 @@
 """The dry run's program receives (and so removes) a message of a foreign System V queue, posts its semaphore with SEM_UNDO, removes its shared
 memory by IPC_RMID, sets a queue's mode, takes from a POSIX queue and unlinks it, and runs `ipcrm`."""
 
-# commands = check
-# guards = both
-# why = namespaces for IPC where there are some, else a guard on shmget, mq_open … for what is not the program's own
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "namespaces for IPC where there are some, else a guard on shmget, mq_open … for what is not the program's own"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """The dry run's program takes the descriptor of a foreign process's log with pidfd_getfd, and opens its files by /proc/PID/fd, /proc/PID/cwd
 and /proc/PID/root, and by nsenter."""
 
-# commands = check
-# guards = both
-# why = "/proc/PID/{fd,cwd,root} of a foreign process and nsenter write through the namespace. … hide foreign processes"
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = '"/proc/PID/{fd,cwd,root} of a foreign process and nsenter write through the namespace. … hide foreign processes"'
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """SIGTERM to oomph's own process only (a batch system's end), while the program is still importing torch's modules (before it prints), then
 SIGTERM while it builds the model on the host; with a child in a session of its own."""
 
-# commands = check
-# guards = both
-# why = what a look changed is undone however it ends; nothing is left behind; no verdict without something seen
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "what a look changed is undone however it ends; nothing is left behind; no verdict without something seen"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """Copytruncate: while the dry run's program has the log open and appends, a real process copies the log away, truncates it to 0 and goes on to
 append to it; a second log is truncated to a part and a third grows."""
 
-# commands = check
-# guards = both
-# why = an undo takes back a change and does not restore a state: what was truncated by others stays truncated, what they wrote after is there; the program's bytes are gone or the report names the file
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "an undo takes back a change and does not restore a state: what was truncated by others stays truncated, what they wrote after is there; the program's bytes are gone or the report names the file"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """A real process appends lines to two logs during the whole dry run, with O_APPEND and under flock; the program appends to them too, by
 logging.FileHandler that stays open and by a shell's >>."""
 
-# commands = check
-# guards = both
-# why = "Cut off only the program's own bytes; a file that others changed meanwhile is left, and the report says so": each line of the other is there once, in its order; lines of the program are gone, or the report names the file
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "\"Cut off only the program's own bytes; a file that others changed meanwhile is left, and the report says so\": each line of the other is there once, in its order; lines of the program are gone, or the report names the file"
+# ///
 import sys
 from pathlib import Path
 

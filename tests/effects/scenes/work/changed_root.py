@@ -1,9 +1,11 @@
 """Under `oomph run` a program changes its root to an empty folder (chroot), goes to its new /, drops all capabilities' user (setuid 65534),
 sets no_new_privs and dumpable 0, trains on, opens a file there and ends with 4; and one that unshares its mount and user namespaces."""
 
-# commands = run
-# guards = none
-# why = the list of harms: "that runs as another user, in a chroot … it behaves as without oomph; what could not be recorded is said": output, status and the files in the folder are those of the bare run
+# /// expect
+# commands = "run"
+# guards = "none"
+# why = 'the list of harms: "that runs as another user, in a chroot … it behaves as without oomph; what could not be recorded is said": output, status and the files in the folder are those of the bare run'
+# ///
 import sys
 from pathlib import Path
 

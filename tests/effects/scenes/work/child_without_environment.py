@@ -1,9 +1,11 @@
 """The dry run's program starts dynamically linked tools (rm, sh, cp, dd, mv, truncate) with an empty environment, by subprocess and by
 posix_spawn: what was preloaded into the program is not into them."""
 
-# commands = check
-# guards = both
-# why = docs/effects.md: the functions of the C library keep the original of each file that is changed; exceptions are statically linked programs and raw system calls, and a child with `env={}` is neither
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "docs/effects.md: the functions of the C library keep the original of each file that is changed; exceptions are statically linked programs and raw system calls, and a child with `env={}` is neither"
+# ///
 import sys
 from pathlib import Path
 

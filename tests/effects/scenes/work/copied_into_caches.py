@@ -1,9 +1,11 @@
 """A checkpoint that the dry run's program saved in its own folder comes below the caches by shutil.copy, shutil.copytree, os.rename,
 os.replace over a .tmp, a symbolic link, a hard link and `cp`."""
 
-# commands = check
-# guards = both
-# why = keep only what came through a socket unchanged; a copy of zeros is zeros
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "keep only what came through a socket unchanged; a copy of zeros is zeros"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """The dry run's program leaves a daemon (two forks, setsid, descriptors closed) that goes on to write into the user's folder when the program
 is gone, and a background `sh` that does the same."""
 
-# commands = check
-# guards = both
-# why = docs/effects.md: "After the run your files are as they were"; nothing of a look is left behind: no process, no byte. An end of the processes that a look started is its own business
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = 'docs/effects.md: "After the run your files are as they were"; nothing of a look is left behind: no process, no byte. An end of the processes that a look started is its own business'
+# ///
 import sys
 from pathlib import Path
 

@@ -1,8 +1,10 @@
 """`check --offline` of a program that sends "shutdown" to a real daemon's Unix socket in its folder, as a stream and as a datagram."""
 
-# commands = check
-# guards = both
-# why = `--offline`: "Refuse every connection of the program to others, in the first run too"; the list of harms, 5: a dry run reaches other processes. A datagram under `functions` is documented as not refused and counts only under namespaces
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = '`--offline`: "Refuse every connection of the program to others, in the first run too"; the list of harms, 5: a dry run reaches other processes. A datagram under `functions` is documented as not refused and counts only under namespaces'
+# ///
 import sys
 from pathlib import Path
 

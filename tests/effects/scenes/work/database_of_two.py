@@ -1,9 +1,11 @@
 """A real process inserts a row into an SQLite database (WAL and rollback journal) every 50 ms during the dry run, whose program inserts and
 deletes rows in the same databases."""
 
-# commands = check
-# guards = both
-# why = nothing of others is lost: each row that the other committed is there, the databases are sound (PRAGMA integrity_check), and the program's rows are gone or the report names the file
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "nothing of others is lost: each row that the other committed is there, the databases are sound (PRAGMA integrity_check), and the program's rows are gone or the report names the file"
+# ///
 import sys
 from pathlib import Path
 

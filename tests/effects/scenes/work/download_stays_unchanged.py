@@ -1,9 +1,11 @@
 """Real downloads from a local HTTP server into the caches: torch.hub.download_url_to_file, urllib into nltk_data, load_state_dict_from_url of
 a real checkpoint, and a Hub blob; a kept file is byte for byte the server's file, or it is gone."""
 
-# commands = check
-# guards = both
-# why = docs/effects.md "Downloads are kept"; the list of harms, 4 "Keep only what came through a socket unchanged"; hollow files never lie in the library's cache
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "docs/effects.md \"Downloads are kept\"; the list of harms, 4 \"Keep only what came through a socket unchanged\"; hollow files never lie in the library's cache"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """The dry run's program writes commands to a FIFO that a real process reads, in its own folder and by a relative path, and removes another
 FIFO."""
 
-# commands = check
-# guards = both
-# why = "a dry run reaches other processes", which cannot be undone; docs/effects.md has nobody at the other end outside the current folder, the home and the temporary folder. Inside them it counts as held only if the report's line says so
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "\"a dry run reaches other processes\", which cannot be undone; docs/effects.md has nobody at the other end outside the current folder, the home and the temporary folder. Inside them it counts as held only if the report's line says so"
+# ///
 import sys
 from pathlib import Path
 

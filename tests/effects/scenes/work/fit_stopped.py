@@ -1,9 +1,11 @@
 """SIGTERM to `oomph fit` when it has made its first dry runs (the program appends to a file of its own each time that it reaches its last
 step, seen in the process list), of a program that needs 30 GiB."""
 
-# commands = fit
-# guards = both
-# why = "Interrupted at any time, the answer is what was seen: … `fit` its best plan so far"; "Progress at 10 s, always"
+# /// expect
+# commands = "fit"
+# guards = "both"
+# why = '"Interrupted at any time, the answer is what was seen: … `fit` its best plan so far"; "Progress at 10 s, always"'
+# ///
 import sys
 from pathlib import Path
 

@@ -2,9 +2,11 @@
 Docker, process_vm_readv and pidfd_open too; then a filter that the program sets itself after its first step, which kills at ptrace,
 memfd_create, process_vm_readv, mount and openat of anything new."""
 
-# commands = run
-# guards = none
-# why = the list of harms: "with seccomp that forbids `ptrace`, `memfd_create` or `clone3`: it behaves as without oomph; what could not be recorded is said"; seccomp(2)
+# /// expect
+# commands = "run"
+# guards = "none"
+# why = 'the list of harms: "with seccomp that forbids `ptrace`, `memfd_create` or `clone3`: it behaves as without oomph; what could not be recorded is said"; seccomp(2)'
+# ///
 import sys
 from pathlib import Path
 

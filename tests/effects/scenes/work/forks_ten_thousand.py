@@ -1,9 +1,11 @@
 """Under `oomph run` a program forks 10,000 children one after the other, 8,500 before it imports torch and 1,500 after its first step; each
 opens a descriptor, ends with a status of its own, and the parent counts statuses, descriptors, threads and children."""
 
-# commands = run
-# guards = none
-# why = the list of harms, what bad input gets: "a program that forks 10,000 children … behaves as without oomph; what could not be recorded is said"; wait(2) gives each status; nothing is left in the folders
+# /// expect
+# commands = "run"
+# guards = "none"
+# why = 'the list of harms, what bad input gets: "a program that forks 10,000 children … behaves as without oomph; what could not be recorded is said"; wait(2) gives each status; nothing is left in the folders'
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """SIGHUP (a closed terminal) to the group while the program is in a phase without steps with 5 GiB on the device; and `--timeout 15` in the
 same phase."""
 
-# commands = check
-# guards = both
-# why = "`--timeout` in a phase without steps (GRPO's generation) says peak 0 B of 23.64 GiB with the model on the device": the 5 GiB that were seen (5 to 5.9 with the context)
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "\"`--timeout` in a phase without steps (GRPO's generation) says peak 0 B of 23.64 GiB with the model on the device\": the 5 GiB that were seen (5 to 5.9 with the context)"
+# ///
 import sys
 from pathlib import Path
 

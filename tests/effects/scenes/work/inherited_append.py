@@ -1,9 +1,11 @@
 """A log that the shell opened for appending at descriptor 3 (and the same at 17 for reading and writing) is inherited by the dry run, and its
 program writes there."""
 
-# commands = check
-# guards = both
-# why = `oomph check train.py 3>>log` and a write to 3 changes the file; what is not 0 to 2 is closed, or opened again inside the guard
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "`oomph check train.py 3>>log` and a write to 3 changes the file; what is not 0 to 2 is closed, or opened again inside the guard"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """Ctrl-C (SIGINT to the process group) of `oomph check` while the program is in the import of a slow module, before it used the device, with a
 child running and files already changed."""
 
-# commands = check
-# guards = both
-# why = "Interrupted at any time, the answer is what was seen"; nothing was seen, so no "fits" and no peak; what it did is undone, its processes are gone, and the exit status is not 0 or 1
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = '"Interrupted at any time, the answer is what was seen"; nothing was seen, so no "fits" and no peak; what it did is undone, its processes are gone, and the exit status is not 0 or 1'
+# ///
 import sys
 from pathlib import Path
 

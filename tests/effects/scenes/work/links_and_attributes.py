@@ -1,9 +1,11 @@
 """A file with three hard links (the dry run's program writes through one, removes one, replaces one), and files whose mode, owner, times,
 extended attributes and set-user-ID bit it changes; sparse files; a symbolic link to the user's file that it writes through."""
 
-# commands = check
-# guards = both
-# why = docs/effects.md: files are as they were: inode(7) mode, owner, links, mtime, xattr(7); a "hard link that is written loses its other names" during the run only
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = 'docs/effects.md: files are as they were: inode(7) mode, owner, links, mtime, xattr(7); a "hard link that is written loses its other names" during the run only'
+# ///
 import sys
 from pathlib import Path
 

@@ -2,9 +2,11 @@
 `-rf`, `%s`, `*`; the dry run's program overwrites, removes, renames and makes such ones, and the working folder has a newline, quotes and a
 letter that is not ASCII in its name."""
 
-# commands = check
-# guards = both
-# why = path_resolution(7): a name is bytes without / and NUL; docs/effects.md: files are as they were; the report is valid JSON
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "path_resolution(7): a name is bytes without / and NUL; docs/effects.md: files are as they were; the report is valid JSON"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """The descriptors that a program gets from open, socket, dup and pipe, before and after torch and its first steps, are the lowest free ones,
 with `oomph run` as without."""
 
-# commands = run
-# guards = none
-# why = POSIX open(2): the lowest-numbered descriptor not open; daemons rely on it (close(0), open). docs/run.md: the program runs as it would without oomph
+# /// expect
+# commands = "run"
+# guards = "none"
+# why = "POSIX open(2): the lowest-numbered descriptor not open; daemons rely on it (close(0), open). docs/run.md: the program runs as it would without oomph"
+# ///
 import sys
 from pathlib import Path
 

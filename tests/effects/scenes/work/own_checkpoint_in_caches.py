@@ -1,9 +1,11 @@
 """The dry run's program saves its own checkpoints below the caches, after it connected to a server of this machine: torch.save to
 torch/hub/checkpoints/mine.pt, safetensors and torch.save to a Hub snapshot folder, numpy.save and open().write elsewhere."""
 
-# commands = check
-# guards = both
-# why = "Keep only what came through a socket unchanged, and never a file that PyTorch, safetensors or NumPy wrote": zeros that the next real run would load
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = '"Keep only what came through a socket unchanged, and never a file that PyTorch, safetensors or NumPy wrote": zeros that the next real run would load'
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """Signals as the program sees them under `oomph run` and without: SigBlk, SigIgn and SigCgt of /proc/self/status before torch, after it and
 after steps; its own handlers for USR1, USR2, SIGRTMIN, PROF and ALRM each run once."""
 
-# commands = run
-# guards = none
-# why = and the smaller ones: `oomph run` starts a program "with signals 32 and 33 ignored"; docs/run.md: signals reach it, nothing of it is replaced
+# /// expect
+# commands = "run"
+# guards = "none"
+# why = 'and the smaller ones: `oomph run` starts a program "with signals 32 and 33 ignored"; docs/run.md: signals reach it, nothing of it is replaced'
+# ///
 import sys
 from pathlib import Path
 

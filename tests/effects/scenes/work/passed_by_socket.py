@@ -1,9 +1,11 @@
 """A real second process hands the descriptor of its open log over a Unix socket (SCM_RIGHTS); the dry run's program writes, truncates and
 locks through it."""
 
-# commands = check
-# guards = both
-# why = and 5: a dry run changes no file of others, by whatever descriptor; docs/effects.md lists no exception for descriptors that were received. A refused connection is as good
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "and 5: a dry run changes no file of others, by whatever descriptor; docs/effects.md lists no exception for descriptors that were received. A refused connection is as good"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """A pipe is handed to the program at descriptor 7 (as make's jobserver and supervisors do); the program says one line, closes it and goes on:
 the reader sees the end then and not at the end of `oomph run`; standard output likewise."""
 
-# commands = run
-# guards = none
-# why = pipe(7): end of file when all write ends are closed. Under oomph run nobody but the program may hold the program's descriptors; without oomph the reader sees the end while the program waits
+# /// expect
+# commands = "run"
+# guards = "none"
+# why = "pipe(7): end of file when all write ends are closed. Under oomph run nobody but the program may hold the program's descriptors; without oomph the reader sees the end while the program waits"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,8 +1,10 @@
 """The dry run's program changes a foreign process: setpriority, prlimit (RLIMIT_NOFILE, RLIMIT_FSIZE), sched_setaffinity, and `renice`."""
 
-# commands = check
-# guards = both
-# why = "`setpriority` changed it"; a dry run reaches no other process
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = '"`setpriority` changed it"; a dry run reaches no other process'
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """Under `oomph run` a program puts a file of its own over every descriptor from 3 to 1023 with dup2, trains on, closes them, opens 300 others
 and trains on."""
 
-# commands = run
-# guards = none
-# why = whatever we hold in the program's process can be taken from us; its own files have only its own bytes
+# /// expect
+# commands = "run"
+# guards = "none"
+# why = "whatever we hold in the program's process can be taken from us; its own files have only its own bytes"
+# ///
 import sys
 from pathlib import Path
 

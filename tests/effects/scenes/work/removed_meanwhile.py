@@ -1,9 +1,11 @@
 """While the dry run is in step 2 a real process removes files that the program changed, removes a folder in which it made files, and fills a
 folder that the program emptied; a lock file is taken with O_EXCL after the program removed it."""
 
-# commands = check
-# guards = both
-# why = what others removed stays removed, what they made stays
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "what others removed stays removed, what they made stays"
+# ///
 import sys
 from pathlib import Path
 

@@ -1,9 +1,11 @@
 """While the dry run is in step 2, a real process replaces files that the program had overwritten, appended to, renamed away, removed and made
 (os.replace of a new file, as editors and checkpoints do); the program writes again afterwards."""
 
-# commands = check
-# guards = both
-# why = "an undo that restores a state instead of taking back a change … a file that others changed meanwhile is left"
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = '"an undo that restores a state instead of taking back a change … a file that others changed meanwhile is left"'
+# ///
 import sys
 from pathlib import Path
 

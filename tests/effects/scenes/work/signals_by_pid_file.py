@@ -1,9 +1,11 @@
 """The dry run's program ends a stale run by its pid file: kill(pid, 0), SIGUSR1, SIGHUP, SIGTERM of a foreign process, killpg of its group,
 and `kill` of the shell."""
 
-# commands = check
-# guards = both
-# why = "a script that ends a stale run by its pid file would end the real training"
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = '"a script that ends a stale run by its pid file would end the real training"'
+# ///
 import sys
 from pathlib import Path
 

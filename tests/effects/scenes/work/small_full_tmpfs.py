@@ -1,9 +1,11 @@
 """The working folder is a tmpfs of 4 MiB with 3 MiB of the user's files; the dry run's program overwrites them, fills the disk until ENOSPC,
 removes and renames; a folder in it is a read-only bind mount, another a bind mount of a folder elsewhere, a third a tmpfs inside."""
 
-# commands = check
-# guards = both
-# why = docs/effects.md: files are as they were; an original that cannot be kept for want of room must not be lost: the change is refused instead. ENOSPC in the program is as good as success
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "docs/effects.md: files are as they were; an original that cannot be kept for want of room must not be lost: the change is refused instead. ENOSPC in the program is as good as success"
+# ///
 import sys
 from pathlib import Path
 

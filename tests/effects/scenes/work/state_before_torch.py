@@ -1,9 +1,11 @@
 """What a program can see of itself before it imports torch and after (sys.modules, environment, argv, path, cwd, umask, limits, nice,
 affinity, oom_score_adj, threads, mappings of files, dumpable, parent's death signal), under `oomph run` and without."""
 
-# commands = run
-# guards = none
-# why = docs/run.md: "The program runs as it would without oomph"; the list of harms: "90 modules more (nothing is to be imported before torch is)"
+# /// expect
+# commands = "run"
+# guards = "none"
+# why = 'docs/run.md: "The program runs as it would without oomph"; the list of harms: "90 modules more (nothing is to be imported before torch is)"'
+# ///
 import sys
 from pathlib import Path
 

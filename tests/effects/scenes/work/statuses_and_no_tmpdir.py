@@ -1,9 +1,11 @@
 """`oomph run` with TMPDIR gone, TMPDIR a file, TMPDIR empty and HOME gone; exit statuses 0, 1, 77, 255, deaths by SIGKILL, SIGSEGV and
 SIGTERM; standard output byte for byte (NUL, no newline at the end, 1 MiB)."""
 
-# commands = run
-# guards = none
-# why = docs/run.md: the exit status is the program's, or 128 and the number of the signal; the list of harms: "`TMPDIR=/nonexistent oomph run` does not start the program"
+# /// expect
+# commands = "run"
+# guards = "none"
+# why = "docs/run.md: the exit status is the program's, or 128 and the number of the signal; the list of harms: \"`TMPDIR=/nonexistent oomph run` does not start the program\""
+# ///
 import sys
 from pathlib import Path
 

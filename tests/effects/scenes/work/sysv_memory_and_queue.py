@@ -1,8 +1,10 @@
 """The dry run's program writes into the System V shared memory of a foreign process, sets its semaphore, and sends to its POSIX message queue."""
 
-# commands = check
-# guards = both
-# why = "System V shared memory was overwritten, a POSIX queue's message arrived"
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = "\"System V shared memory was overwritten, a POSIX queue's message arrived\""
+# ///
 import sys
 from pathlib import Path
 

@@ -1,8 +1,10 @@
 """SIGTERM to `oomph check` while the program is in its second step, with 3 GiB allocated."""
 
-# commands = check
-# guards = both
-# why = "fits so far: 8.64 GiB in 1 step and 40 s; stopped by you": the 3 GiB that were seen (at least 3.0, at most 3.9 with the context of 0.45), the one step, and that it was stopped
+# /// expect
+# commands = "check"
+# guards = "both"
+# why = '"fits so far: 8.64 GiB in 1 step and 40 s; stopped by you": the 3 GiB that were seen (at least 3.0, at most 3.9 with the context of 0.45), the one step, and that it was stopped'
+# ///
 import sys
 from pathlib import Path
 
