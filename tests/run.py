@@ -41,8 +41,6 @@ class Kind:
     words: tuple[str, ...]
     # More words with `--all`.
     more: tuple[str, ...] = ()
-    # Left out of `make test` and of `--all`; run by name.
-    is_named: bool = False
     # Runs programs without `suite.run`: takes a slot as a whole.
     is_whole: bool = False
     # Has cases, with names and `--all`.
@@ -68,6 +66,9 @@ KINDS = {
     "effects": check("effects/check.py"),
     # The guard that machines without namespaces have.
     "effects-functions": check("effects/check.py", guard="functions"),
+    "fits": check("fits/check.py"),
+    "blame": check("blame/check.py"),
+    "leaks": check("leaks/check.py"),
     "validation": check("validation/compare.py"),
     "notebook": check("notebook/check.py", python="{frameworks}"),
     "causes": check("causes/check.py"),
@@ -88,9 +89,6 @@ KINDS = {
     "messages": check("messages/check.py"),
     "golden": Kind(("{examples}/golden", "{golden}"), is_whole=True),
     "validation-tests": Kind(("{python}", "-m", "unittest", "discover", "-s", "tests/validation", "-t", "tests/validation", "-q"), is_whole=True),
-    "fits": check("fits/check.py", is_named=True),
-    "leaks": check("leaks/check.py", is_named=True),
-    "blame": check("blame/check.py", is_named=True),
 }
 
 
@@ -188,7 +186,7 @@ def choose(arguments: argparse.Namespace) -> list[str]:
     """The suites to run."""
     if arguments.failed:
         return json.loads(FAILED.read_text(encoding="utf-8")) if FAILED.exists() else []
-    names = arguments.kind or [name for name, kind in KINDS.items() if not kind.is_named]
+    names = arguments.kind or list(KINDS)
     return [name for name in names if KINDS[name].has_cases or not arguments.words]
 
 

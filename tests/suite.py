@@ -13,8 +13,9 @@ when the suite began. Ctrl-C ends the cases and every remaining process: the run
 
 Note [A tenth]
 ~~~~~~~~~~~~~~
-Kinds with many programs would take hours. Without `--all` a run takes a tenth of them, chosen by a hash of the week and the case's name: the
-same cases all week, others in the next one, and no list to keep. `OOMPH_TEST_WEEK=2026-W48` repeats an earlier choice.
+Kinds with many programs would take hours. Without `--all` a run takes a tenth of them (or another share that the kind states), chosen by a
+hash of the week and the case's name: the same cases all week, others in the next one, and no list to keep. `OOMPH_TEST_WEEK=2026-W48` repeats
+an earlier choice.
 """
 
 import argparse
@@ -38,8 +39,6 @@ import slots
 ROOT = Path(__file__).resolve().parents[1]
 TIMES = ROOT / "target" / "tests" / "times.jsonl"
 SLOWEST = 10
-# Note [A tenth].
-SHARE = 0.1
 WEEK = "OOMPH_TEST_WEEK"
 # linux/prctl.h
 PR_SET_CHILD_SUBREAPER = 36
@@ -68,6 +67,8 @@ class Case:
     # The group of a case of a large kind, such as the cause that its program has. Without `--all` a tenth of these cases runs, and at least
     # one of each group: Note [A tenth].
     group: str = ""
+    # The share of such cases.
+    share: float = 0.1
     # The reason why the case is known to fail. Such a failure is `open`, and no failure of the suite; a case that holds again fails.
     open: str = ""
 
@@ -106,10 +107,11 @@ def choose(suite: str, cases: list[Case], words: list[str], is_all: bool) -> lis
 
 
 def draw(suite: str, cases: list[Case]) -> set[str]:
-    """The names of this week's tenth, with the first of every group."""
+    """The names of this week's share, with the first of every group."""
     places = {case.name: _place(suite, case.name) for case in cases}
+    within = {case.name for case in cases if places[case.name] < case.share}
     firsts = {case.group: case.name for case in sorted(cases, key=lambda case: places[case.name], reverse=True)}
-    return {name for name, place in places.items() if place < SHARE} | set(firsts.values())
+    return within | set(firsts.values())
 
 
 def _place(suite: str, name: str) -> float:

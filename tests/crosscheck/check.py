@@ -20,6 +20,7 @@ import suite
 
 # The programs of a case share a process, which imports PyTorch once.
 AT_A_TIME = 4
+SHARE = 0.5
 SECONDS = 900
 
 
@@ -29,8 +30,7 @@ def main() -> int:
     names = program_names()
     parts = [names[start : start + AT_A_TIME] for start in range(0, len(names), AT_A_TIME)]
     rows = [(", ".join(part), partial(check, arguments.oomph, part)) for part in parts]
-    # Every second part is left to `make test-all`.
-    cases = [suite.Case(name, run, is_extra=number % 2 == 1) for number, (name, run) in enumerate(rows)]
+    cases = [suite.Case(name, run, group="programs", share=SHARE) for name, run in rows]
     return suite.run("crosscheck", cases, arguments)
 
 

@@ -34,8 +34,6 @@ class Case:
     outside: tuple[str, str] | None = None
     # Variables of an absent launcher.
     variables: dict[str, str] = field(default_factory=dict)
-    # Left to `make test-all`, because another case is similar.
-    is_extra: bool = False
 
 
 # Stands in words and variables for a port that is free: two cases run at once.
@@ -54,7 +52,6 @@ CASES = [
         launcher=("accelerate", "launch", "--num_processes", "1"),
         lines={"parameters": "accelerator.prepare", "optimizer_state": "optimizer.step()", "activations": "loss = model("},
         phase="backward",
-        is_extra=True,
     ),
     Case(
         "accelerate, 2 processes",
@@ -80,7 +77,6 @@ CASES = [
         phase="optimizer",
         has_buckets=True,
         others=BARRIER,
-        is_extra=True,
     ),
     Case(
         "Trainer",
@@ -88,7 +84,6 @@ CASES = [
         lines={"parameters": "Trainer(", "activations": ").train()"},
         phase="backward",
         reads_values=True,
-        is_extra=True,
     ),
     Case(
         "Trainer, bf16 and checkpointing",
@@ -98,30 +93,29 @@ CASES = [
         reads_values=True,
     ),
     Case("DeepSpeed ZeRO 1, plain", "deepspeed_zero.py", ("--stage", "1"), variables=ALONE),
-    Case("DeepSpeed ZeRO 2, its launcher", "deepspeed_zero.py", ("--stage", "2"), DEEPSPEED, 2, is_extra=True),
-    Case("DeepSpeed ZeRO 3, its launcher", "deepspeed_zero.py", ("--stage", "3"), DEEPSPEED, 2, others=BARRIER, is_extra=True),
+    Case("DeepSpeed ZeRO 2, its launcher", "deepspeed_zero.py", ("--stage", "2"), DEEPSPEED, 2),
+    Case("DeepSpeed ZeRO 3, its launcher", "deepspeed_zero.py", ("--stage", "3"), DEEPSPEED, 2, others=BARRIER),
     Case("PEFT LoRA", "peft_lora.py", lines={"parameters": "model.cuda()", "activations": "loss.backward()"}, phase="backward"),
     Case("bitsandbytes", "bitsandbytes_8bit.py", lines={"optimizer_state": "optimizer.step()"}, phase="forward"),
     Case("torchao, int8 weights", "torchao_weight_only.py", steps=0, lines={"other": "quantize_("}, phase="setup"),
-    Case("torchao, 8-bit optimizer", "torchao_low_bit_optim.py", phase="optimizer", tunes=True, is_extra=True),
-    Case("torchao, float8", "torchao_float8.py", lines={"optimizer_state": "optimizer.step()"}, phase="backward", is_extra=True),
+    Case("torchao, 8-bit optimizer", "torchao_low_bit_optim.py", phase="optimizer", tunes=True),
+    Case("torchao, float8", "torchao_float8.py", lines={"optimizer_state": "optimizer.step()"}, phase="backward"),
     Case("timm", "timm_train.py", lines={"parameters": "create_model", "optimizer_state": "scaler("}, parameters=2),
     Case("diffusers, training", "diffusers_train.py", lines={"optimizer_state": "optimizer.step()"}, phase="backward"),
-    Case("diffusers, a pipeline", "diffusers_pipeline.py", steps=0, lines={"parameters": ".to("}, phase="forward", is_extra=True),
+    Case("diffusers, a pipeline", "diffusers_pipeline.py", steps=0, lines={"parameters": ".to("}, phase="forward"),
     Case(
         "PyTorch Geometric",
         "geometric_gcn.py",
         lines={"parameters": "Net().cuda()"},
         phase="backward",
         reads_values=True,
-        is_extra=True,
     ),
-    Case("torch.compile", "compiled.py", lines={"optimizer_state": "optimizer.step()"}, phase="optimizer", is_extra=True),
-    Case("torch.compile, reduce-overhead", "compiled.py", ("--mode", "reduce-overhead"), is_extra=True),
+    Case("torch.compile", "compiled.py", lines={"optimizer_state": "optimizer.step()"}, phase="optimizer"),
+    Case("torch.compile, reduce-overhead", "compiled.py", ("--mode", "reduce-overhead")),
     Case("torch.compile, dynamic", "compiled.py", ("--dynamic",), phase="optimizer"),
     Case("torch.cuda.graph", "cuda_graphs.py", phase="optimizer", others=PHILOX),
-    Case("make_graphed_callables", "graphed_callables.py", lines={"optimizer_state": "optimizer.step()"}, others=PHILOX, is_extra=True),
+    Case("make_graphed_callables", "graphed_callables.py", lines={"optimizer_state": "optimizer.step()"}, others=PHILOX),
     Case("an extension in C", "extension.py", lines={"parameters": "Linear(1024"}, outside=("libworkspace.so", "300.00 MiB")),
     Case("DataLoader, fork", "loader_workers.py", lines={"parameters": "model ="}, phase="backward"),
-    Case("DataLoader, spawn", "loader_workers.py", ("--start", "spawn"), lines={"parameters": "model ="}, phase="backward", is_extra=True),
+    Case("DataLoader, spawn", "loader_workers.py", ("--start", "spawn"), lines={"parameters": "model ="}, phase="backward"),
 ]

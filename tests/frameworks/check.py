@@ -28,6 +28,7 @@ from cases import CASES, PORT, Case
 HERE = Path(__file__).resolve().parent
 GPU = "rtx-4090"
 SECONDS = 900
+SHARE = 0.3
 LIBRARIES = ("libcudart.so.13", "libcublas.so.13")
 
 
@@ -107,8 +108,8 @@ def main():
     """Exit status 1 if a case fails."""
     arguments = suite.parser(__doc__).parse_args()
     oomph = str(arguments.oomph.absolute())
-    rows = [suite.Case(case.name, partial(run, case, oomph), memory=2 * case.gpus, is_extra=case.is_extra) for case in CASES]
-    rows += [suite.Case(f"saves of {name}", partial(saves.check, name, oomph), is_extra=name == "lightning") for name in saves.FRAMEWORKS]
+    rows = [suite.Case(case.name, partial(run, case, oomph), memory=2 * case.gpus, group="programs", share=SHARE) for case in CASES]
+    rows += [suite.Case(f"saves of {name}", partial(saves.check, name, oomph), group="saves") for name in saves.FRAMEWORKS]
     return suite.run("frameworks", rows, arguments, f"{'program':58} {'steps':>5} {'peak':>14} {'parameters':>13} {'state':>13}")
 
 

@@ -37,8 +37,8 @@ UNFIT = {
     "tests/causes/cases/small_gpu_fraction/program.py": "it takes a quarter of any device",
     "tests/caught/work/child_ignored.py": "its need is that of one process, and two run at once",
 }
-# `make test` runs these: fragments, and no optimizer.
-USUAL = {"tests/programs/fragments.py"}
+# Each program is checked on some ten devices.
+SHARE = 0.02
 
 
 def main() -> int:
@@ -46,7 +46,7 @@ def main() -> int:
     arguments = suite.parser(__doc__).parse_args()
     names = [str(path.relative_to(suite.ROOT)) for path in list_programs()]
     oomph = arguments.oomph.absolute()
-    return suite.run("limits", [suite.Case(name, partial(judge, oomph, name), is_extra=name not in USUAL) for name in names], arguments)
+    return suite.run("limits", [suite.Case(name, partial(judge, oomph, name), group="programs", share=SHARE) for name in names], arguments)
 
 
 def list_programs() -> list[Path]:

@@ -155,8 +155,8 @@ def cases() -> list[Case]:
 
 
 def kind_of(case: Case) -> tuple:
-    """Cases of a kind have the same remedy with the same settings, apart from numbers, and the same end: `make test` runs the first of each
-    kind.
+    """Cases of a kind have the same remedy with the same settings, apart from numbers, and the same end: each run has one of
+    each kind.
     """
     return re.sub(r"=\d+", "", case.remedy), bool(case.by_hand), case.verdict, case.needs, case.lacks
 
@@ -182,8 +182,7 @@ def main() -> int:
         oomph = arguments.oomph.absolute()
         with Forks(oomph, pythons[0], plain_environment() | {"OOMPH_CACHE_DIR": f"{folder}/cache"}) as forks:
             checker = Checker(oomph, pythons, Path(folder), forks)
-            firsts = list({kind_of(case): case for case in reversed(cases())}.values())
-            rows = [suite.Case(case.name, partial(outcome_of, checker, case), is_extra=case not in firsts) for case in cases()]
+            rows = [suite.Case(case.name, partial(outcome_of, checker, case), group=str(kind_of(case))) for case in cases()]
             return suite.run("remedies", rows, arguments, f"{'remedy, program':58}{'as it is':>16}{'with it':>16}")
 
 

@@ -36,6 +36,7 @@ PROGRAMS = HERE / "programs"
 EXAMPLES = ROOT / "examples"
 AGENT = ROOT / "python" / "oomph" / "agent" / "inject"
 PATIENCE = 900
+SHARE = 0.1
 # The settings are the environment's, and no agent's.
 SETTINGS = "allocator-settings"
 # Remedies that a plan may contain.
@@ -292,14 +293,13 @@ def every_remedy_has_a_case(cases: list[Case]) -> str:
 
 
 def table(bench: Bench) -> list[suite.Case]:
-    """All cases; those beyond the first program of each remedy are extra."""
+    """All cases."""
     every = [*examples(), *programs()]
-    firsts = list({change(case.remedies[0])["remedy"]: case for case in reversed(programs())}.values())
     return [
         suite.Case("every remedy has a case", partial(every_remedy_has_a_case, every)),
         suite.Case("gradient-accumulation weights_on_cpu", partial(weights_stay, bench)),
         suite.Case("chunked-cross-entropy gpt2, by hand", partial(snippet_holds, bench)),
-        *(suite.Case(case.name, partial(check, bench, case), is_extra=case not in firsts) for case in every),
+        *(suite.Case(case.name, partial(check, bench, case), group="programs", share=SHARE) for case in every),
     ]
 
 

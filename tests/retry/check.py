@@ -26,6 +26,8 @@ import suite
 PATIENCE = 1200
 # The watchdog has so many seconds.
 PATIENCE_AFTER_END = 60
+# The share of the runs in `make test`.
+SHARE = 0.3
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,6 @@ class Expected:
     says: tuple[str, ...] = ()
     silent: tuple[str, ...] = ()
     vram: str = "4GiB"
-    is_extra: bool = False
 
 
 CASES = {
@@ -51,21 +52,21 @@ CASES = {
         "activations.py", "--retry", 0, 2, ("retry 1 of 1 with activation-checkpointing", "less at the peak", "verified", "trained"), vram="2GiB"
     ),
     "settings of the allocator let it fit": Expected(
-        "gaps.py", "--retry=2", 0, 2, ("retry 1 of 2 with allocator-settings", "verified", "joined 3"), is_extra=True
+        "gaps.py", "--retry=2", 0, 2, ("retry 1 of 2 with allocator-settings", "verified", "joined 3")
     ),
-    "nothing fits": Expected("huge.py", "--retry", 1, 1, ("no retry: no change", "8.00 GiB requested"), is_extra=True),
-    "nothing fits, and the status is the program's": Expected("huge.py 7", "--retry", 7, 1, ("no retry",), is_extra=True),
+    "nothing fits": Expected("huge.py", "--retry", 1, 1, ("no retry: no change", "8.00 GiB requested")),
+    "nothing fits, and the status is the program's": Expected("huge.py 7", "--retry", 7, 1, ("no retry",)),
     "a step was made": Expected("grows.py", "--retry", 1, 1, ("no retry: 1 step", "--resumes"), vram="2GiB"),
     "a step was made, and the program resumes": Expected(
-        "grows.py", "--retry --resumes", 0, 2, ("retry 1 of 1 with activation-checkpointing", "trained"), vram="2GiB", is_extra=True
+        "grows.py", "--retry --resumes", 0, 2, ("retry 1 of 1 with activation-checkpointing", "trained"), vram="2GiB"
     ),
     "another end": Expected("exits.py", "--retry", 3, 1, ("ended with",), ("retry",)),
     "a good end": Expected("trains.py", "--retry", 0, 1, ("2 steps",), ("retry",)),
     "a smaller batch is not taken unasked": Expected(
-        "batch.py", "--retry", 1, 1, ("no retry", "--retry-changes-results", "batch-size"), vram="3GiB", is_extra=True
+        "batch.py", "--retry", 1, 1, ("no retry", "--retry-changes-results", "batch-size"), vram="3GiB"
     ),
     "a smaller batch is taken if asked": Expected(
-        "batch.py", "--retry --retry-changes-results", 0, 2, ("retry 1 of 1 with batch-size",), ("rows 4096",), vram="3GiB", is_extra=True
+        "batch.py", "--retry --retry-changes-results", 0, 2, ("retry 1 of 1 with batch-size",), ("rows 4096",), vram="3GiB"
     ),
     "with a remedy": Expected("trains.py", "--with optimizer-fused", 0, 1, ("with optimizer-fused", "hooks 0 fused True"), ("not applied",)),
     "without a remedy": Expected("trains.py", "", 0, 1, ("hooks 0 fused None",), ("applied",)),
@@ -97,7 +98,7 @@ def main() -> int:
     """Exit status 1 if a run is not as expected."""
     arguments = suite.parser(__doc__).parse_args()
     oomph = arguments.oomph.absolute()
-    cases = [suite.Case(name, partial(judge, oomph, it), memory=4, is_extra=it.is_extra, is_long="--retry" in it.options) for name, it in CASES.items()]
+    cases = [suite.Case(name, partial(judge, oomph, it), memory=4, group="runs", share=SHARE, is_long="--retry" in it.options) for name, it in CASES.items()]
     cases += [
         suite.Case("Ctrl-C ends the search", partial(end_search, oomph, signal.SIGINT), memory=4),
         suite.Case("SIGKILL ends the search", partial(end_search, oomph, signal.SIGKILL), memory=4),

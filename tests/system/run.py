@@ -6,6 +6,7 @@ A file per theme holds a table of cases. The Python that runs this file is the P
 """
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -43,6 +44,10 @@ from harness import Case, Workshop
 THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs, "later": later, "leftovers": leftovers, "streams": streams, "known": known, "processes": processes, "shared": shared, "so_far": so_far, "stopped": stopped, "others": others, "signals": signals, "surroundings": surroundings}
 
 
+# Four weeks of runs have them all.
+SHARE = 0.25
+
+
 def main() -> int:
     """Exit status 1 if a case fails."""
     arguments = suite.parser(__doc__).parse_args()
@@ -55,11 +60,13 @@ def main() -> int:
 
 
 def _cases(workshop: Workshop) -> list[suite.Case]:
-    named = [(f"{theme}: {case.name}", case) for theme, module in THEMES.items() for case in module.CASES]
-    return [
-        suite.Case(name, partial(_run, workshop, f"{number:03}", case), case.memory, case.alone, is_long=case.is_long, is_extra=case.is_extra)
-        for number, (name, case) in enumerate(named, 1)
-    ]
+    named = [(theme, case) for theme, module in THEMES.items() for case in module.CASES]
+    return [_name(theme, case, partial(_run, workshop, f"{number:03}", case)) for number, (theme, case) in enumerate(named, 1)]
+
+
+def _name(theme: str, case: Case, body: Callable[[], None]) -> suite.Case:
+    name, group = f"{theme}: {case.name}", "" if case.is_extra else theme
+    return suite.Case(name, body, case.memory, case.alone, is_long=case.is_long, is_extra=case.is_extra, group=group, share=SHARE)
 
 
 def _run(workshop: Workshop, number: str, case: Case) -> None:

@@ -27,14 +27,10 @@ import worlds
 
 OFFLINE = ("--offline",)
 HALVES = "work", "blind"
-# Modules with more cases, of which those that are usual here are named.
-MORE = {
-    "hub": ("load_7b", "answer_without_network", "refuse_bad_headers"),
-    "configured": (),
-    "addresses": ("refuse_bad_servers",),
-    "texts": ("the headline names made-up data", "a name without a network"),
-}
-CONSTANTS = "FORMS", "WEIGHTS", "USUAL", "REPOSITORY", "NEEDS"
+# Modules with more cases.
+MORE = "hub", "configured", "addresses", "texts"
+SHARE = 0.2
+CONSTANTS = "FORMS", "WEIGHTS", "REPOSITORY", "NEEDS"
 FIGURES = "allocated", "peak", "reserved"
 PEAK = "allocated_bytes", "reserved_bytes", "device_bytes"
 # The largest share of the weights that may be fetched from a server: headers, and small files whole.
@@ -60,7 +56,7 @@ def main() -> int:
 def list_more(name: str, oomph: Path) -> Iterator[suite.Case]:
     """The cases of a module of this folder."""
     for case in importlib.import_module(name).list_cases(oomph):
-        yield replace(case, name=f"{name}/{case.name}", is_extra=case.name not in MORE[name])
+        yield replace(case, name=f"{name}/{case.name}", group=name, share=SHARE)
 
 
 @dataclass(frozen=True)
@@ -70,7 +66,6 @@ class Way:
     path: Path
     forms: tuple[str, ...]
     weights: tuple[str, ...]
-    is_usual: bool
     repository: str
     needs: tuple[str, ...]
 
@@ -78,7 +73,7 @@ class Way:
 def case_of(oomph: Path, path: Path, is_real: bool) -> suite.Case:
     """The case of a program."""
     way = read(path)
-    return suite.Case(f"{path.parent.name}/{path.stem}", partial(judge, oomph, way, is_real), memory=4, is_extra=not (way.is_usual or is_real))
+    return suite.Case(f"{path.parent.name}/{path.stem}", partial(judge, oomph, way, is_real), memory=4, group="" if is_real else "programs", share=SHARE)
 
 
 def read(path: Path) -> Way:
@@ -90,7 +85,7 @@ def read(path: Path) -> Way:
             found[name] = ast.literal_eval(statement.value)
     unknown = set(found["FORMS"]) - set(FORMS)
     assert found["FORMS"] and not unknown, f"{path}: FORMS has {unknown or 'nothing'}, expected some of {', '.join(FORMS)}"
-    return Way(path, found["FORMS"], found["WEIGHTS"], found.get("USUAL", False), found.get("REPOSITORY", "corpus/model"), found.get("NEEDS", ()))
+    return Way(path, found["FORMS"], found["WEIGHTS"], found.get("REPOSITORY", "corpus/model"), found.get("NEEDS", ()))
 
 
 @dataclass(frozen=True)

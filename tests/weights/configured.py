@@ -170,7 +170,7 @@ class _Work(tempfile.TemporaryDirectory):
 
 def list_cases(oomph: Path) -> list[suite.Case]:
     """The cases for a binary."""
-    cases = [suite.Case(way.name, partial(compare, oomph, way), is_extra=not way.is_usual) for way in WAYS]
+    cases = [suite.Case(way.name, partial(compare, oomph, way)) for way in WAYS]
     cases += [suite.Case(f"{size} of config.json alone", partial(load_large, oomph, size)) for size in LARGE]
     cases += [suite.Case(name, partial(refuse, oomph, name)) for name in WRONG]
     return [*cases, suite.Case(contradict.__doc__ or "", partial(contradict, oomph))]

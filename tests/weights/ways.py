@@ -119,9 +119,6 @@ model.save_pretrained(root / "snapshots" / ("0" * 40))
 """
 
 
-USUAL = ("device_map=cuda", "mixture of experts", "bitsandbytes, nested", "fp8", "peft adapter", "sentence-transformers", "diffusers pipeline")
-
-
 @dataclass(frozen=True)
 class Way:
     """A way to load: code that saves a model on the CPU, and code that loads it from `model` on the GPU."""
@@ -134,11 +131,6 @@ class Way:
     lost: tuple[str, ...] = BARE
     # Code that makes the hollow files, in the place of the removal.
     hollow: str = ""
-
-    @property
-    def is_usual(self) -> bool:
-        """True for the ways that `make test` runs: one of each library and format."""
-        return self.name in USUAL
 
 
 def _causal(name: str, save: str, options: str, kind: str = "AutoModelForCausalLM", after: str = "", **rest) -> Way:

@@ -7,7 +7,6 @@ from transformers import AutoModelForCausalLM, LlamaConfig, LlamaForCausalLM
 
 FORMS = "folder", "hub", "cache"
 WEIGHTS = ("*.safetensors",)
-USUAL = True
 
 
 def make(folder):

@@ -8,7 +8,6 @@ from torch import nn
 
 FORMS = ("hub",)
 WEIGHTS = ("*.safetensors",)
-USUAL = True
 
 
 class Network(nn.Module):

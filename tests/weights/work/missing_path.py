@@ -6,7 +6,6 @@ from torch import nn
 
 FORMS = ("absent",)
 WEIGHTS = ("*.pt",)
-USUAL = True
 
 
 def network():

@@ -8,7 +8,6 @@ from transformers import BertConfig, BertModel
 
 FORMS = "folder", "hub", "cache"
 WEIGHTS = ("*.safetensors",)
-USUAL = True
 
 
 def make(folder):

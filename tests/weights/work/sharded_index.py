@@ -6,7 +6,6 @@ from transformers import AutoModelForCausalLM, MistralConfig, MistralForCausalLM
 
 FORMS = "folder", "hub", "cache"
 WEIGHTS = ("*.safetensors",)
-USUAL = True
 
 
 def make(folder):

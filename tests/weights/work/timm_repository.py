@@ -9,7 +9,6 @@ from figures import run, show, zero
 FORMS = "folder", "hub", "cache"
 WEIGHTS = "*.safetensors", "*.bin"
 NEEDS = ("timm 1.0.26",)
-USUAL = True
 
 
 def make(folder):

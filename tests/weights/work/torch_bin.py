@@ -8,7 +8,6 @@ from transformers import BertConfig, BertForMaskedLM
 
 FORMS = "folder", "hub", "cache"
 WEIGHTS = ("*.bin",)
-USUAL = True
 
 
 def make(folder):

@@ -8,7 +8,6 @@ from figures import run, show, zero
 
 FORMS = ("closed",)
 WEIGHTS = ("*.pth",)
-USUAL = True
 
 
 def make(folder):

@@ -6,7 +6,6 @@ from figures import run, show, zero
 
 FORMS = "folder", "hub", "cache"
 WEIGHTS = ("*.safetensors",)
-USUAL = True
 
 
 def make(folder):
