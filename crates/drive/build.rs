@@ -1,7 +1,7 @@
 //! Builds the libraries of the phantom and the recorder, gathers the agent's files, and compresses all of them for the binary to carry.
 //!
-//! Cargo cannot depend on a cdylib as an artefact, so this script builds the libraries, in release mode (or that of `make demo`), with a second
-//! Cargo and a target folder of its own (the first Cargo holds the lock on the usual folder). A linker named in the environment
+//! Cargo cannot depend on a cdylib as an artefact, so this script builds the libraries with a second Cargo and a target folder of its own (the
+//! first Cargo holds the lock on the usual folder): optimised for a release, and with the quick profile of `make demo` for all else. A linker named in the environment
 //! (`CARGO_TARGET_…_LINKER`, as `make wheel` sets for an older glibc) links them as well.
 
 use std::collections::BTreeMap;
@@ -52,8 +52,8 @@ fn watch(workspace: &Path) {
 fn build_libraries(workspace: &Path, out: &Path) -> PathBuf {
     // Beside the folders of the profiles, which all carry the same libraries: `target/PROFILE/build/drive-HASH/out` is `out`.
     let target = out.ancestors().nth(4).unwrap_or(out).join("phantom");
-    let is_demo = out.ancestors().nth(3).is_some_and(|folder| folder.ends_with("demo"));
-    let profile = if is_demo { "demo" } else { "release" };
+    let is_release = out.ancestors().nth(3).is_some_and(|folder| folder.ends_with("release"));
+    let profile = if is_release { "release" } else { "demo" };
     let status = Command::new(variable("CARGO"))
         .args([
             "build",
