@@ -9,8 +9,8 @@ from subprocess import PIPE
 
 import pages
 import samples
-from bad_input import no_noise, refused, table
 from harness import PROGRAMS, Box, Case, Result, collect, contains, expect, like_others
+from refusals import no_noise, refused, table
 from samples import BLOCK, FORMS, HEALTHY, LOG, MIB, SNAPSHOT
 
 # The keys that `explain --json` promises, and the keys of each error.

@@ -11,8 +11,8 @@ import subprocess
 import time
 from pathlib import Path
 
-from bad_input import MODEL, STEPS, no_noise
 from harness import LIMIT_SECONDS, Box, Case, collect, contains, expect
+from refusals import MODEL, STEPS, no_noise
 
 # Seconds in which a script reports its arrival.
 PATIENCE = 300

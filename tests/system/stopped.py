@@ -13,8 +13,8 @@ import subprocess
 import threading
 from pathlib import Path
 
-from bad_input import no_noise
 from harness import LIMIT_SECONDS, Box, Case, Result, collect, contains, expect
+from refusals import no_noise
 from signals import ENDLESS, ready, wait_for
 
 MIB = 1 << 20
