@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-from tidying import circles, names, prose, repeats, words
+from tidying import circles, imports, names, prose, repeats, words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The most lines of a source file, and of a file of tests.
@@ -175,7 +175,7 @@ def measure() -> None:
 def all_circles():
     """Every circle: of files or of folders, with the crate and the modules."""
     parts = {crate.name: circles.rust_edges(crate) for crate in sorted((ROOT / "crates").iterdir())}
-    for part, edges in {**parts, "python": circles.python_edges(ROOT / "python")}.items():
+    for part, edges in {**parts, "python": imports.python_edges(ROOT / "python")}.items():
         for kind, graph in (("files", edges), ("folders", circles.between_folders(edges))):
             for group in circles.groups(graph):
                 yield kind, part, ["::".join(module) for module in group]
