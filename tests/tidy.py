@@ -11,11 +11,9 @@ import re
 import subprocess
 import sys
 
-from tidying import circles, imports, names, prose, repeats, words
+from tidying import circles, imports, lengths, names, prose, repeats, words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# The most lines of a source file, and of a file of tests.
-LINES, TEST_LINES = 500, 750
 # The largest share of sentences that lean on pronouns, of pronouns among the words of a part and of a file, and of comments that
 # open with a question word. Files and parts of fewer than `FEW` sentences have no density. Only ever lowered.
 LEANING, DENSITY, FILE_DENSITY, OPENING = 0.03, 0.07, 0.09, 0.01
@@ -89,17 +87,17 @@ def arrows(packages: list[dict]):
 
 
 def files():
-    """Each source file opens with its purpose, and ends before reading stops."""
+    """Each source file opens with its purpose, and neither the file nor a function in it is too long."""
     for name in list_files("*.rs", "*.py"):
-        lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+        text = (ROOT / name).read_text(encoding="utf-8")
+        if "/generated/" not in name:
+            yield from lengths.find_long(name, text)
+        lines = text.splitlines()
         opening = next((line for line in lines if line.strip() and not line.startswith(("#!", "// Note"))), "")
         # A program of `tests/caught` or `tests/fits` opens with the expected result, and the reason; a case of `tests/notebook` with the arithmetic.
         is_case = re.match(r"tests/notebook/(work|blind)", name) and opening.startswith("# ")
         if not is_case and not opening.startswith(("//!", '"""', 'r"""', "# vram = ")):
             yield f"{name}: opens with `{opening[:60]}`, expected a comment that says what the file is for"
-        most = LINES if prose.is_source(prose.part_of(name)) else TEST_LINES
-        if len(lines) > most and "/generated/" not in name:
-            yield f"{name}: {len(lines)} lines, at most {most}"
 
 
 def source_names() -> list[str]:
