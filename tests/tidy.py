@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-from tidying import circles, imports, lengths, names, prose, repeats, words
+from tidying import circles, imports, lengths, names, prose, repeats, samples, words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The largest share of sentences that lean on pronouns, of pronouns among the words of a part and of a file, and of comments that
@@ -19,6 +19,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 LEANING, DENSITY, FILE_DENSITY, OPENING = 0.03, 0.07, 0.09, 0.01
 FEW = 10
 CRATES_OF_A_TYPE = 2
+# Names of structures and enumerations with more than one definition in the workspace. Only ever lowered.
+REPEATED = 140
 VARIABLES = "crates/wire/src/variable.rs"
 # SPDX terms that an MIT OR Apache-2.0 program may carry in its binary.
 LICENCES = {"MIT", "Apache-2.0", "Unicode-3.0", "Zlib", "BSD-2-Clause", "BSD-3-Clause", "ISC", "0BSD", "CC0-1.0", "Unlicense", "BSL-1.0"}
@@ -52,7 +54,7 @@ def main() -> None:
     if sys.argv[1:2] == ["--list"]:
         return list_comments(" ".join(sys.argv[2:]))
     packages = json.loads(run("cargo", "metadata", "--format-version", "1", "--locked"))["packages"]
-    problems = [*licences(packages), *arrows(packages), *files(), *wording(), *naming(), *untied(), *variables()]
+    problems = [*licences(packages), *arrows(packages), *files(), *wording(), *naming(), *untied(), *variables(), *samples.find_faults()]
     print("\n".join(problems) or "tidy")
     sys.exit(bool(problems))
 
@@ -129,7 +131,10 @@ def wording():
 
 
 def naming():
-    """A type name belongs to two crates at most, and no name is a module, a function, a field and a local of one crate."""
+    """A type name belongs to two crates at most, few are defined twice, and no name is a module, a function, a field and a local of one crate."""
+    repeated = names.repeated([text for _, _, text in names.sources(ROOT)])
+    if len(repeated) > REPEATED:
+        yield f"{len(repeated)} names of types are defined more than once, at most {REPEATED}: {', '.join(repeated)}"
     for name, paths in sorted(names.types(ROOT).items()):
         if len(names.crates_of(paths)) > CRATES_OF_A_TYPE:
             yield f"the type name {name} is in {', '.join(map(str, paths))}: at most {CRATES_OF_A_TYPE} crates"
