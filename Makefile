@@ -92,6 +92,7 @@ generate:
 	$(if $(CHECK),,cargo run --quiet --locked --package generate --no-default-features)
 	cargo run --quiet --locked --package generate $(if $(CHECK),-- --check)
 	cargo run --quiet --locked --package generate --no-default-features --features schemas $(if $(CHECK),-- --check)
+	$(PYTHON) tests/times.py $(if $(CHECK),--check)
 ifneq ($(wildcard $(VENV)/.ready),)
 	$(PYTHON) $(ABSENT) $(VENV)/lib/python3*/site-packages/nvidia $(if $(CHECK),--check)
 else
