@@ -1,9 +1,10 @@
 # make demo    sets up everything and checks two programs against a 24 GiB RTX 4090
-# make test    the tests of every commit, in some 25 minutes on two cores; make test-all has the rest
+# make test    the tests of every commit; make test-all has the rest; make NAME runs one suite
 # make bench   speed, beside the bare scripts and other tools
 # make generate  writes the files and lists that follow from tables; CHECK=1 names the stale ones
 # make compat  check and explain with another PyTorch: make compat TORCH=2.5.1; make pytorch-tests TORCH=2.6.0 runs PyTorch's own tests
-# Everything lands in .venv and target/; no GPU is needed.
+# CONTRIBUTING.md names all targets. Everything lands in .venv and target/, but wheels in dist/ and PyTorch's own tests in the user's cache; no GPU
+# is needed.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -174,14 +175,15 @@ against: setup binaries
 limits: setup binaries
 	$(PY) tests/limits/check.py $(SUITE)
 
-# Programs whose verdict is known by arithmetic: how many are right, false or refused, by kind. Not in `make test` yet.
+# Programs whose verdict is known by arithmetic: how many are right, false or refused, by kind.
 fits: setup binaries
 	$(PY) tests/fits/check.py $(SUITE)
 
-# Programs without an optimizer that fill the device, and look-alikes: the loop, the bytes of a pass, the pass. Not in `make test` yet.
+# Programs that run out, and similar ones that fit: the first finding is the reason, and the others have none.
 blame: setup binaries
 	$(PY) tests/blame/check.py $(SUITE)
 
+# Programs without an optimizer that fill the device, and look-alikes: the loop, the bytes of a pass, the pass.
 leaks: setup binaries
 	$(PY) tests/leaks/check.py $(SUITE)
 
