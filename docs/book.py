@@ -62,7 +62,7 @@ def main() -> int:
     arguments = parser.parse_args()
     shutil.rmtree(SOURCE, ignore_errors=True)
     pages = {path: destination(path) for path in ["README.md", *listed()]}
-    problems = [*unlisted(pages)]
+    problems = [*unlisted(pages), *unnamed()]
     notes, sources = list_notes(), list_sources()
     for path in pages:
         problems += [*copy(path, pages), *stale(path, notes, sources)]
@@ -96,6 +96,15 @@ def unlisted(pages: dict[str, str]):
         name = path.relative_to(ROOT).as_posix()
         if name not in pages:
             yield f"{name}: in no part of the book; add it to PARTS in docs/book.py"
+
+
+def unnamed():
+    """Each target of the Makefile that CONTRIBUTING.md does not name."""
+    lines = re.findall(r"^\.PHONY: (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for target in " ".join(lines).split():
+        if not re.search(rf"`make {target}[` ]", guide):
+            yield f"CONTRIBUTING.md: `make {target}` is not named"
 
 
 def list_notes() -> set[str]:
