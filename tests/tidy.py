@@ -1,4 +1,4 @@
-"""Checks what no compiler checks: licences, opening comments, lengths of files, arrows, circles, names, prose, rule pages, variables.
+"""Checks what no compiler checks: licences, opening comments, lengths, clocks in tests, arrows, circles, names, prose, variables.
 
     python3 tests/tidy.py              the problems
     python3 tests/tidy.py --measure    the figures behind them
@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 
-from tidying import circles, imports, lengths, names, prose, repeats, samples, words
+from tidying import circles, clocks, imports, lengths, names, prose, repeats, samples, words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The largest share of sentences that lean on pronouns, of pronouns among the words of a part and of a file, and of comments that
@@ -89,11 +89,13 @@ def arrows(packages: list[dict]):
 
 
 def files():
-    """Each source file opens with its purpose, and neither the file nor a function in it is too long."""
+    """Each source file opens with its purpose, neither the file nor a function in it is too long, and no test fails by a clock."""
     for name in list_files("*.rs", "*.py"):
         text = (ROOT / name).read_text(encoding="utf-8")
         if "/generated/" not in name:
             yield from lengths.find_long(name, text)
+        if name.startswith(("tests/", "python/tests/")):
+            yield from clocks.find_clocks(name, text)
         lines = text.splitlines()
         opening = next((line for line in lines if line.strip() and not line.startswith(("#!", "// Note"))), "")
         # A program of `tests/caught` or `tests/fits` opens with the expected result, and the reason; a case of `tests/notebook` with the arithmetic.

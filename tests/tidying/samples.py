@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from . import imports, lengths, names
+from . import clocks, imports, lengths, names
 
 SHORT, LONG = "    pass\n" * 59, "    pass\n" * 60
 RUST = "impl One {{\n    fn run(\n        &self,\n    ) {{\n{}    }}\n}}\n"
@@ -23,6 +23,17 @@ IMPORTED = {
 }
 
 
+# Assertions, and their refusal.
+ASSERTIONS = {
+    "assert seconds < 2": True,
+    "assert time.monotonic() - began <= 15, 'slow'": True,
+    "assert result.report['seconds'] < 40": True,
+    "assert time.monotonic() < deadline": False,
+    "assert calls <= 30": False,
+    "assert report['seconds'] == 3": False,
+}
+
+
 def find_faults() -> Iterator[str]:
     """The rules that judge a sample wrongly."""
     for name, text, is_refused in (
@@ -35,6 +46,9 @@ def find_faults() -> Iterator[str]:
     ):
         if bool(list(lengths.find_long(name, text))) != is_refused:
             yield f"tests/tidying/lengths.py: a sample {name} of {len(text.splitlines())} lines is {'passed' if is_refused else 'refused'}"
+    for source, is_refused in ASSERTIONS.items():
+        if bool(list(clocks.find_clocks("one.py", source))) != is_refused:
+            yield f"tests/tidying/clocks.py: the sample `{source}` is {'passed' if is_refused else 'refused'}"
     found = names.repeated(["struct One;\npub enum Two {}\n", "pub(crate) struct One {}\nstruct Three;\n"])
     if found != ["One"]:
         yield f"tests/tidying/names.py: the repeated names of a sample are {found}, expected `One`"
