@@ -31,9 +31,7 @@ LONGER = {
     "python/tests/test_bounds.py": 454,
     "tests/system/explain.py": 450,
     "tests/system/lint.py": 490,
-    "tests/top/check.py": 432,
     "tests/weights/addresses.py": 434,
-    "tests/weights/hub.py": 458,
 }
 RUST = re.compile(r"( *)(?:pub(?:\([^)]*\))? )?(?:(?:const|async|unsafe|extern \"[^\"]*\") )*fn (\w+)")
 
