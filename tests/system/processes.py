@@ -60,8 +60,8 @@ def timed_out(box: Box) -> None:
     """A program in the background is stopped when its time is up."""
     script = box.write("train.py", DAEMON + TRAIN + "import time\ntime.sleep(600)\n")
     result = box.check("--json", "--gpu", "rtx-4090", "--steps", "0", "--timeout", LIMIT_SECONDS, script)
-    expect(result, (result.status, result.report["verdict"]), (2, "incomplete"), "status and verdict")
-    contains(result, result.report["reason"], "stopped by --timeout")
+    expect(result, (result.status, result.report["verdict"]), (0, "fits_so_far"), "status and verdict")
+    contains(result, result.report["stopped"], "stopped by --timeout")
     expect(result, box.processes(), [], "processes that are left")
 
 
