@@ -17,6 +17,7 @@ import bad_places
 import bad_programs
 import exact
 import explain
+import explain_output
 import faults
 import fit
 import kept
@@ -27,6 +28,7 @@ import leftovers
 import launchers
 import leak
 import lint
+import lint_fixes
 import needs
 import others
 import processes
@@ -42,7 +44,7 @@ import tune
 import verdicts
 from harness import Case, Workshop
 
-THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "bad_places": bad_places, "bad_programs": bad_programs, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs, "later": later, "leftovers": leftovers, "streams": streams, "known": known, "processes": processes, "shared": shared, "so_far": so_far, "stopped": stopped, "others": others, "signals": signals, "surroundings": surroundings}
+THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "bad_places": bad_places, "bad_programs": bad_programs, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "explain_output": explain_output, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "lint_fixes": lint_fixes, "needs": needs, "later": later, "leftovers": leftovers, "streams": streams, "known": known, "processes": processes, "shared": shared, "so_far": so_far, "stopped": stopped, "others": others, "signals": signals, "surroundings": surroundings}
 
 
 def main() -> int:

@@ -29,8 +29,6 @@ LONGER = {
     "crates/report/tests/render.rs": 619,
     "crates/run/src/fork/schedule.rs": 403,
     "python/tests/test_bounds.py": 454,
-    "tests/system/explain.py": 450,
-    "tests/system/lint.py": 490,
     "tests/weights/addresses.py": 434,
 }
 RUST = re.compile(r"( *)(?:pub(?:\([^)]*\))? )?(?:(?:const|async|unsafe|extern \"[^\"]*\") )*fn (\w+)")
