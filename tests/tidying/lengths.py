@@ -29,7 +29,6 @@ LONGER = {
     "crates/report/tests/render.rs": 619,
     "crates/run/src/fork/schedule.rs": 403,
     "python/tests/test_bounds.py": 454,
-    "tests/weights/addresses.py": 434,
 }
 RUST = re.compile(r"( *)(?:pub(?:\([^)]*\))? )?(?:(?:const|async|unsafe|extern \"[^\"]*\") )*fn (\w+)")
 
