@@ -100,11 +100,18 @@ def unlisted(pages: dict[str, str]):
 
 def unnamed():
     """Each target of the Makefile that CONTRIBUTING.md does not name."""
-    lines = re.findall(r"^\.PHONY: (.+)$", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
     guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
-    for target in " ".join(lines).split():
-        if not re.search(rf"`make {target}[` ]", guide):
+    for target in list_targets((ROOT / "Makefile").read_text(encoding="utf-8")):
+        if not re.search(rf"`make {re.escape(target)}[` ]", guide):
             yield f"CONTRIBUTING.md: `make {target}` is not named"
+
+
+def list_targets(makefile: str) -> list[str]:
+    """The phony targets of a Makefile, variables replaced by their values."""
+    text = makefile.replace("\\\n", " ")
+    values = dict(re.findall(r"^(\w+) := (.+)$", text, re.MULTILINE))
+    lines = re.findall(r"^\.PHONY: (.+)$", text, re.MULTILINE)
+    return re.sub(r"\$\((\w+)\)", lambda match: values.get(match[1], ""), " ".join(lines)).split()
 
 
 def list_notes() -> set[str]:
