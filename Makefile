@@ -1,9 +1,10 @@
 # make demo    sets up everything and checks two programs against a 24 GiB RTX 4090
-# make test    the tests of every commit, in some 25 minutes on two cores; make test-all has the rest
+# make test    the tests of every commit; make test-all has the rest; make NAME runs one suite
 # make bench   speed, beside the bare scripts and other tools
 # make generate  writes the files and lists that follow from tables; CHECK=1 names the stale ones
 # make compat  check and explain with another PyTorch: make compat TORCH=2.5.1; make pytorch-tests TORCH=2.6.0 runs PyTorch's own tests
-# Everything lands in .venv and target/; no GPU is needed.
+# CONTRIBUTING.md names all targets. Everything lands in .venv and target/, but wheels in dist/ and PyTorch's own tests in the user's cache; no GPU
+# is needed.
 
 PYTHON ?= python3
 VENV   := .venv
@@ -110,6 +111,7 @@ generate: setup
 	$(if $(CHECK),,cargo run --quiet --locked --package generate --no-default-features)
 	$(MAKE) everything
 	target/debug/generate $(if $(CHECK),--check)
+	$(PYTHON) tests/times.py $(if $(CHECK),--check)
 	$(PYTHON) $(ABSENT) $(VENV)/lib/python3*/site-packages/nvidia $(if $(CHECK),--check)
 
 unit: setup

@@ -62,7 +62,7 @@ def main() -> int:
     arguments = parser.parse_args()
     shutil.rmtree(SOURCE, ignore_errors=True)
     pages = {path: destination(path) for path in ["README.md", *listed()]}
-    problems = [*unlisted(pages)]
+    problems = [*unlisted(pages), *unnamed()]
     notes, sources = list_notes(), list_sources()
     for path in pages:
         problems += [*copy(path, pages), *stale(path, notes, sources)]
@@ -96,6 +96,22 @@ def unlisted(pages: dict[str, str]):
         name = path.relative_to(ROOT).as_posix()
         if name not in pages:
             yield f"{name}: in no part of the book; add it to PARTS in docs/book.py"
+
+
+def unnamed():
+    """Each target of the Makefile that CONTRIBUTING.md does not name."""
+    guide = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    for target in list_targets((ROOT / "Makefile").read_text(encoding="utf-8")):
+        if not re.search(rf"`make {re.escape(target)}[` ]", guide):
+            yield f"CONTRIBUTING.md: `make {target}` is not named"
+
+
+def list_targets(makefile: str) -> list[str]:
+    """The phony targets of a Makefile, variables replaced by their values."""
+    text = makefile.replace("\\\n", " ")
+    values = dict(re.findall(r"^(\w+) := (.+)$", text, re.MULTILINE))
+    lines = re.findall(r"^\.PHONY: (.+)$", text, re.MULTILINE)
+    return re.sub(r"\$\((\w+)\)", lambda match: values.get(match[1], ""), " ".join(lines)).split()
 
 
 def list_notes() -> set[str]:

@@ -5,6 +5,7 @@
     python3 tests/run.py --oomph target/debug/oomph --kind deaths top     some suites; `--list` names them
     python3 tests/run.py --oomph target/debug/oomph --kind deaths -- kill some cases, by words of their names
     python3 tests/run.py --oomph target/debug/oomph --failed              the suites that failed in the last run
+    python3 tests/run.py --keep-times                                     keeps the last run's times (tests/times.py)
 
 A suite is a script (tests/README.md), started by the Python under test. Suites alive: the number of slots and one more. A case starts
 when a shared slot is free (tests/slots.py). Cases to be run alone come at the end. The last lines name all failed cases.
@@ -26,6 +27,7 @@ sys.dont_write_bytecode = True
 
 import slots
 import suite
+import times
 
 ROOT = Path(__file__).resolve().parents[1]
 FAILED = ROOT / "target" / "tests" / "failed.json"
@@ -170,10 +172,14 @@ def main() -> int:
     parser.add_argument("--kind", nargs="+", choices=KINDS, metavar="KIND", help="only these suites")
     parser.add_argument("--failed", action="store_true", help="only the suites that failed in the last run")
     parser.add_argument("--list", action="store_true", help="name the suites")
+    parser.add_argument("--keep-times", action="store_true", help="keep the times of the last run in tests/times.json, run nothing")
     parser.add_argument("words", nargs="*", metavar="WORD", help="only the cases whose names hold one of these")
     arguments = parser.parse_args()
     if arguments.list:
         print("\n".join(KINDS))
+        return 0
+    if arguments.keep_times:
+        times.keep(suite.read_times())
         return 0
     free = shutil.disk_usage(ROOT).free / (1 << 30)
     if free < LEAST_FREE_GIB:
@@ -219,6 +225,7 @@ def conclude(failed: list[str], together: float, elapsed: float, jobs: int) -> i
     print("\n".join(f"FAILED {case}" for case in cases))
     FAILED.parent.mkdir(parents=True, exist_ok=True)
     FAILED.write_text(json.dumps(sorted(set(failed))), encoding="utf-8")
+    print("".join(f"{line}\n" for line in times.list_longer(times.read_kept(), times.collect(outcomes))), end="")
     ended_well, left_open = (sum(outcome.word == word for outcome in outcomes) for word in ("ok", "open"))
     print(f"suites that failed: {', '.join(sorted(set(failed))) or 'none'}\n{ended_well} passed, {len(cases)} failed, {left_open} open", flush=True)
     return 1 if failed else 0

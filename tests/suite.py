@@ -56,7 +56,7 @@ class Case:
     body: Callable[[], str | None]
     # GiB of memory at the peak of all processes of the case.
     memory: float = 2
-    # True to run alone, because the case measures time.
+    # True to run alone, because the case needs what another case may take, such as a port.
     is_alone: bool = False
     # Started when all other cases of the suite have ended, because the case compares their results.
     is_last: bool = False

@@ -1,5 +1,5 @@
-"""Checks what no compiler checks: licences, opening comments, lengths of files, arrows, circles, names, prose, rule pages, variables,
-known answers of programs.
+"""Checks what no compiler checks: licences, opening comments, lengths, clocks in tests, arrows, circles, names, prose, variables, known answers of
+programs.
 
     python3 tests/tidy.py              the problems
     python3 tests/tidy.py --measure    the figures behind them
@@ -13,16 +13,16 @@ import subprocess
 import sys
 
 import expect
-from tidying import blocks, circles, names, prose, repeats, words
+from tidying import blocks, circles, clocks, imports, lengths, names, prose, repeats, samples, words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# The most lines of a source file, and of a file of tests.
-LINES, TEST_LINES = 500, 750
 # The largest share of sentences that lean on pronouns, of pronouns among the words of a part and of a file, and of comments that
 # open with a question word. Files and parts of fewer than `FEW` sentences have no density. Only ever lowered.
 LEANING, DENSITY, FILE_DENSITY, OPENING = 0.03, 0.07, 0.09, 0.01
 FEW = 10
 CRATES_OF_A_TYPE = 2
+# Names of structures and enumerations with more than one definition in the workspace. Only ever lowered.
+REPEATED = 140
 VARIABLES = "crates/wire/src/variable.rs"
 # SPDX terms that an MIT OR Apache-2.0 program may carry in its binary.
 LICENCES = {"MIT", "Apache-2.0", "Unicode-3.0", "Zlib", "BSD-2-Clause", "BSD-3-Clause", "ISC", "0BSD", "CC0-1.0", "Unlicense", "BSL-1.0"}
@@ -56,7 +56,8 @@ def main() -> None:
     if sys.argv[1:2] == ["--list"]:
         return list_comments(" ".join(sys.argv[2:]))
     packages = json.loads(run("cargo", "metadata", "--format-version", "1", "--locked"))["packages"]
-    problems = [*licences(packages), *arrows(packages), *files(), *wording(), *naming(), *untied(), *variables(), *blocks.problems(list_files("tests/*.py"))]
+    problems = [*licences(packages), *arrows(packages), *files(), *wording(), *naming(), *untied(), *variables()]
+    problems += [*blocks.problems(list_files("tests/*.py")), *samples.find_faults()]
     print("\n".join(problems) or "tidy")
     sys.exit(bool(problems))
 
@@ -91,17 +92,19 @@ def arrows(packages: list[dict]):
 
 
 def files():
-    """Each source file opens with its purpose, and ends before reading stops."""
+    """Each source file opens with its purpose, neither the file nor a function in it is too long, and no test fails by a clock."""
     for name in list_files("*.rs", "*.py"):
-        lines = (ROOT / name).read_text(encoding="utf-8").splitlines()
+        text = (ROOT / name).read_text(encoding="utf-8")
+        if "/generated/" not in name:
+            yield from lengths.find_long(name, text)
+        if name.startswith(("tests/", "python/tests/")):
+            yield from clocks.find_clocks(name, text)
+        lines = text.splitlines()
         opening = next((line for line in lines if line.strip() and not line.startswith(("#!", "// Note"))), "")
         # A program with a known answer opens with the answer (tests/expect.py), a case of `tests/notebook` with the arithmetic.
         is_case = re.match(r"tests/notebook/(work|blind)", name) and opening.startswith("# ")
         if not is_case and not opening.startswith(("//!", '"""', 'r"""', expect.OPENING)):
             yield f"{name}: opens with `{opening[:60]}`, expected a comment that says what the file is for"
-        most = LINES if prose.is_source(prose.part_of(name)) else TEST_LINES
-        if len(lines) > most and "/generated/" not in name:
-            yield f"{name}: {len(lines)} lines, at most {most}"
 
 
 def source_names() -> list[str]:
@@ -133,7 +136,10 @@ def wording():
 
 
 def naming():
-    """A type name belongs to two crates at most, and no name is a module, a function, a field and a local of one crate."""
+    """A type name belongs to two crates at most, few are defined twice, and no name is a module, a function, a field and a local of one crate."""
+    repeated = names.repeated([text for _, _, text in names.sources(ROOT)])
+    if len(repeated) > REPEATED:
+        yield f"{len(repeated)} names of types are defined more than once, at most {REPEATED}: {', '.join(repeated)}"
     for name, paths in sorted(names.types(ROOT).items()):
         if len(names.crates_of(paths)) > CRATES_OF_A_TYPE:
             yield f"the type name {name} is in {', '.join(map(str, paths))}: at most {CRATES_OF_A_TYPE} crates"
@@ -177,7 +183,7 @@ def measure() -> None:
 def all_circles():
     """Every circle: of files or of folders, with the crate and the modules."""
     parts = {crate.name: circles.rust_edges(crate) for crate in sorted((ROOT / "crates").iterdir())}
-    for part, edges in {**parts, "python": circles.python_edges(ROOT / "python")}.items():
+    for part, edges in {**parts, "python": imports.python_edges(ROOT / "python")}.items():
         for kind, graph in (("files", edges), ("folders", circles.between_folders(edges))):
             for group in circles.groups(graph):
                 yield kind, part, ["::".join(module) for module in group]

@@ -38,7 +38,7 @@ END = """
 MAIL = """
     import os, smtplib, socket, ssl, threading, torch
     server = socket.create_server(("127.0.0.1", 0))
-    server.settimeout(5)
+    server.settimeout(60)
     port = server.getsockname()[1]
     torch.ones(1, device="cuda")
     if "OOMPH_ONLINE" not in os.environ:
@@ -54,7 +54,7 @@ MAIL = """
         except BlockingIOError:
             print("nobody came")
     else:
-        threading.Thread(target=lambda: smtplib.SMTP("127.0.0.1", port, timeout=1), daemon=True).start()
+        threading.Thread(target=lambda: smtplib.SMTP("127.0.0.1", port, timeout=60), daemon=True).start()
         print("came", server.accept()[1][0])
 """
 

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from harness import Box, Case, Result, Skip, contains, expect
+from harness import LIMIT_SECONDS, Box, Case, Result, Skip, contains, expect
 
 # Exit statuses.
 FITS, OOM, NO_ANSWER = 0, 1, 2
@@ -63,7 +63,7 @@ FAULTS = (
     Fault("a check of a computed number", "import torch\na = (torch.ones(9, 9, device='cuda') @ torch.ones(9, device='cuda'))\nassert (a == a).sum().item() == 9\n", NO_ANSWER, ("AssertionError", "read a value that a GPU would have computed")),
     Fault("steps that are skipped where the loss is not finite", TRAIN.replace("    loss.backward()", "    if not torch.isfinite(loss):\n        return\n    loss.backward()") + "for _ in range(4):\n    step()\n", FITS, ("3 optimizer steps",), (READ,)),
     Fault("training until the loss is small", TRAIN + "while step().item() > 1e-3:\n    pass\n", FITS, (f"fault.py:11 {READ} (1x)", "the program ended after 1 of 3 optimizer steps")),
-    Fault("a loop that no value ends", "import torch\nx = torch.ones(1, 1, device='cuda')\nwhile x.item() < 10:\n    x = x @ x\n", NO_ANSWER, ("stopped by --timeout after 10 s", f"fault.py:3 {READ}"), (), ("--timeout", "10s")),
+    Fault("a loop that no value ends", "import torch\nx = torch.ones(1, 1, device='cuda')\nwhile x.item() < 10:\n    x = x @ x\n", NO_ANSWER, (f"stopped by --timeout after {LIMIT_SECONDS} s", f"fault.py:3 {READ}"), (), ("--timeout", f"{LIMIT_SECONDS}s")),
     Fault("a value that is read in a capture", CAPTURE + "    x.sum().item()\n", NO_ANSWER, ("fault.py:6", "operation not permitted when stream is capturing", "a GPU refuses it, too"), ("read a value",)),
     Fault("a capture whose side stream is not waited for", CAPTURE + "    side.wait_stream(torch.cuda.current_stream())\n    with torch.cuda.stream(side):\n        x.mul_(2)\n", NO_ANSWER, ("capturing stream has unjoined work", "a GPU refuses it, too")),
     Fault("an allocator without a history", "import os\nos.environ['PYTORCH_CUDA_ALLOC_CONF'] = 'backend:cudaMallocAsync'\nimport torch\nx = torch.empty(1 << 28, device='cuda')\n", FITS, ("its contents are unknown", "cudaMallocAsync", "1.00 GiB allocated")),

@@ -249,7 +249,7 @@ def interrupted(box: Box, *signals: signal.Signals) -> None:
 def await_runs(box: Box, count: int) -> None:
     """Waits until `count` runs were begun: their folders are numbered."""
     begun = re.compile(r"run(\d+)$")
-    deadline = time.monotonic() + 100
+    deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
         numbers = [int(found[1]) for path in box.temporary.glob("*/run*") if (found := begun.search(path.name))]
         if max(numbers, default=0) >= count:

@@ -24,6 +24,8 @@ PROGRAMS = ROOT / "tests" / "programs"
 _MARK = "SYSTEM_TEST_CASE"
 # Of a run that takes more than ten seconds, in a file.
 _PROGRESS = re.compile(r"oomph: .*, \d+ s so far")
+# `--timeout` of programs that must first reach a point: enough on a busy machine.
+LIMIT_SECONDS = 45
 # No case takes this long, unless oomph hangs.
 _PATIENCE = 900
 

@@ -5,7 +5,7 @@ Without a limit every program here ends before its largest request, unless its c
 
 from functools import partial
 
-from harness import Box, Case, contains, expect
+from harness import LIMIT_SECONDS, Box, Case, contains, expect
 
 GIB = 1 << 30
 # The common beginning: 26 GiB, allocated and freed.
@@ -19,7 +19,7 @@ STOPPED = (
     ("a value that is not computed", "1 / int((torch.ones(4, 4, device='cuda') @ torch.ones(4, device='cuda')).sum())\n", ("ZeroDivisionError", "train.py:4"), False),
     ("a message and status 1", "sys.exit('the data folder is empty')\n", ("exit status 1",), True),
     ("a kill", "os.kill(os.getpid(), 9)\n", ("signal 9",), True),
-    ("a loop without an end", "while True: time.sleep(0.1)\n", ("8 s",), True),
+    ("a loop without an end", "while True: time.sleep(0.1)\n", (f"{LIMIT_SECONDS} s",), True),
     ("a request beyond any device", "torch.empty(1 << 60, dtype=torch.uint8, device='cuda')\n", ("larger than any device",), True),
 )
 
@@ -27,7 +27,7 @@ STOPPED = (
 def stopped(box: Box, between: str, says: tuple) -> None:
     """The largest request was not reached: a lower bound, and the reason."""
     script = box.write("train.py", START + between + END)
-    result = box.check("--json", "--gpu", "rtx-4090", "--timeout", "8", script)
+    result = box.check("--json", "--gpu", "rtx-4090", "--timeout", LIMIT_SECONDS, script)
     expect(result, (result.status, result.report["verdict"]), (1, "oom"), "status and verdict")
     need = result.report["need"]
     expect(result, need["allocated_bytes"] // GIB, FIRST, "the need in GiB")

@@ -116,7 +116,6 @@ def llama(box: Box, shape: tuple, size: int, rank: str) -> None:
     result = fits(box, *words, PROGRAMS / "fsdp2_llama.py", *shape, verdict="fits_so_far")
     contains(result, result.stderr, f"parameters {expected}\n")
     assert result.report["peak"]["allocated_bytes"] > 4 * expected, result
-    assert result.report["seconds"] < 60, result
 
 
 def bad_options(box: Box) -> None:

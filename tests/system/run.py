@@ -14,8 +14,11 @@ sys.dont_write_bytecode = True
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
 import bad_input
+import bad_places
+import bad_programs
 import exact
 import explain
+import explain_output
 import faults
 import fit
 import kept
@@ -26,6 +29,7 @@ import leftovers
 import launchers
 import leak
 import lint
+import lint_fixes
 import needs
 import others
 import processes
@@ -41,7 +45,7 @@ import tune
 import verdicts
 from harness import Case, Workshop
 
-THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "needs": needs, "later": later, "leftovers": leftovers, "streams": streams, "known": known, "processes": processes, "shared": shared, "so_far": so_far, "stopped": stopped, "others": others, "signals": signals, "surroundings": surroundings}
+THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "bad_places": bad_places, "bad_programs": bad_programs, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "explain_output": explain_output, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "lint_fixes": lint_fixes, "needs": needs, "later": later, "leftovers": leftovers, "streams": streams, "known": known, "processes": processes, "shared": shared, "so_far": so_far, "stopped": stopped, "others": others, "signals": signals, "surroundings": surroundings}
 
 
 # Four weeks of runs have them all.

@@ -13,8 +13,8 @@ import subprocess
 import threading
 from pathlib import Path
 
-from bad_input import no_noise
-from harness import Box, Case, Result, collect, contains, expect
+from harness import LIMIT_SECONDS, Box, Case, Result, collect, contains, expect
+from refusals import no_noise
 from signals import ENDLESS, ready, wait_for
 
 MIB = 1 << 20
@@ -95,14 +95,14 @@ def is_killed(box: Box, number: signal.Signals | None, *words) -> None:
 
 def without_step(box: Box) -> None:
     """`--timeout` in a phase without steps: the peak is the program's memory."""
-    result = stop(box, PURE + HOLDS + "hang()\n", None, "--timeout", "15")
+    result = stop(box, PURE + HOLDS + "hang()\n", None, "--timeout", LIMIT_SECONDS)
     report = result.report
     expect(result, (result.status, report["verdict"], report["steps"]), (2, "incomplete", 0), "status, verdict, steps")
     # The parameter has a segment of its own.
     expected = report["gpu"]["context_bytes"] + (20 + HELD_MIB) * MIB
     expect(result, report["peak"]["device_bytes"], expected, "peak on the device")
     expect(result, (report["stop"]["by"], report["stop"]["phase"]), ("timeout", "setup"), "stop")
-    contains(result, report["reason"], "stopped by --timeout after 15 s")
+    contains(result, report["reason"], f"stopped by --timeout after {LIMIT_SECONDS} s")
 
 
 def before_cuda(box: Box) -> None:
@@ -272,7 +272,7 @@ CASES = [
     Case("Ctrl-C at a stopped program", lambda box: answers(box, STOPPED, signal.SIGINT, "interrupt"), is_extra=True),
     Case("Ctrl-C at a program with children", lambda box: answers(box, FORKS, signal.SIGINT, "interrupt"), is_extra=True),
     Case("Ctrl-C in a C function", lambda box: is_killed(box, signal.SIGINT)),
-    Case("--timeout in a C function", lambda box: is_killed(box, None, "--timeout", "15"), is_extra=True),
+    Case("--timeout in a C function", lambda box: is_killed(box, None, "--timeout", LIMIT_SECONDS), is_extra=True),
     Case("--timeout before the first step", without_step),
     Case("Ctrl-C before CUDA", before_cuda),
     Case("Ctrl-C after a caught error", ran_out),

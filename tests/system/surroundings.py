@@ -1,7 +1,7 @@
 """The user's variables, modules and hooks: a dry run keeps them."""
 
-from bad_input import MLP, MODEL, STEPS, no_noise, refuses
 from harness import Box, Case, expect
+from refusals import MLP, MODEL, STEPS, no_noise, refuses
 
 
 def users_variables_stay(box: Box) -> None:

@@ -1,11 +1,10 @@
-"""Cycles of `use` between the modules of a crate, and of imports between the agent's modules.
+"""Cycles of `use` between the modules of a crate, and of imports between the agent's modules (`imports.py`).
 
 A module may name its own submodules: that edge does not count. A cycle between siblings, or through a distant ancestor, does.
 Files are compared by themselves first. Then the modules of each folder are compared, each with all that lies below it: files
 of `a/` and `b/` that use each other make a cycle of folders even where no file reaches itself.
 """
 
-import ast
 import collections
 import os
 import pathlib
@@ -114,32 +113,6 @@ def resolve(path: tuple[str, ...], modules: dict, exports: dict, depth: int = 0)
             return resolve(goal + path[place + 1:], modules, exports, depth + 1)
         break
     return module if module in modules else None
-
-
-def python_edges(root: pathlib.Path) -> dict[tuple, set[tuple]]:
-    """The same for Python modules; imports inside functions count."""
-    files = {path.relative_to(root).with_suffix("").as_posix().replace("/", ".").removesuffix(".__init__"): path for path in sorted(root.rglob("*.py"))}
-    edges = {name: set() for name in files}
-    for name, path in files.items():
-        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            for goal in imported(node, package):
-                if goal in files and goal != name:
-                    edges[name].add(goal)
-    return {tuple(name.split(".")): {tuple(goal.split(".")) for goal in goals} for name, goals in edges.items()}
-
-
-def imported(node: ast.AST, package: str):
-    """The modules that a statement may import."""
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names)
-    elif isinstance(node, ast.ImportFrom):
-        base = package.rsplit(".", node.level - 1)[0] if node.level > 1 else package
-        stem = f"{base}.{node.module}" if node.level and node.module else base if node.level else node.module or ""
-        for alias in node.names:
-            yield f"{stem}.{alias.name}"
-        if node.module:
-            yield stem
 
 
 def between_folders(edges: dict[tuple, set[tuple]]) -> dict[tuple, set[tuple]]:

@@ -5,6 +5,7 @@ import pathlib
 import re
 
 TYPE = re.compile(r"^\s*(?:pub(?:\([^)]*\))?\s+)?(?:struct|enum|trait|union|type)\s+([A-Z]\w*)", re.M)
+STRUCTURE = re.compile(r"^\s*(?:pub(?:\([^)]*\))?\s+)?(?:struct|enum)\s+([A-Z]\w*)", re.M)
 FUNCTION = re.compile(r"\bfn\s+(\w+)")
 FIELD = re.compile(r"^\s+(?:pub(?:\([^)]*\))?\s+)?(\w+): [^=]*,\s*$", re.M)
 LOCAL = re.compile(r"\blet\s+(?:mut\s+)?(\w+)\b")
@@ -30,6 +31,12 @@ def types(root: pathlib.Path) -> dict[str, list[pathlib.Path]]:
             if not (associated and match[1] in STANDARD):
                 found[match[1]].append(path.relative_to(root))
     return found
+
+
+def repeated(texts: list[str]) -> list[str]:
+    """The names of structures and enumerations with more than one definition in all texts."""
+    counts = collections.Counter(name for text in texts for name in STRUCTURE.findall(text))
+    return sorted(name for name, count in counts.items() if count > 1)
 
 
 def crates_of(paths: list[pathlib.Path]) -> set[str]:

@@ -111,11 +111,6 @@ def part_of(name: str) -> str | None:
     return None
 
 
-def is_source(part: str | None) -> bool:
-    """True for a crate and for the agent, false for their tests."""
-    return part is not None and not part.endswith("tests")
-
-
 def rust_comments(text: str):
     """Runs of comment lines, each with the number of its first line."""
     block: list[str] = []

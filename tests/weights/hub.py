@@ -8,14 +8,12 @@ The real `huggingface_hub` talks to a server of the hub's protocol (`hub_server.
 
 import contextlib
 import json
-import math
 import os
 import re
 import struct
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -23,12 +21,13 @@ from pathlib import Path
 
 sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
-ROOT = HERE.parents[1]
-sys.path[1:1] = [str(HERE), str(HERE.parent), str(ROOT / "tests" / "programs" / "large")]
+LARGE = HERE.parent / "programs" / "large"
+sys.path[1:1] = [str(HERE), str(HERE.parent), str(LARGE)]
 
 import hub_server  # noqa: E402
 import llama  # noqa: E402
 import suite  # noqa: E402
+from hub_models import MAKE_PIPELINE, write_experts, write_llama  # noqa: E402
 
 # The environment of this process: `make weights` runs one with the frameworks.
 PYTHON = sys.executable
@@ -36,26 +35,27 @@ PATIENCE = 600
 GIB = 1 << 30
 # The limit of host memory of a program that loads a large model.
 MOST_HOST_BYTES = 2 * GIB
-# The most seconds from the start of the program's call to the error, without a network.
-MOST_OFFLINE_SECONDS = 5
+# The most connections that a program's call begins until its error, without a network: its two requests, and neither again.
+MOST_ATTEMPTS = 2
 SMALL = {"hidden_size": 256, "intermediate_size": 512, "num_hidden_layers": 2, "num_attention_heads": 4, "num_key_value_heads": 4, "vocab_size": 4096}
 EXPERTS = {
     "hidden_size": 4096, "intermediate_size": 12288, "num_hidden_layers": 94, "num_attention_heads": 64, "num_key_value_heads": 4,
     "head_dim": 128, "vocab_size": 151936, "num_experts": 128, "num_experts_per_tok": 8, "moe_intermediate_size": 1536,
 }  # fmt: skip
 
-# Loads a model, and prints the seconds, also of a failure, the host's peak, and the sum of the GPUs' peaks.
+# Loads a model, and prints the connections begun, also of a failure, the host's peak, and the sum of the GPUs' peaks.
 LOAD = """
-import json, sys, time
+import json, sys
 from huggingface_hub import snapshot_download
 import torch
 from transformers import AutoModelForCausalLM
 
-started = time.monotonic()
+begun = []
+sys.addaudithook(lambda event, arguments: begun.append(event) if event == "socket.connect" else None)
 try:
     model = AutoModelForCausalLM.from_pretrained(sys.argv[1], torch_dtype=torch.bfloat16, device_map=sys.argv[2])
 finally:
-    facts = {"seconds": time.monotonic() - started}
+    facts = {"attempts": len(begun)}
     with open("/proc/self/status") as file:
         facts["host_bytes"] = int(next(line for line in file if line.startswith("VmHWM")).split()[1]) * 1024
     facts["peak_bytes"] = sum(torch.cuda.max_memory_allocated(number) for number in range(torch.cuda.device_count()))
@@ -66,96 +66,12 @@ DIFFUSE = LOAD.replace("from transformers import AutoModelForCausalLM", "from di
     "DiffusionPipeline.from_pretrained(sys.argv[1], torch_dtype=torch.float16).to(sys.argv[2])",
 )
 DOWNLOAD = "import sys, torch\nfrom huggingface_hub import snapshot_download\nprint(snapshot_download(sys.argv[1], local_dir=sys.argv[2]))\ntorch.zeros(1).cuda()\n"
-# Makes a diffusion pipeline of sparse files: the shapes of Stable Diffusion 1.5.
-MAKE_PIPELINE = """
-import json, sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[2])
-import hub
-import torch
-from diffusers import AutoencoderKL, DDIMScheduler, UNet2DConditionModel
-from transformers import CLIPTextConfig, CLIPTextModel
-
-folder = Path(sys.argv[1])
-with torch.device("meta"):
-    unet = UNet2DConditionModel(cross_attention_dim=768, sample_size=64, attention_head_dim=8)
-    vae = AutoencoderKL(block_out_channels=(128, 256, 512, 512), down_block_types=("DownEncoderBlock2D",) * 4, up_block_types=("UpDecoderBlock2D",) * 4, layers_per_block=2, sample_size=512)
-    text = CLIPTextModel(CLIPTextConfig(hidden_size=768, intermediate_size=3072, num_hidden_layers=12, num_attention_heads=12, projection_dim=768))
-names = {"unet": (unet, "diffusion_pytorch_model"), "vae": (vae, "diffusion_pytorch_model"), "text_encoder": (text, "model")}
-for name, (model, stem) in names.items():
-    (folder / name).mkdir(parents=True)
-    hub.write_safetensors(folder / name / f"{stem}.safetensors", {key: ("F32", tuple(value.shape)) for key, value in model.state_dict().items()})
-    (model.save_config if hasattr(model, "save_config") else model.config.save_pretrained)(folder / name)
-DDIMScheduler().save_config(folder / "scheduler")
-(folder / "tokenizer").mkdir()
-(folder / "tokenizer" / "vocab.json").write_text(json.dumps({"<|startoftext|>": 0, "<|endoftext|>": 1}))
-(folder / "tokenizer" / "merges.txt").write_text("#version: 0.2\\n")
-(folder / "tokenizer" / "tokenizer_config.json").write_text(json.dumps({"tokenizer_class": "CLIPTokenizer"}))
-parts = {"unet": ["diffusers", "UNet2DConditionModel"], "vae": ["diffusers", "AutoencoderKL"], "text_encoder": ["transformers", "CLIPTextModel"], "tokenizer": ["transformers", "CLIPTokenizer"], "scheduler": ["diffusers", "DDIMScheduler"]}
-nothing = {name: [None, None] for name in ("safety_checker", "feature_extractor", "image_encoder")}
-(folder / "model_index.json").write_text(json.dumps({"_class_name": "StableDiffusionPipeline", "_diffusers_version": "0.42.1", **parts, **nothing, "requires_safety_checker": False}))
-"""
 
 
 def main() -> int:
     """Exit status 1 if a weight is fetched, or an answer is wrong."""
     arguments = suite.parser(__doc__).parse_args()
     return suite.run("hub", list_cases(arguments.oomph.absolute()), arguments)
-
-
-def write_safetensors(path: Path, tensors: dict[str, tuple[str, tuple[int, ...]]]) -> int:
-    """Writes a sparse checkpoint; returns the bytes of its tensors."""
-    header, end = {"__metadata__": {"format": "pt"}}, 0
-    for name, (dtype, shape) in tensors.items():
-        start, end = end, end + math.prod(shape) * {"BF16": 2, "F16": 2, "F32": 4, "I64": 8}[dtype]
-        header[name] = {"dtype": dtype, "shape": list(shape), "data_offsets": [start, end]}
-    text = json.dumps(header).encode()
-    with path.open("wb") as file:
-        file.write(struct.pack("<Q", len(text)) + text)
-        file.truncate(8 + len(text) + end)
-    return end
-
-
-def write_model(folder: Path, config: dict, tensors: list[tuple[str, tuple[int, ...]]], shards: int) -> int:
-    """Writes a sharded model in bf16; returns the bytes of its tensors."""
-    folder.mkdir(parents=True)
-    (folder / "config.json").write_text(json.dumps({"dtype": "bfloat16", **config}))
-    each, total, names = -(-len(tensors) // shards), 0, {}
-    for number in range(shards):
-        name = f"model-{number + 1:05}-of-{shards:05}.safetensors" if shards > 1 else "model.safetensors"
-        part = tensors[number * each : (number + 1) * each]
-        total += write_safetensors(folder / name, {key: ("BF16", shape) for key, shape in part})
-        names |= {key: name for key, _ in part}
-    if shards > 1:
-        (folder / "model.safetensors.index.json").write_text(json.dumps({"metadata": {"total_size": total}, "weight_map": names}))
-    return total
-
-
-def write_llama(folder: Path, size: dict, shards: int) -> int:
-    """Writes a model of Llama's shapes."""
-    tensors = [*llama.others(size), *llama.linears(size)]
-    return write_model(folder, {"architectures": ["LlamaForCausalLM"], "model_type": "llama", **size}, tensors, shards)
-
-
-def write_experts(folder: Path, size: dict, shards: int) -> int:
-    """Writes a mixture of experts of Qwen3's shapes: 235 billion parameters."""
-    config = {"architectures": ["Qwen3MoeForCausalLM"], "model_type": "qwen3_moe", "decoder_sparse_step": 1, "tie_word_embeddings": False, **size}
-    return write_model(folder, config, list(_list_experts(size)), shards)
-
-
-def _list_experts(size: dict) -> Iterator[tuple[str, tuple[int, ...]]]:
-    hidden, inner, head = size["hidden_size"], size["moe_intermediate_size"], size["head_dim"]
-    queries, keys = size["num_attention_heads"] * head, size["num_key_value_heads"] * head
-    yield from (("model.embed_tokens.weight", (size["vocab_size"], hidden)), ("lm_head.weight", (size["vocab_size"], hidden)), ("model.norm.weight", (hidden,)))
-    for layer in (f"model.layers.{number}" for number in range(size["num_hidden_layers"])):
-        yield from ((f"{layer}.{name}_layernorm.weight", (hidden,)) for name in ("input", "post_attention"))
-        yield from ((f"{layer}.self_attn.{name}_norm.weight", (head,)) for name in "qk")
-        yield from ((f"{layer}.self_attn.{name}_proj.weight", (rows, hidden)) for name, rows in zip("qkv", (queries, keys, keys)))
-        yield f"{layer}.self_attn.o_proj.weight", (hidden, queries)
-        yield f"{layer}.mlp.gate.weight", (size["num_experts"], hidden)
-        for expert in (f"{layer}.mlp.experts.{number}" for number in range(size["num_experts"])):
-            yield from ((f"{expert}.{name}_proj.weight", (inner, hidden)) for name in ("gate", "up"))
-            yield f"{expert}.down_proj.weight", (hidden, inner)
 
 
 @dataclass
@@ -232,10 +148,8 @@ def load_large(oomph: Path, write: Callable[[Path], int], program: str, options:
     """Loads a model by its name: the peak has its weights, and only headers were sent."""
     with place(oomph) as it:
         total = write(it.models / "org" / "model")
-        started = time.monotonic()
         with hub_server.serve(it.models) as hub:
             result = it.check(program, "org/model", target, options=options, hub=hub.endpoint)
-        elapsed = time.monotonic() - started
         assert result.status == 0, result
         peak = result.facts["peak_bytes"]
         assert least_share * total <= peak <= most_share * total, f"the peak is {peak}, expected the {total} bytes of the weights\n{result}"
@@ -247,7 +161,7 @@ def load_large(oomph: Path, write: Callable[[Path], int], program: str, options:
         assert "the weights of org/model" in notes and "headers were fetched" in notes, notes
         assert result.facts["host_bytes"] <= MOST_HOST_BYTES, f"{result.facts}\n{result}"
         it.assert_no_hollow_file()
-        return f"{total / 1e9:.0f} GB, fetched {sent / 1024:.0f} KiB in {result.facts['seconds']:.0f} s of {elapsed:.0f} s, {result.facts['host_bytes'] / GIB:.1f} GiB of host memory"
+        return f"{total / 1e9:.0f} GB, fetched {sent / 1024:.0f} KiB by {result.facts['attempts']} connections, {result.facts['host_bytes'] / GIB:.1f} GiB of host memory"
 
 
 def load_7b(oomph: Path) -> str:
@@ -269,7 +183,7 @@ def load_pipeline(oomph: Path) -> str:
     """A diffusion pipeline by its name"""
 
     def write(folder: Path) -> int:
-        subprocess.run([PYTHON, "-c", MAKE_PIPELINE, folder, HERE], check=True, capture_output=True, timeout=PATIENCE)
+        subprocess.run([PYTHON, "-c", MAKE_PIPELINE, folder, HERE, LARGE], check=True, capture_output=True, timeout=PATIENCE)
         return sum(path.stat().st_size for path in folder.rglob("*.safetensors")) // 2
 
     # Weights of fp32 in the files, fp16 on the GPU.
@@ -327,7 +241,7 @@ def answer_without_network(oomph: Path) -> str:
     """Without a network, the answer comes at once"""
     # The closed port of `Place.check`, a network that oomph closes, and the library's own variable.
     ways = {"no network": ((), {}), "--offline": (("--offline",), {}), "HF_HUB_OFFLINE": ((), {"HF_HUB_OFFLINE": "1"})}
-    seconds = {}
+    attempts = {}
     for reason, (options, environment) in ways.items():
         with place(oomph) as it:
             it.environment = environment
@@ -335,9 +249,9 @@ def answer_without_network(oomph: Path) -> str:
             assert result.status == 2, result
             words = ("config.json of `org/model` is not on this machine", reason, "hf download org/model config.json")
             assert all(word in result.error for word in words), result.error
-            assert result.facts["seconds"] <= MOST_OFFLINE_SECONDS, result.facts
-            seconds[reason] = result.facts["seconds"]
-    return ", ".join(f"{reason} {value:.1f} s" for reason, value in seconds.items())
+            assert result.facts["attempts"] <= MOST_ATTEMPTS, result.facts
+            attempts[reason] = result.facts["attempts"]
+    return ", ".join(f"{reason}: {count} connections" for reason, count in attempts.items())
 
 
 # The fault, its file, and words of the sentence and of the hint.

@@ -32,7 +32,7 @@ import importlib
 from ... import phantom
 from ...process.failure import guarded
 from ...process.importing import after_import
-from . import variables
+from . import online, variables
 
 # The modules of libraries that each module here changes. A module here is imported with the first of its libraries.
 _LIBRARIES = {
@@ -62,7 +62,7 @@ _is_waiting = False
 def install() -> None:
     """Takes this process and its children off line, over a phantom GPU and without `OOMPH_ONLINE`."""
     wait_for_libraries()
-    if _is_waiting and not variables.is_online():
+    if _is_waiting and not online.is_online():
         variables.set_all()
 
 

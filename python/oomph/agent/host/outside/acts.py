@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 from ... import records
 from ...process.failure import guarded
-from .variables import is_online
+from .online import is_online
 
 # The kinds of acts in the records.
 RUN, MESSAGE, UPLOAD, REMOVAL, CHANGE = "run", "message", "upload", "removal", "change"

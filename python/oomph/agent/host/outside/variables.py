@@ -1,11 +1,9 @@
 """Environment variables of the libraries, set in this process for its children, too, against the user's own values."""
 
 import atexit
-import importlib
 import os
 import sys
 
-from ... import wire
 from ...process.failure import guarded
 
 _VALUES = {
@@ -19,16 +17,12 @@ _VALUES = {
 _STORES = ("MLFLOW_TRACKING_URI", "MLFLOW_REGISTRY_URI")
 
 
-def is_online() -> bool:
-    """True if the user lets the program act on the outside."""
-    return os.environ.get(wire.ONLINE) == "1"
-
-
 def set_all() -> None:
     """Sets the variables of all libraries."""
     os.environ.update(_VALUES)
     if any(name in os.environ for name in _STORES):
-        mlflow_runs = importlib.import_module(".mlflow_runs", __package__)
+        from . import mlflow_runs
+
         os.environ.update({name: mlflow_runs.localize(os.environ[name]) for name in _STORES if name in os.environ})
     # Before the import of ClearML: exit handlers run in reverse order, and ClearML's own writes a file.
     atexit.register(_remove_folders, os.getpid())
