@@ -18,7 +18,7 @@ use std::fs;
 use std::io;
 use std::os::unix::ffi::OsStringExt as _;
 use std::os::unix::fs::{FileExt as _, MetadataExt as _, PermissionsExt as _, symlink};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::time::SystemTime;
 
 use nix::unistd::{Whence, lseek};
@@ -121,9 +121,17 @@ fn parse(note: &[u8]) -> Option<(PathBuf, (u64, i128))> {
     Some((PathBuf::from(OsString::from_vec(parts.next()?.to_vec())), (size.try_into().ok()?, modified)))
 }
 
-/// A link's target, as a path.
+/// A link's target, as a path without `..`: the folder of the link may not be there yet.
 fn beside(link: &Path, target: &Path) -> PathBuf {
-    link.parent().unwrap_or(link).join(target)
+    let mut found = link.parent().unwrap_or(link).to_owned();
+    for part in target.components() {
+        match part {
+            Component::ParentDir => drop(found.pop()),
+            Component::CurDir => {}
+            part => found.push(part),
+        }
+    }
+    found
 }
 
 /// True for a path in oomph's own cache of headers.
@@ -231,6 +239,17 @@ fn copy_data(from: &fs::File, to: &fs::File, size: u64) -> io::Result<()> {
 #[expect(clippy::unwrap_used, reason = "tests")]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_target_is_found_from_a_folder_that_is_not_there() {
+        let check = |link, target, expected: &str| {
+            assert_eq!(beside(Path::new(link), Path::new(target)), Path::new(expected), "{link} -> {target}");
+        };
+        check("/hub/model/snapshots/0/config.json", "../../blobs/1", "/hub/model/blobs/1");
+        check("/hub/a", "./b", "/hub/b");
+        check("/hub/a", "/other/b", "/other/b");
+        check("/a", "../../b", "/b");
+    }
 
     #[test]
     fn a_copy_of_a_hollow_file_has_its_holes() {
