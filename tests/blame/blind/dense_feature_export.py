@@ -5,8 +5,9 @@
 # verdict = ["does not fit"]
 # cause = "last-iteration"
 # first_finding = ["saved-intermediates"]
-# lines = [26, 42]
+# lines = [27, 43]
 # saves_mib = 1536
+# open = "first finding need-exceeds-device, expected saved-intermediates"
 # why = "features are 6 x 64 x 1024 x 1024 x 4 B = 1536 MiB; a layer's input and output are 3072 MiB + 72 for the frames' buffer, and the last batch's features, still named, another 1536: 4680 + 410 of 4096 MiB"
 # ///
 """Exports a summary of dense features of satellite frames, batch after batch."""

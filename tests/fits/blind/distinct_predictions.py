@@ -5,6 +5,7 @@
 # truth = "fits"
 # verdict = ["fits"]
 # need_gib = [0.5, 2.6]
+# open = "fits so far, expected fits"
 # why = "scores 16,384 x 1024 x 4 B = 64 MiB, no size depends on them; the check on the host wants at least two distinct predictions"
 # ///
 """Trains a classifier and computes AUC on the host, with the check that the scores are not all equal."""

@@ -6,6 +6,7 @@
 # verdict = ["does not fit"]
 # says = ["full at"]
 # full_at = [9, 13]
+# open = "the first sentence lacks `full at`"
 # why = "the gallery grows by 131,072 x 512 x 4 B = 0.25 GiB a step, and torch.cat holds the old and the new one at once: 5.5 GiB are full at about 2.6 GiB, step 11 of 200"
 # ///
 """Retrieval training that appends the embeddings of each step to one gallery by torch.cat."""

@@ -6,6 +6,7 @@
 # verdict = ["does not fit"]
 # says = ["full at"]
 # full_at = [26, 31]
+# open = "full at 373, expected 26..31"
 # why = "each chunk of 64 tokens adds 16 layers x 2 x 32 x 16 x 64 x 64 x 4 B = 0.25 GiB; 7.3 GiB are full at about chunk 30 of 256"
 # ///
 """Reads a long document chunk by chunk with a key-value cache that keeps all of it."""

@@ -6,6 +6,7 @@
 # verdict = ["does not fit"]
 # says = ["full at"]
 # full_at = [12, 15]
+# open = "full at 11, expected 12..15"
 # why = "a hook keeps 8 x 16 x 1024 x 1024 x 4 B = 0.5 GiB of attention weights at every step, by step number; 1,000 steps"
 # ///
 """A debugging hook stores attention maps by step and is never taken off."""

@@ -4,8 +4,9 @@
 # kind = 12
 # truth = "does not fit"
 # verdict = ["does not fit", "fits so far"]
-# lines = [49, 50]
+# lines = [50, 51]
 # need_gib = [24, 60]
+# open = "line 24, expected 46 or 47"
 # why = "256 samples of 511 or 512 tokens (the end has 1 in 16,384 a token): 256 x 512 x 16,384 x 4 B = 8 GiB of logits at once"
 # ///
 """Expert iteration: samples until the end token or 512 tokens, keeps the samples up to the longest, and trains on them."""

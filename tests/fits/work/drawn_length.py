@@ -5,6 +5,7 @@
 # truth = "does not fit"
 # verdict = ["does not fit", "fits so far"]
 # need_gib = [12, 18]
+# open = "needs 20.12 GiB, expected 12..18"
 # why = "the length is drawn on the GPU from 3,072 to 4,096: logits 16 x 3072 x 16384 x 4 B = 3 GiB at least, log_softmax as much, its gradients too"
 # ///
 """Curriculum without order: every step draws its sequence length on the GPU."""

@@ -5,6 +5,7 @@
 # truth = "fits"
 # verdict = ["fits"]
 # need_gib = [4.3, 5.4]
+# open = "does not fit, expected fits"
 # why = "logits 8 x 1024 x 1024 x 64 x 4 B = 2 GiB and their gradient 2 GiB; 2 % of the pixels are valid (0.04 GiB a copy), half of them would add 3 GiB"
 # ///
 """Sparse depth supervision: the loss is taken where the LiDAR hit, 2 % of the pixels; the mask comes with the data."""
