@@ -16,6 +16,8 @@ sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 import suite
 
 PYTHON = suite.ROOT / "python"
+# Of the tests, and one of each file.
+SHARE = 0.3
 
 
 def main() -> int:
@@ -27,7 +29,7 @@ def main() -> int:
     os.environ["OOMPH_TEST_PHANTOM"] = paths.strip().split(":")[0]
     os.chdir(suite.ROOT)
     found = unittest.defaultTestLoader.discover(str(PYTHON / "tests"), top_level_dir=str(PYTHON))
-    cases = [suite.Case(name, partial(check, tests)) for name, tests in by_name(found).items()]
+    cases = [suite.Case(name, partial(check, tests), group=name.partition(".")[0], share=SHARE) for name, tests in by_name(found).items()]
     return suite.run("agent", cases, arguments)
 
 

@@ -28,7 +28,7 @@ from cases import CASES, PORT, Case
 HERE = Path(__file__).resolve().parent
 GPU = "rtx-4090"
 SECONDS = 900
-SHARE = 0.3
+SHARE = 0.15
 LIBRARIES = ("libcudart.so.13", "libcublas.so.13")
 
 

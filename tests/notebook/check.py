@@ -21,6 +21,7 @@ import terminal
 from kernel import MACHINE, Kernel, install
 
 HALVES = "work", "blind"
+SHARE = 0.3
 # The outputs and `_`. A session may have names of its own for builtins.
 SEEN = "[*Out], __import__('builtins').id(get_ipython().user_ns.get('_'))"
 ROW = re.compile(r"(\S+) (variable|output|traceback|cycle|module|thread|graph|workspace|other) (\S+) (\S+)")
@@ -34,7 +35,9 @@ def main() -> int:
     arguments = parser.parse_args()
     with install(arguments.oomph.absolute()) as package:
         programs = [path for half in HALVES for path in sorted(HERE.glob(f"{half}/*.py")) if arguments.half in (None, half)]
-        cases = [suite.Case(f"{path.parent.name}/{path.stem}", partial(judge, package, path, arguments.real)) for path in programs]
+        group = "" if arguments.real else "programs"
+        bodies = {f"{path.parent.name}/{path.stem}": partial(judge, package, path, arguments.real) for path in programs}
+        cases = [suite.Case(name, body, group=group, share=SHARE) for name, body in bodies.items()]
         if arguments.half is None and not arguments.real:
             cases += terminal.list_cases(package)
         return suite.run("notebook", cases, arguments)

@@ -12,7 +12,6 @@ import hashlib
 import importlib
 import json
 import os
-import re
 import subprocess
 import sys
 import tempfile
@@ -30,6 +29,8 @@ from forks import Forks
 HERE = Path(__file__).resolve().parent
 # More seconds than any program takes, unless the machine is very busy.
 PATIENCE = 900
+# Of the cases, and one of each remedy.
+SHARE = 0.3
 
 
 class Checker:
@@ -154,13 +155,6 @@ def cases() -> list[Case]:
     return [case for path in sorted(HERE.glob("cases_*.py")) for case in importlib.import_module(path.stem).CASES]
 
 
-def kind_of(case: Case) -> tuple:
-    """Cases of a kind have the same remedy with the same settings, apart from numbers, and the same end: each run has one of
-    each kind.
-    """
-    return re.sub(r"=\d+", "", case.remedy), bool(case.by_hand), case.verdict, case.needs, case.lacks
-
-
 def outcome_of(checker: Checker, case: Case) -> str:
     """The text to show for a case."""
     python = checker.python_for(case)
@@ -182,7 +176,7 @@ def main() -> int:
         oomph = arguments.oomph.absolute()
         with Forks(oomph, pythons[0], plain_environment() | {"OOMPH_CACHE_DIR": f"{folder}/cache"}) as forks:
             checker = Checker(oomph, pythons, Path(folder), forks)
-            rows = [suite.Case(case.name, partial(outcome_of, checker, case), group=str(kind_of(case))) for case in cases()]
+            rows = [suite.Case(case.name, partial(outcome_of, checker, case), group=case.remedy.partition(":")[0], share=SHARE) for case in cases()]
             return suite.run("remedies", rows, arguments, f"{'remedy, program':58}{'as it is':>16}{'with it':>16}")
 
 

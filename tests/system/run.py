@@ -48,8 +48,7 @@ from harness import Case, Workshop
 THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "bad_places": bad_places, "bad_programs": bad_programs, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "explain_output": explain_output, "faults": faults, "tune": tune, "fit": fit, "kept": kept, "lint": lint, "lint_fixes": lint_fixes, "needs": needs, "later": later, "leftovers": leftovers, "streams": streams, "known": known, "processes": processes, "shared": shared, "so_far": so_far, "stopped": stopped, "others": others, "signals": signals, "surroundings": surroundings}
 
 
-# Four weeks of runs have them all.
-SHARE = 0.25
+SHARE = 0.15
 
 
 def main() -> int:
