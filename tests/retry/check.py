@@ -27,7 +27,7 @@ PATIENCE = 1200
 # The watchdog has so many seconds.
 PATIENCE_AFTER_END = 60
 # The share of the runs in `make test`.
-SHARE = 0.3
+SHARE = 0.1
 
 
 @dataclass(frozen=True)
