@@ -5,6 +5,7 @@
 # written = 7
 # removed = 6
 # folders_made = 0
+# open_functions = "the changes are undone; files of children are counted more than once"
 # why = "each of six .todo becomes a .done with its square, and spawned.txt"
 # ///
 """Processes take jobs by renaming files: three forked, one spawned."""

@@ -2,6 +2,7 @@
 # run = "check"
 # vram = "24GiB"
 # verdict = ["fits", "fits so far"]
+# open_functions = "two folders that change places are refused, as by a file system without exchanges"
 # why = "files and folders change places; the counts of moved folders are not stated"
 # ///
 """Moves files and folders across folders, over each other, and out of its folder; swaps two folders in one call."""
