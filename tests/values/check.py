@@ -52,7 +52,7 @@ KNOWN = frozenset(
 REFUSED = ("not supported", "too many CPU scalars")
 # Cases in one process.
 CHUNK = 30
-SEEDS = 50
+SEEDS = 20
 PROGRAMS_OF_A_SEED = 200
 # Of the seeds.
 SHARE = 0.02
