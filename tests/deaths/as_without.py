@@ -1,5 +1,6 @@
 """Programs under `oomph run` beside the same programs without: modules, signals, descriptors, folders, disks."""
 
+import ctypes
 import json
 import os
 import re
@@ -35,6 +36,8 @@ for _ in range(5):
     optimizer.step()
 print(json.dumps(dict(look(), modules=sorted(it for it in sys.modules if "oomph" not in it), path=list(sys.path), finders=len(sys.meta_path))))
 """
+# rt_sigaction(2) on x86-64, and the signals that glibc keeps for itself: sigaction(3) refuses them.
+RT_SIGACTION, INTERNAL_SIGNALS = 13, (32, 33)
 # The variables that lead children of the program to the agent.
 VARIABLES = {"OOMPH_RUN", "PYTHONPATH"}
 
@@ -54,6 +57,26 @@ def see_nothing(oomph: Path) -> str:
             different["modules"] = sorted(set(before["modules"]) ^ set(now["modules"]))
         assert not different, f"{moment}: {different}"
     return f"{len(within[0]['modules'])} modules before torch"
+
+
+def keep_ignored_signals(oomph: Path) -> str:
+    """A program keeps the ignored signals of its parent, those of glibc included"""
+    program = [sys.executable, "-c", "print(*(line.split()[1] for line in open('/proc/self/status') if line.startswith('SigIgn')))"]
+    seen = [
+        subprocess.run(list(map(str, [*before, *program])), capture_output=True, text=True, timeout=PATIENCE, preexec_fn=_ignore_internal_signals)
+        for before in ([], [oomph, "run", "--"])
+    ]
+    masks = [int(done.stdout, 16) for done in seen]
+    assert all(masks[0] >> number - 1 & 1 for number in INTERNAL_SIGNALS), f"{masks[0]:x} without oomph"
+    assert masks[0] == masks[1], f"{masks[1]:x} ignored, {masks[0]:x} without oomph"
+    return f"{masks[1]:x}"
+
+
+def _ignore_internal_signals() -> None:
+    """The kernel's `struct sigaction` with `SIG_IGN`: handler, flags, restorer, mask."""
+    action = (ctypes.c_ulong * 4)(1, 0, 0, 0)
+    for number in INTERNAL_SIGNALS:
+        assert ctypes.CDLL(None).syscall(RT_SIGACTION, number, action, None, 8) == 0
 
 
 def run_without_folder(oomph: Path) -> str:
@@ -180,4 +203,4 @@ def on_phantom(oomph: Path, command: list) -> list:
     return [oomph, "phantom", "--gpu", "rtx-3060", "--", *command]
 
 
-BODIES = [see_nothing, run_without_folder, lose_folder, share_small_disk, lose_disk, become_daemon, lose_oomph]
+BODIES = [see_nothing, keep_ignored_signals, run_without_folder, lose_folder, share_small_disk, lose_disk, become_daemon, lose_oomph]
