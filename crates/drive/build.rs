@@ -1,8 +1,8 @@
 //! Builds the libraries of the phantom and the recorder, gathers the agent's files, and compresses all of them for the binary to carry.
 //!
-//! Cargo cannot depend on a cdylib as an artefact, so this script builds the libraries with a second Cargo and a target folder of its own (the
-//! first Cargo holds the lock on the usual folder): optimised for a release, and with the quick profile of `make demo` for all else. A linker named in the environment
-//! (`CARGO_TARGET_…_LINKER`, as `make wheel` sets for an older glibc) links them as well.
+//! Cargo cannot depend on a cdylib as an artefact, so this script builds the libraries with a second Cargo and a target folder of its own: the
+//! first Cargo holds the lock on the usual folder. They are optimised for a release, and have the quick profile of `make demo` for all else. A
+//! linker named in the environment (`CARGO_TARGET_…_LINKER`, as `make wheel` sets for an older glibc) links them as well.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
