@@ -26,8 +26,8 @@ use crate::exit::ExitStatus;
 use crate::gpu_choice::{self, GpuChoice};
 use crate::{lint_links, output, program};
 
-/// The most steps after the third, for a program that has more to show and takes little time.
-const MORE_STEPS: u32 = 47;
+/// The most steps after the third, for a program that takes little time: no recording becomes larger than this makes it.
+const MORE_STEPS: u32 = 20_000;
 
 /// The longest run that is repeated with another share of selected elements.
 const LONGEST_REPEATED: Duration = Duration::from_mins(2);

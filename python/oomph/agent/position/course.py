@@ -1,12 +1,14 @@
 """Decides after each optimizer step whether the program has shown enough, and notes what it still had before it.
 
 The requested number of steps is made in any case. After them the program is stopped if nothing is to come that did not run (Note [Ahead]
-in `ahead.look`) and the last steps left the same memory and the same peak. Else it goes on for some steps, as long as a step takes little
-time: a small program is better run than guessed at.
+in `ahead.look`) and the last steps left the same memory and the same peak. Else it goes on, as long as a step takes little time: until the
+program ends, until what grows stops growing or fills the device, or until the steps took too long together. A program of very small steps
+goes on for some seconds in any case: what was run is evidence, and what was read from sources is none.
 """
 
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass
 from types import FrameType
 
 import torch
@@ -17,12 +19,23 @@ from ..ahead.look import look
 from ..process import frames, syntax
 from ..process.failure import guarded
 
-# What a step may cost, and all steps after the requested ones, in allocations and frees: they are the same on every machine. 10,000 take
-# about a second.
-_STEP_EVENTS = 5_000
-_ALL_EVENTS = 100_000
-# A bound on what the host computes meanwhile, in seconds of processor time: a wait for other programs does not count.
-_ALL_SECONDS = 10.0
+
+
+@dataclass(frozen=True)
+class _Allowance:
+    """What steps after the requested ones may cost."""
+
+    # Allocations and frees of a step, and of all steps: they are the same on every machine. 10,000 take about a second.
+    step_events: int
+    all_events: int
+    # What the host computes meanwhile, in seconds of processor time: a wait for other programs does not count.
+    all_seconds: float
+
+
+# For a program with more to show.
+_OPEN = _Allowance(step_events=5_000, all_events=400_000, all_seconds=20.0)
+# For a program that seems to repeat itself.
+_SETTLED = _Allowance(step_events=500, all_events=100_000, all_seconds=5.0)
 
 
 class Course:
@@ -54,13 +67,13 @@ class Course:
         """True if the program is to be stopped; `fewest`: the steps of the optimizer that made the fewest."""
         if self.wanted == 0 or fewest < self.wanted:
             return False
-        is_last = fewest >= self.wanted + self.more or not self._is_cheap() or _has_ranks()
+        is_last = fewest >= self.wanted + self.more or not self._is_within(_OPEN) or _has_ranks()
         if self.looks and (fewest >= self._look_at or is_last):
             self._look_at = 2 * fewest
             self._ahead, self._steps = self._look(frame, fewest), fewest
             # A call behind the one that is running, on the same line, did not run with it.
             self._running = {(file, line) for _, file, line in frames.stack(frame)}
-        return is_last or (self._repeats() and self._ahead is not None and not self._ahead.items)
+        return is_last or (self._is_settled() and not self._is_within(_SETTLED))
 
     def list_records(self) -> Iterator[dict]:
         """The records of what was to come, where the program was stopped after its steps."""
@@ -75,16 +88,18 @@ class Course:
     def _look(self, frame: FrameType | None, steps: int) -> Ahead:
         return look(frame, steps)
 
-    def _repeats(self) -> bool:
-        return len(self._bytes) > 1 and self._bytes[-1] == self._bytes[-2]
+    def _is_settled(self) -> bool:
+        """True if the last two steps were alike and nothing else is ahead."""
+        repeats = len(self._bytes) > 1 and self._bytes[-1] == self._bytes[-2]
+        return repeats and self._ahead is not None and not self._ahead.items
 
-    def _is_cheap(self) -> bool:
+    def _is_within(self, allowed: _Allowance) -> bool:
         events, seconds = self._events, self._seconds
         if len(events) < 2:
             return False
         start = min(self.wanted, len(events)) - 1
-        is_short = events[-1] - events[-2] <= _STEP_EVENTS
-        return is_short and events[-1] - events[start] <= _ALL_EVENTS and seconds[-1] - seconds[start] <= _ALL_SECONDS
+        is_short = events[-1] - events[-2] <= allowed.step_events
+        return is_short and events[-1] - events[start] <= allowed.all_events and seconds[-1] - seconds[start] <= allowed.all_seconds
 
 
 def _has_ranks() -> bool:
