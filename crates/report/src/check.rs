@@ -189,9 +189,13 @@ pub enum Condition {
         /// The line that made the optimizer.
         location: Option<Location>,
     },
-    /// The memory grows, and the loop's end is not known.
+    /// The memory grows, and was not seen to fill the device.
     Growing {
-        /// The step in which the device would be full.
+        /// The bytes that a step leaves.
+        bytes_per_step: Bytes,
+        /// The line that allocates the most of them.
+        location: Option<Location>,
+        /// The step in which the device is full, if the growth goes on.
         full_at: Option<u32>,
     },
     /// The peak rose in the last step.
@@ -445,10 +449,17 @@ pub struct Keeper {
 impl Growth {
     /// No program takes as many iterations.
     const LATEST: u32 = 100_000;
+    /// Losses and metrics of a step are less: 1 MiB.
+    const NOTABLE: Bytes = Bytes::from_mib(1);
 
     /// Returns the name of an iteration: `step` or `pass`.
     pub fn unit(&self) -> &'static str {
         if self.loop_at.is_some() { "pass" } else { "step" }
+    }
+
+    /// True if an iteration leaves so much that a reader wants to know, whether or not it ever fills the device.
+    pub fn is_notable(&self) -> bool {
+        !self.is_harmless() || self.bytes_per_iteration >= Growth::NOTABLE
     }
 
     /// True if the device is full so late that no program gets there.

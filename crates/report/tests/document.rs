@@ -104,7 +104,11 @@ impl Draw {
                 stopped: self.maybe(self.text()),
                 conditions: vec![
                     Condition::NotRun { what: self.text(), location: self.maybe(self.location()) },
-                    Condition::Growing { full_at: self.maybe(self.number) },
+                    Condition::Growing {
+                        bytes_per_step: Bytes(self.bytes),
+                        location: self.maybe(self.location()),
+                        full_at: self.maybe(self.number),
+                    },
                     Condition::Untrained { bytes: Bytes(self.bytes) },
                     Condition::Rising,
                 ],

@@ -357,8 +357,16 @@ fn each_condition_has_words_in_the_headline() {
         ),
         (vec![Condition::NoStep { location: Some(at(7)) }], "no optimizer step trained a parameter (train.py:7)"),
         (
-            vec![Condition::Growing { full_at: Some(9) }],
-            "its memory grows with each step, and fills the device at step 9",
+            vec![Condition::Growing {
+                bytes_per_step: Bytes::from_mib(20),
+                location: Some(at(41)),
+                full_at: Some(1180),
+            }],
+            "it grows 20.00 MiB a step (train.py:41): full at step 1,180 if that goes on",
+        ),
+        (
+            vec![Condition::Growing { bytes_per_step: Bytes::from_mib(20), location: None, full_at: None }],
+            "it grows 20.00 MiB a step",
         ),
         (vec![Condition::Rising], "its peak still rose in the last step"),
         (

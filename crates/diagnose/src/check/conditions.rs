@@ -4,7 +4,8 @@
 //! A program *fits* if it ran to its end, or if its repetition is proven: the agent found nothing ahead that did not run (Note `[Ahead]` in
 //! `python/oomph/agent/ahead/look.py`), the peak of the last two steps is the same, each parameter that an optimizer holds was trained,
 //! the memory does not grow until the device is full, and no size was assumed. Each exception is a condition, and with one the program
-//! *fits so far*.
+//! *fits so far*. Growth that was not seen to fill the device is such a condition, and no refusal: a ring buffer of 60 samples, a cache with a
+//! limit and a list that is cleared every hundred steps grow as evenly as a leak, until they stop.
 
 use report::{Condition, Growth, Location};
 use trace::run::{AheadRecord, EndReason, ValueShapeRecord};
@@ -24,22 +25,28 @@ pub(super) fn list_conditions(case: &Case, spare: Bytes, growth: Option<&Growth>
     let ahead = processes().flat_map(without_run).map(of_ahead);
     let unread = processes().any(|process| is_stopped(process) && process.course.is_none());
     let rising = processes().find_map(|process| rise(process, spare));
-    let grows = growth.filter(|growth| total_steps(case).is_none() && !growth.is_harmless());
+    let grows = growth.filter(|growth| fills_in_time(case, growth));
     let mut conditions: Vec<Condition> = ahead.collect();
     conditions.extend(unread.then_some(Condition::LaterSteps));
     conditions.extend(is_only_first_step(case).then_some(Condition::OptimizerState));
     conditions.extend(untrained(case, spare));
-    conditions.extend(grows.map(|growth| Condition::Growing { full_at: growth.full_at }));
+    conditions.extend(grows.map(|growth| Condition::Growing {
+        bytes_per_step: growth.bytes_per_iteration,
+        location: growth.location.clone(),
+        full_at: growth.full_at,
+    }));
     conditions.extend(rising.filter(|_| grows.is_none()));
     conditions.extend(list_assumed(case));
     conditions.extend(list_reads(case));
     without_repeats(conditions)
 }
 
-/// Returns the steps of the loop that grows, if the device is full before the last; `None` without a known end.
-pub(super) fn fills_before_end(case: &Case, growth: &Growth) -> Option<u64> {
-    let total = total_steps(case)?;
-    growth.full_at.filter(|step| u64::from(*step) <= total).map(|_| total)
+/// True if the memory fills the device before the loop ends, should it go on growing: within a known number of steps, else before
+/// [`Growth::LATEST`]. A program that made all of its steps has shown that it does not.
+fn fills_in_time(case: &Case, growth: &Growth) -> bool {
+    let is_open = case.limited.processes.iter().any(is_stopped);
+    let in_time = |step: u32| total_steps(case).map_or(!growth.is_harmless(), |total| u64::from(step) <= total);
+    is_open && growth.full_at.is_some_and(in_time)
 }
 
 /// Returns the number of steps until the loop around them ends, if it is known.

@@ -1,38 +1,23 @@
-//! Verdicts on the steps after those that were run: memory that grows until the loop ends, and the optimizer's state that the first step leaves
-//! to the second.
+//! The verdict on the step after the only one that was run: the optimizer's state, which the first step leaves to the second.
+//!
+//! Growth is no part of it: memory that was not seen to fill the device may stop growing (Note [Fits so far] in `conditions.rs`).
 
-use report::{Contents, Growth, Need, Usage};
-use trace::{Bytes, EventIndex, Process};
+use report::{Contents, Need, Usage};
+use trace::{Bytes, EventIndex};
 
 use super::case::Case;
-use super::conditions::fills_before_end;
 use super::verdict::Decision;
 use crate::measure::view::View;
 
-/// Returns the decision with the steps to come, and their need; both are unchanged if nothing is foreseen.
-pub(super) fn foresee(
-    case: &Case,
-    view: &View,
-    decision: &Decision,
-    growth: Option<&Growth>,
-    need: Need,
-) -> (Decision, Need) {
+/// Returns the decision with the step to come, and its need; both are unchanged if nothing is foreseen.
+pub(super) fn foresee(case: &Case, view: &View, decision: &Decision, need: Need) -> (Decision, Need) {
     if !matches!(decision, Decision::Fits { search: None, .. }) {
         return (decision.clone(), need);
     }
-    let grown = growth.and_then(|growth| grow(case, growth, &need));
-    match grown.or_else(|| add_state(case, view, decision, &need)) {
+    match add_state(case, view, decision, &need) {
         Some(need) => (Decision::Oom, need),
         None => (decision.clone(), need),
     }
-}
-
-/// Returns the need at the end of the loop, if growth fills the device before.
-fn grow(case: &Case, growth: &Growth, need: &Need) -> Option<Need> {
-    let total = fills_before_end(case, growth)?;
-    let done = case.limited.processes.iter().map(Process::step_count).max().unwrap_or_default();
-    let steps = total.saturating_sub(u64::from(done));
-    Some(with_more(need, Bytes(growth.bytes_per_iteration.0.saturating_mul(steps))))
 }
 
 /// Returns the need of a second step, if the optimizer's state on top of the first step's peak does not fit: a program that ended after one

@@ -1,7 +1,8 @@
 //! The figures of the report.
 
 use report::{Breakdown, Growth, Keeper, Need, Oom, Peak, Place, Rank, Site, Usage, ValueShape, Verdict};
-use trace::{Bytes, Moment, Peak as Highest};
+use trace::run::EndReason;
+use trace::{Bytes, Moment, Peak as Highest, Process};
 
 use super::case::Case;
 use super::conditions::total_steps;
@@ -70,7 +71,7 @@ impl Measured {
         let passes = oom.as_ref().filter(|_| steps.is_none()).and_then(|oom| find_growing_loop(case, view, oom));
         let growth = steps.or_else(|| passes.as_ref().map(|passes| of_passes(case, view, passes)));
         let growth = growth.map(|growth| Growth { keeper: find_keeper_of(view, passes.as_ref()), ..growth });
-        let (decision, need) = foresee(case, view, decision, growth.as_ref(), need);
+        let (decision, need) = foresee(case, view, decision, need);
         Measured {
             verdict: decision.with_figures(case, held, need.usage.device_bytes, growth.as_ref()),
             growth,
@@ -126,10 +127,20 @@ fn find_keeper_of(view: &View, passes: Option<&PassGrowth>) -> Option<Keeper> {
     }
 }
 
-/// Returns `growth` with the end of the loop, and with the step of the out-of-memory error, if one was raised.
+/// Returns `growth` with the end of the loop, and with the step of the out-of-memory error, if one was raised. A device that would be full
+/// after the last step is never full.
 fn with_end(case: &Case, growth: Growth, oom: Option<&Oom>) -> Growth {
     let ran_out_at = oom.and_then(|oom| oom.place.step);
-    Growth { of_iterations: total_steps(case), full_at: ran_out_at.or(growth.full_at), ..growth }
+    let last = total_steps(case).or_else(|| last_step_of_ended(case));
+    let full_at = growth.full_at.filter(|step| last.is_none_or(|last| u64::from(*step) <= last));
+    Growth { of_iterations: last, full_at: ran_out_at.or(full_at), ..growth }
+}
+
+/// The steps of a program that ended by itself.
+fn last_step_of_ended(case: &Case) -> Option<u64> {
+    let has_ended = |process: &Process| process.end.as_ref().is_some_and(|end| end.reason == EndReason::Exit);
+    let ended = case.limited.processes.iter().filter(|process| has_ended(process));
+    ended.map(|process| u64::from(process.step_count())).max()
 }
 
 /// Returns the usage with the peak of the trace, if the counters were never written.

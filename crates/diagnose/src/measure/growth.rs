@@ -10,6 +10,9 @@ use super::iterations::Iterations;
 use super::life::Life;
 use super::view::View;
 
+/// The rises in each half of the steps of memory that does not rise with every step.
+const LEAST_RISES: usize = 2;
+
 /// The allocations of a line that outlived the step.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Survivors {
@@ -45,8 +48,8 @@ impl Survivors {
 /// Tensors that replace the previous step's tensors are no growth, even if each batch is longer than the last.
 pub(crate) fn find_step_growth(view: &View, peak: &Peak, usable: Bytes) -> Option<Growth> {
     let after = allocated_after_steps(view);
-    let (first_iteration, rises) = steady_rises(&after)?;
-    let bytes_per_iteration = Bytes::median(rises)?;
+    let steady = steady_rises(&after).and_then(|(first, rises)| Some((first, Bytes::median(rises)?)));
+    let (first_iteration, bytes_per_iteration) = steady.or_else(|| rare_rises(&after))?;
     if outliving(view).next().is_none() && !view.trace.events.is_empty() {
         return None;
     }
@@ -83,6 +86,25 @@ fn steady_rises(after: &[(u32, Bytes)]) -> Option<(u32, Vec<Bytes>)> {
     steady.then_some((first, rises))
 }
 
+/// Returns the first step after the first rise, and the mean rise of a step, of memory that rises in some of the steps and never falls, as by
+/// every hundredth output that is kept: at least two rises in each half of the steps. A buffer that has filled rises no more.
+fn rare_rises(after: &[(u32, Bytes)]) -> Option<(u32, Bytes)> {
+    let warm = after.get(1..)?;
+    let (half, last) = (warm.get(warm.len() / 2)?.0, warm.last()?);
+    let mut rises: Vec<u32> = Vec::new();
+    for pair in warm.windows(2) {
+        let ((_, before), (step, now)) = (pair[0], pair[1]);
+        if now < before {
+            return None;
+        }
+        rises.extend((now > before).then_some(step));
+    }
+    let late = rises.iter().filter(|step| **step > half).count();
+    let is_spread = late >= LEAST_RISES && rises.len() - late >= LEAST_RISES;
+    let first = warm.first().filter(|_| is_spread)?;
+    Some((*rises.first()?, rise(*first, *last)?))
+}
+
 /// The rise of a step between two records; `None` for two records of one step.
 fn rise((step, bytes): (u32, Bytes), (later, more): (u32, Bytes)) -> Option<Bytes> {
     let steps = later.checked_sub(step)?;
@@ -99,6 +121,13 @@ fn full_at(view: &View, peak: &Peak, usable: Bytes, rise: Bytes) -> Option<u32> 
 
 fn last_step(view: &View) -> Option<u32> {
     allocated_after_steps(view).last().map(|(step, _)| *step)
+}
+
+fn last_rising_step(view: &View) -> Option<u32> {
+    let after = allocated_after_steps(view);
+    let (_, before_last) = after.split_last()?;
+    let rising = before_last.windows(2).rev().find(|pair| pair[1].1 > pair[0].1)?;
+    Some(rising[1].0)
 }
 
 /// Returns the survivors of one step that were alive at the end of the next step, by the user's line, most bytes
@@ -132,9 +161,10 @@ pub(crate) fn list_kept(view: &View, survivors: &[Survivors]) -> Vec<(LifetimeId
 
 /// Returns the allocations of one step that were alive at the end of the next step.
 ///
-/// The step is the last step that a whole step follows. Persistent categories are excluded.
+/// The step is the last one after which more was allocated than before, and which a whole step follows; without such a step, the last but one.
+/// Persistent categories are excluded.
 fn outliving<'a>(view: &'a View) -> impl Iterator<Item = &'a Lifetime> {
-    let step = last_step(view).and_then(|last| last.checked_sub(1));
+    let step = last_rising_step(view).or_else(|| last_step(view)?.checked_sub(1));
     let after = step.map(|step| view.trace.first_event(|mark| mark.step > step + 1));
     let all = view.trace.history.lifetimes().iter().zip(&view.contents);
     all.filter_map(move |(life, contents)| {
@@ -188,6 +218,22 @@ mod tests {
         for (after, expected) in cases {
             assert_eq!(rises(after), expected, "{after:?}");
         }
+    }
+
+    #[test]
+    fn rises_in_some_steps_are_growth_until_they_stop() {
+        let every = |steps: u32, apart: u32, until: u32| -> Vec<(u32, Bytes)> {
+            (1..=steps).map(|step| (step, Bytes(u64::from(step.min(until) / apart) * 100))).collect()
+        };
+        // From step 2 to the last: 40 rises of 100 in 398 steps, 5 in 48.
+        assert_eq!(rare_rises(&every(400, 10, 400)), Some((10, Bytes(40 * 100 / 398))));
+        assert_eq!(rare_rises(&every(50, 10, 50)), Some((10, Bytes(5 * 100 / 48))));
+        // One rise in the second half; a buffer that is full; a fall.
+        assert_eq!(rare_rises(&every(39, 10, 39)), None);
+        assert_eq!(rare_rises(&every(400, 10, 100)), None);
+        let mut falls = every(400, 10, 400);
+        falls[399].1 = Bytes(100);
+        assert_eq!(rare_rises(&falls), None);
     }
 
     #[test]

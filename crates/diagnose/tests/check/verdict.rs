@@ -167,7 +167,7 @@ fn the_state_of_the_optimizer_comes_on_top_of_the_first_step() {
 }
 
 #[test]
-fn growth_that_fills_the_device_before_the_loop_ends_does_not_fit() {
+fn growth_that_was_not_seen_to_fill_the_device_is_a_condition() {
     // Each step keeps 100 MiB of 1,000: the eleventh is refused.
     let verdict = |total_steps: Option<u64>| {
         let mut program = Program::new();
@@ -182,11 +182,18 @@ fn growth_that_fills_the_device_before_the_loop_ends_does_not_fit() {
     let report = verdict(Some(20));
     let growth = report.growth.clone().unwrap();
     assert_eq!((growth.full_at, growth.of_iterations), (Some(11), Some(20)));
-    // 20 x 100 MiB and the context, of 1 GiB.
-    assert_eq!(report.verdict, Verdict::Oom { spare_bytes: -i64::try_from(1000 * MIB).unwrap(), assumed: Vec::new() });
-    assert!(matches!(verdict(Some(6)).verdict, Verdict::Fits { .. }));
-    let Verdict::FitsSoFar { conditions, .. } = verdict(None).verdict else { panic!("the loop's end is not known") };
-    assert_eq!(conditions, [Condition::Growing { full_at: Some(11) }]);
+    for total_steps in [Some(20), None] {
+        let Verdict::FitsSoFar { conditions, .. } = verdict(total_steps).verdict else { panic!("{total_steps:?}") };
+        let grows = Condition::Growing {
+            bytes_per_step: Bytes(100 * MIB),
+            location: growth.location.clone(),
+            full_at: Some(11),
+        };
+        assert_eq!(conditions, [grows], "{total_steps:?}");
+    }
+    let in_time = verdict(Some(6));
+    assert!(matches!(in_time.verdict, Verdict::Fits { .. }));
+    assert_eq!(in_time.growth.unwrap().full_at, None);
 }
 
 /// The conditions of a program that was stopped after steps with these peaks, with what the agent recorded as ahead.

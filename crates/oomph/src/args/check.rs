@@ -23,8 +23,8 @@ Examples:
   oomph check --world-size 64 --rank first,last -- torchrun --nproc-per-node 8 train.py
   oomph check -- python -m package.train --epochs 1
 
-The program runs unchanged, with real PyTorch, to the end of the third optimizer step (--steps). It goes on for at most
-47 steps more where they are short and there is more to see: a branch that did not run, a size that changes, a peak that rises.
+The program runs unchanged, with real PyTorch, to the end of the third optimizer step (--steps). It goes on for
+some seconds where steps are short, and longer while there is more to see: a branch that did not run, a size that changes, memory that grows.
 `fits` is said of a program that ran to its end or whose steps repeat; `fits so far` names what was not run or was assumed.
 Exit status: 0 it fits, or fits so far (1 with --strict); 1 it does not fit; 2 oomph could not tell;
 after a signal 128 and its number, with a report of what was seen.";

@@ -1,6 +1,6 @@
 //! The conditions of a program that fits so far, as the end of its sentence.
 
-use super::layout::line_of;
+use super::layout::{grouped, line_of};
 use crate::check::Condition;
 use crate::finding::Location;
 use crate::words::count;
@@ -57,10 +57,10 @@ fn phrase_of<'a>(condition: &'a Condition, folder: &str) -> Phrase<'a> {
         Condition::NoStep { location } => {
             Phrase::Alone(format!("no optimizer step trained a parameter{}", at(location)))
         }
-        Condition::Growing { full_at: Some(step) } => {
-            Phrase::Alone(format!("its memory grows with each step, and fills the device at step {step}"))
+        Condition::Growing { bytes_per_step, location, full_at } => {
+            let full = full_at.map(|step| format!(": full at step {} if that goes on", grouped(u64::from(step))));
+            Phrase::Alone(format!("it grows {bytes_per_step} a step{}{}", at(location), full.unwrap_or_default()))
         }
-        Condition::Growing { full_at: None } => Phrase::Alone("its memory grows with each step".to_owned()),
         Condition::Rising => Phrase::Alone("its peak still rose in the last step".to_owned()),
         Condition::Assumed { fraction, location } => Phrase::Assumed(*fraction, location.as_ref()),
         Condition::Read { location } => Phrase::Read(location.as_ref()),

@@ -7,7 +7,7 @@ cost nothing. The operators here preserve holes, as `cp --sparse` does with file
 copied. Nothing is assumed: the results equal those of the original kernels, to the bit.
 
 Unused values would still cost memory and time. They are never written: samplers leave holes (`initializers`), as do the weights of a
-checkpoint (`checkpoints.unread`).
+checkpoint (`checkpoints.unread`). Where the program decides by them, they are written first: Note [Latent values] in `latent`.
 
 Arithmetic is not among the operators: the program's computations on the host are performed.
 """
@@ -20,6 +20,7 @@ import torch
 
 from ..overrides import Original, Overrides
 from ..phantom import Phantom
+from .latent import Latent
 
 # Below, an operator takes well under a millisecond, and the memory is not ours.
 LARGE_BYTES = 1 << 20
@@ -30,8 +31,9 @@ _MOST_PARTS = 64
 class Holes:
     """Operators on the host that preserve holes."""
 
-    def __init__(self, phantom: Phantom) -> None:
+    def __init__(self, phantom: Phantom, latent: Latent | None = None) -> None:
         self.phantom = phantom
+        self._latent = latent
 
     def install(self, overrides: Overrides) -> None:
         """Replaces the operators' kernels for the CPU."""
@@ -70,13 +72,24 @@ class Holes:
     def _copy(self, original: Original, into, source, non_blocking=False):
         if not is_large(into) or not is_large(source) or not is_dense(into) or not _are_alike_and_apart(into, source):
             return original(into, source, non_blocking)
-        if self.is_hole(source):
+        if self._inherits(into, source) or self.is_hole(source):
             self.empty(into)
         elif into.is_contiguous() and source.is_contiguous():
             self._copy_parts(original, into.view(-1), source.view(-1))
         else:
             original(into, source, non_blocking)
         return into
+
+    def _inherits(self, into, source) -> bool:
+        """True if the values of `source` are still unwritten, and `into` may stay so, too. Numbers that become whole ones are lengths or
+        indices: they are written first.
+        """
+        if self._latent is None or not self._latent.has(source):
+            return False
+        if into.dtype.is_floating_point:
+            return self._latent.inherit(into, source)
+        self._latent.write(source)
+        return False
 
     def _copy_parts(self, original: Original, into, source) -> None:
         """Copies what was written, and leaves holes between."""

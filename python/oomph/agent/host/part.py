@@ -13,6 +13,7 @@ from .checkpoints.saves import Saves
 from .checkpoints.unread import Checkpoints
 from .holes import Holes
 from .initializers import Initializers
+from .latent import Latent
 from .outside import acts
 from .texts import lengths
 from .weights import ledger, libraries
@@ -25,6 +26,7 @@ class Host(Part):
         self._env = env
         self._phantom = found
         self._overrides = overrides
+        self._latent: Latent | None = None
         self._initializers: Initializers | None = None
         self._checkpoints: Checkpoints | None = None
         self._guard: CheckpointGuard | None = None
@@ -33,8 +35,10 @@ class Host(Part):
         """Replaces operators on the host, and functions that read and write checkpoints."""
         if self._phantom is None:
             return
-        holes = Holes(self._phantom)
-        self._initializers, self._checkpoints, self._guard = Initializers(holes), Checkpoints(), CheckpointGuard()
+        self._latent = Latent(self._phantom)
+        holes = Holes(self._phantom, self._latent)
+        self._initializers, self._checkpoints, self._guard = Initializers(holes, self._latent), Checkpoints(self._latent), CheckpointGuard()
+        self._latent.install(self._overrides)
         holes.install(self._overrides)
         self._initializers.install(self._overrides)
         self._checkpoints.install()
@@ -53,6 +57,8 @@ class Host(Part):
             write(records.initializers_skipped(count=self._initializers.count, bytes=self._initializers.bytes))
         if self._checkpoints is not None and self._checkpoints.count:
             write(records.checkpoint_unread(count=self._checkpoints.count, bytes=self._checkpoints.bytes))
+        for (file, line), count in self._latent.unread.items() if self._latent is not None else ():
+            write(records.value_read(file=file, line=line, count=count, bytes=0, sizes=count))
         for row in [*ledger.list_records(), *lengths.list_records()]:
             write(row)
         if self._guard is not None:

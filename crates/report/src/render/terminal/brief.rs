@@ -67,7 +67,7 @@ fn figures(report: &CheckReport) -> Vec<(&'static str, String)> {
         vec![("peak", format!("{peak} of {total}{}", at(&report.peak.place)))]
     };
     figures.extend(report.oom.as_ref().map(|oom| ("ran out", ran_out(oom, &report.folder))));
-    let growth = report.growth.as_ref().filter(|growth| !growth.is_harmless());
+    let growth = report.growth.as_ref().filter(|growth| growth.is_notable());
     figures.extend(growth.map(|growth| ("growth", words_of_growth(growth))));
     figures
 }

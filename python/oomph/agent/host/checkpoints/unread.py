@@ -25,6 +25,7 @@ import torch
 import torch.serialization
 
 from ..holes import LARGE_BYTES
+from ..latent import Latent
 from ..pickles import Storages
 from ..weights.hollow import is_hollow
 
@@ -49,7 +50,8 @@ class Part:
 class Checkpoints:
     """Leaves weights unread, and counts them, each file once."""
 
-    def __init__(self) -> None:
+    def __init__(self, latent: Latent) -> None:
+        self._latent = latent
         # By path: how many tensors, how many bytes.
         self._unread: dict[str, tuple[int, int]] = {}
 
@@ -95,9 +97,20 @@ class Checkpoints:
             for part in parts:
                 if not part.is_weight:
                     _read(file, part, storage)
+                elif not is_hollow(path):
+                    self._note_source(path, part, storage)
         if not is_hollow(path):
             self.note(path, [part.size for part in parts if part.is_weight])
         return storage
+
+    def _note_source(self, path: str, part: Part, storage: torch.UntypedStorage) -> None:
+        """Remembers that a program which decides by a weight reads the file."""
+
+        def write(into: torch.Tensor) -> None:
+            with open(path, "rb", buffering=0) as file:
+                _read_range(file, part.start, part.start + part.size, into.data_ptr())
+
+        self._latent.note_bytes(storage.data_ptr() + part.start, part.size, write)
 
     def note(self, path: str, sizes: list[int]) -> None:
         """Counts the unread tensors of a file, in place of an earlier count."""
@@ -194,11 +207,11 @@ def _read(file, part: Part, storage: torch.UntypedStorage) -> None:
     if part.start + part.size > min(size, storage.nbytes()):
         raise ValueError(f"{file.name} ends at {min(size, storage.nbytes())}, expected {part.start + part.size}")
     for start, end in _written(file, part.start, part.start + part.size):
-        _read_range(file, start, end, storage)
+        _read_range(file, start, end, storage.data_ptr() + start)
 
 
-def _read_range(file, start: int, end: int, storage: torch.UntypedStorage) -> None:
-    target = memoryview((ctypes.c_char * (end - start)).from_address(storage.data_ptr() + start)).cast("B")
+def _read_range(file, start: int, end: int, address: int) -> None:
+    target = memoryview((ctypes.c_char * (end - start)).from_address(address)).cast("B")
     file.seek(start)
     while target:
         count = file.readinto(target)
