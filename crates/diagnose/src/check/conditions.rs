@@ -105,11 +105,19 @@ fn locate(file: &str, line: u32) -> Option<Location> {
 /// Returns a condition if the peak rose in the last step, by so much that the steps to come may use up `spare`.
 fn rise(process: &Process, spare: Bytes) -> Option<Condition> {
     let peaks = step_peaks(process);
-    let [.., before, last] = peaks.as_slice() else { return None };
     let done = u64::try_from(peaks.len()).unwrap_or(u64::MAX);
     let total = process.course.as_ref().and_then(|course| course.total_steps).unwrap_or(MANY_STEPS);
-    let more = last.saturating_sub(*before).saturating_mul(total.saturating_sub(done));
+    let more = extrapolate(&peaks, total.saturating_sub(done));
     (is_stopped(process) && more > spare.0).then_some(Condition::Rising)
+}
+
+/// Returns the rise of the peak in `left` steps, if the rises go on as the last, or grow as the last two did: the product of all states so far
+/// with each other rises faster with every step.
+fn extrapolate(peaks: &[u64], left: u64) -> u64 {
+    let rises: Vec<u64> = peaks.windows(2).rev().take(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
+    let Some(&last) = rises.first() else { return 0 };
+    let faster = rises.get(1).filter(|before| **before > 0).map_or(0, |before| last.saturating_sub(*before));
+    last.saturating_mul(left).saturating_add((faster / 2).saturating_mul(left).saturating_mul(left))
 }
 
 /// Lists the assumed sizes that decide the verdict, each once.

@@ -58,7 +58,7 @@ def is_harmless(call: ast.Call, scope: Scope, depth: int = 0) -> bool:
     owner = scope.evaluate(call.func.value) if isinstance(call.func, ast.Attribute) else UNKNOWN
     function = function_of(found)
     if function is not None:
-        return depth < _DEPTH and _is_body_harmless(found, function, scope, depth)
+        return depth < _DEPTH and is_body_harmless(found, function, scope, depth)
     is_module = objects.is_a(owner, types.ModuleType)
     if is_module and _top(objects.list_own(owner).get("__name__")) == "torch":
         return name in _OF_TORCH
@@ -100,7 +100,7 @@ def _top(module: object) -> str:
     return module.split(".")[0] if type(module) is str else ""
 
 
-def _is_body_harmless(found: object, function: types.FunctionType, scope: Scope, depth: int) -> bool:
+def is_body_harmless(found: object, function: types.FunctionType, scope: Scope, depth: int) -> bool:
     """True if a function of the program's makes none but harmless calls."""
     node = find_definition(function)
     if node is None:

@@ -16,8 +16,12 @@ import torch
 from .. import records
 from ..ahead.items import Ahead
 from ..ahead.look import look
+from ..ahead.stops import list_early_ends
+from ..ahead.taken import Taken
+from ..ahead.untaken import correct
 from ..process import frames, syntax
 from ..process.failure import guarded
+from ..process.objects import Spent
 
 
 
@@ -41,11 +45,13 @@ _SETTLED = _Allowance(step_events=500, all_events=100_000, all_seconds=5.0)
 class Course:
     """The steps of a program."""
 
-    def __init__(self, wanted: int, more: int, looks: bool) -> None:
+    def __init__(self, wanted: int, more: int, looks: bool, taken: Taken | None = None) -> None:
         self.wanted = wanted
         self.more = more
         # False for the trials of a search, of which only the peak counts.
         self.looks = looks
+        # What of the program's own code ran, if anybody asks.
+        self._taken = taken
         self._ahead: Ahead | None = None
         self._running: set[tuple[str, int]] = set()
         self._steps = 0
@@ -56,12 +62,24 @@ class Course:
         self._seconds: list[float] = []
         self._look_at = wanted
 
+    def begin(self, frame: FrameType | None) -> None:
+        """An optimizer is made: the loop is near."""
+        if self._taken is not None:
+            self._taken.begin(frame)
+
+    def end(self) -> None:
+        """The program is stopped."""
+        if self._taken is not None:
+            self._taken.end()
+
     def note_step(self, devices: list[dict], events: int) -> None:
         """Notes the memory after a step; `events`: the allocations and frees since the program began."""
         peak = sum(stats["allocated_peak_bytes"] for stats in devices)
         self._bytes.append((peak, sum(stats["allocated_bytes"] for stats in devices)))
         self._events.append(events)
         self._seconds.append(time.process_time())
+        if self._taken is not None:
+            self._taken.note_step()
 
     def is_enough(self, fewest: int, frame: FrameType | None) -> bool:
         """True if the program is to be stopped; `fewest`: the steps of the optimizer that made the fewest."""
@@ -75,23 +93,40 @@ class Course:
             self._running = {(file, line) for _, file, line in frames.stack(frame)}
         return is_last or (self._is_settled() and not self._is_within(_SETTLED))
 
+    def list_early_ends(self) -> list[dict]:
+        """The records of loops that an assumed number ended, in a program that came to its end before its steps were alike."""
+        if self._taken is None or not self._taken.is_on or self._repeats():
+            return []
+        try:
+            items = list(list_early_ends(self._taken))
+        except Spent:
+            # A program of so much source has said enough.
+            return []
+        return [records.ahead(reason=it.reason, what=it.what, file=it.file, line=it.line, shares_line=True) for it in items]
+
     def list_records(self) -> Iterator[dict]:
         """The records of what was to come, where the program was stopped after its steps."""
         if self._ahead is None:
             return
         for item in self._ahead.items:
-            shares_line = (item.file, item.line) in self._running or syntax.has_condition(item.file, item.line)
+            is_known = self._taken is not None and self._taken.is_on
+            shares_line = is_known or (item.file, item.line) in self._running or syntax.has_condition(item.file, item.line)
             yield records.ahead(reason=item.reason, what=item.what, file=item.file, line=item.line, shares_line=shares_line)
         yield records.course(total_steps=self._ahead.count_steps(self._steps), file=self._ahead.file, line=self._ahead.line)
 
     @guarded
     def _look(self, frame: FrameType | None, steps: int) -> Ahead:
-        return look(frame, steps)
+        ahead = look(frame, steps)
+        if self._taken is not None and self._taken.is_on:
+            correct(ahead, self._taken, frame)
+        return ahead
 
     def _is_settled(self) -> bool:
         """True if the last two steps were alike and nothing else is ahead."""
-        repeats = len(self._bytes) > 1 and self._bytes[-1] == self._bytes[-2]
-        return repeats and self._ahead is not None and not self._ahead.items
+        return self._repeats() and self._ahead is not None and not self._ahead.items
+
+    def _repeats(self) -> bool:
+        return len(self._bytes) > 1 and self._bytes[-1] == self._bytes[-2]
 
     def _is_within(self, allowed: _Allowance) -> bool:
         events, seconds = self._events, self._seconds

@@ -4,6 +4,7 @@ import typing
 from collections.abc import Callable
 
 from .. import records
+from ..ahead.taken import Taken
 from ..part import Part, Write
 from ..process.environment import Environment
 from ..process.failure import guarded
@@ -32,7 +33,8 @@ class Position(Part):
         self.marks = Marks(show)
         self.backward = Backward(self.marks)
         self.modules = Modules(self.marks, first_forward=first_forward)
-        self.course = Course(env.steps, env.more_steps if env.world_size == 1 else 0, looks=env.history)
+        taken = Taken() if env.history and env.steps else None
+        self.course = Course(env.steps, env.more_steps if env.world_size == 1 else 0, looks=env.history, taken=taken)
         self.steps = Steps(self.marks, self.course, before=before_step, after=after_step, stop=stop)
 
     def install(self, write: Write) -> None:
@@ -57,7 +59,7 @@ class Position(Part):
 
     @guarded
     def _write_ahead(self, reason: str, write: Write) -> None:
-        for row in self.course.list_records() if reason == "steps" else ():
+        for row in self.course.list_records() if reason == "steps" else self.course.list_early_ends():
             write(row)
         place = self.steps.find_unstepped() if reason == "exit" else None
         if place is not None:

@@ -79,6 +79,7 @@ class Steps:
 
     def _note_construction(self, optimizer: torch.optim.Optimizer) -> None:
         self.optimizers[optimizer] = frames.users_line(sys._getframe(1))
+        self.course.begin(sys._getframe(1))
 
     def _pre_hook(self, optimizer: torch.optim.Optimizer, args, kwargs) -> tuple | None:
         if torch.compiler.is_compiling():
@@ -103,6 +104,7 @@ class Steps:
         self._end(optimizer)
         if self._is_enough(sys._getframe(1)):
             self._stopped = True
+            self.course.end()
             self._stop()
             # No `except Exception` swallows a SystemExit. Not a subclass: a thread that ends by SystemExit itself must stay silent.
             raise SystemExit(0)

@@ -1,0 +1,114 @@
+"""Code of the program's own that PyTorch or Python calls, and that no note of instructions shows (Note [Taken] in `taken`)."""
+
+import ast
+import types
+from collections.abc import Iterator
+from types import CodeType
+
+import torch
+
+from ..process import frames, objects
+from .evaluate import UNKNOWN, Scope, function_of
+
+_MOST_OBJECTS, _MOST_ITEMS = 20_000, 256
+_PICKLING = ("save", "dump", "dumps", "deepcopy", "copy")
+_PICKLED = ("__getstate__", "__reduce__", "__reduce_ex__", "__deepcopy__", "__copy__")
+_STATE_HOOKS = ("_state_dict_hooks", "_state_dict_pre_hooks")
+
+
+def list_unseen(seen: set[CodeType]) -> Iterator[CodeType]:
+    """The backward functions and the hooks that run in the threads of autograd, which an older Python's trace functions do not see."""
+    for function in _list_called_by_autograd():
+        function = function_of(function)
+        if function is not None and frames.is_users(function.__code__.co_filename) and function.__code__ not in seen:
+            yield function.__code__
+
+
+def _list_called_by_autograd() -> Iterator[object]:
+    waiting, met = [torch.autograd.Function], set()
+    while waiting and len(met) < _MOST_OBJECTS:
+        kind = waiting.pop()
+        for inner in type.__subclasses__(kind):
+            if inner not in met:
+                met.add(inner)
+                waiting.append(inner)
+                found = objects.list_attributes(inner).get("backward")
+                yield found.__func__ if type(found) is staticmethod else found
+
+
+def find_exit(scope: Scope, expression: ast.expr) -> types.FunctionType | None:
+    """The program's own function that runs at the end of a `with`: `__exit__`, or the generator of a `contextmanager`."""
+    made = scope.evaluate(expression.func) if isinstance(expression, ast.Call) else UNKNOWN
+    function = made.__func__ if type(made) is types.MethodType else made
+    if type(function) is types.FunctionType:
+        return _unwrap(function)
+    kind = made if objects.is_a(made, type) else type(scope.evaluate(expression))
+    found = next((objects.list_attributes(base).get("__exit__") for base in objects.list_bases(kind) if "__exit__" in objects.list_attributes(base)), None)
+    is_own = type(found) is types.FunctionType and frames.is_users(found.__code__.co_filename)
+    return found if is_own else None
+
+
+def _unwrap(function: types.FunctionType) -> types.FunctionType | None:
+    """The generator function inside a `contextmanager`'s helper."""
+    inner = objects.list_own(function).get("__wrapped__", function)
+    return inner if type(inner) is types.FunctionType and frames.is_users(inner.__code__.co_filename) else None
+
+
+def list_behind_yield(definition: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.AST]:
+    """The statements behind the `yield` of a generator; the whole body of another function."""
+    block, found = definition.body, []
+    while True:
+        at = next((index for index, node in enumerate(block) if _has_yield(node)), None)
+        if at is None:
+            return found if found or any(map(_has_yield, definition.body)) else list(definition.body)
+        found.extend(block[at + 1 :])
+        inner = block[at]
+        found.extend(getattr(inner, "finalbody", []))
+        block = next((part for part in (getattr(inner, "body", None),) if isinstance(part, list)), [])
+
+
+def _has_yield(node: ast.AST) -> bool:
+    return any(isinstance(it, (ast.Yield, ast.YieldFrom)) for it in ast.walk(node))
+
+
+def list_hidden(node: ast.Call, scope: Scope) -> Iterator[types.FunctionType]:
+    """The program's own functions that a call runs without a word of them: the ways to pickle an object, the hooks of a `state_dict`."""
+    name = getattr(node.func, "attr", None) or getattr(node.func, "id", "")
+    if name in _PICKLING:
+        for argument in node.args:
+            yield from _list_pickling(scope.evaluate(argument), 2)
+    elif name == "state_dict" and isinstance(node.func, ast.Attribute):
+        owner = scope.evaluate(node.func.value)
+        for module in owner.modules() if objects.is_a(owner, torch.nn.Module) else ():
+            own = objects.list_own(module)
+            hooks = (it for kind in _STATE_HOOKS for it in dict(own.get(kind) or {}).values())
+            yield from (found for found in map(_function_of_hook, hooks) if found is not None)
+
+
+def _function_of_hook(hook: object) -> types.FunctionType | None:
+    # PyTorch wraps some hooks in an object.
+    return function_of(objects.list_own(hook).get("hook", hook))
+
+
+def _list_pickling(value: object, depth: int) -> Iterator[types.FunctionType]:
+    for method in _PICKLED:
+        found = objects.find_in_class(value, method)
+        if type(found) is types.FunctionType and frames.is_users(found.__code__.co_filename):
+            yield found
+    if depth:
+        inner = objects.list_items(value, _MOST_ITEMS) or list(objects.list_own(value).values())[:_MOST_ITEMS]
+        for part in inner:
+            yield from _list_pickling(part, depth - 1)
+
+
+def list_conditional(node: ast.AST) -> list[ast.AST]:
+    """The parts of a node that run under a condition."""
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    if isinstance(node, ast.BoolOp):
+        return node.values[1:]
+    if isinstance(node, ast.Match):
+        return [statement for case in node.cases for statement in case.body]
+    if isinstance(node, (ast.If, ast.ExceptHandler)):
+        return [*node.body, *getattr(node, "orelse", [])]
+    return []
