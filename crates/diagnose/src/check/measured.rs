@@ -16,7 +16,7 @@ use crate::measure::assumptions::value_shapes;
 use crate::measure::breakdown::breakdown_after;
 use crate::measure::growth::{find_step_growth, list_kept, survivors};
 use crate::measure::keeper::find_keeper;
-use crate::measure::passes::{PassGrowth, fills, find_pass_growth};
+use crate::measure::passes::{PassGrowth, fills, find_ended_growth, find_pass_growth};
 use crate::measure::sites::sites;
 use crate::measure::usage::{fullest, usage_after_errors};
 use crate::measure::view::View;
@@ -69,7 +69,10 @@ impl Measured {
         let held = if decision.is_search() { need.usage.device_bytes } else { usage.device_bytes }.max(together);
         let steps = find_step_growth(view, &peak, case.usable()).map(|growth| with_end(case, growth, oom.as_ref()));
         let passes = oom.as_ref().filter(|_| steps.is_none()).and_then(|oom| find_growing_loop(case, view, oom));
+        let ended = highest.filter(|_| oom.is_none() && steps.is_none() && view.trace.process.step_count() == 0);
+        let passes = passes.or_else(|| find_ended_growth(view, ended?.at));
         let growth = steps.or_else(|| passes.as_ref().map(|passes| of_passes(case, view, passes)));
+        let growth = growth.map(|growth| if ended.is_some() { Growth { full_at: None, ..growth } } else { growth });
         let growth = growth.map(|growth| Growth { keeper: find_keeper_of(view, passes.as_ref()), ..growth });
         let (decision, need) = foresee(case, view, decision, need);
         Measured {

@@ -55,7 +55,8 @@ impl<'a> DeviceTrace<'a> {
             device,
             events: events.map_or(&[][..], Vec::as_slice),
             history: snapshot.map(|snapshot| History::of(snapshot, device)).unwrap_or_default(),
-            loops: Cow::Borrowed(&process.loops),
+            // Without an error the agent lists all loops of the program, and none is the one around a request.
+            loops: Cow::Borrowed(if process.ooms.is_empty() { &[] } else { &process.loops }),
             roles: snapshot.map(|snapshot| roles(&snapshot.stacks)).unwrap_or_default(),
             script_dir: &process.identity.script_dir,
         }

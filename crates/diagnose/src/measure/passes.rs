@@ -97,6 +97,20 @@ pub(crate) fn find_pass_growth(view: &View, later: Option<&View>) -> Option<Pass
     Some(found.into_iter().map(|(_, growth)| growth).find(is_same).unwrap_or(innermost))
 }
 
+/// Returns the growth of a loop until `peak`, in a program that ended in time: the loop whose passes left most, and of loops that left as much the
+/// innermost.
+pub(crate) fn find_ended_growth(view: &View, peak: Moment) -> Option<PassGrowth> {
+    let loops = &view.trace.process.loops;
+    let inner_of = |one: &LoopRecord| {
+        let is_inside = |other: &&LoopRecord| {
+            *other != one && other.file == one.file && one.line <= other.line && other.last_line <= one.last_line
+        };
+        loops.iter().filter(is_inside).cloned().collect::<Vec<LoopRecord>>()
+    };
+    let grows = |one: &LoopRecord| Passes::of(view, one, &inner_of(one), peak, true)?.find_growth();
+    loops.iter().filter_map(grows).max_by_key(|growth| growth.bytes)
+}
+
 /// True if the request is served without what earlier passes left.
 pub(crate) fn fills(growth: &PassGrowth, view: &View, usable: Bytes, requested: Bytes) -> bool {
     let live = view.trace.last_oom().map_or(Bytes::ZERO, |event| view.live_total(event));

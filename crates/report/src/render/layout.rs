@@ -130,6 +130,14 @@ pub(super) fn words_of_growth(growth: &Growth) -> String {
     format!("{} per {unit}{full}", growth.bytes_per_iteration)
 }
 
+/// ` of the loop at eval.py:7 (eval.py:9), in the list `maps``, as much of it as is known.
+pub(super) fn words_of_kept(growth: &Growth, folder: &str) -> String {
+    let at = growth.loop_at.as_ref().map(|at| format!(" of the loop at {}", line_of(at, folder)));
+    let line = growth.location.as_ref().map(|at| format!(" ({})", line_of(at, folder)));
+    let keeper = growth.keeper.as_ref().map(|keeper| format!(", in {}", keeper.container));
+    [at, line, keeper].into_iter().flatten().collect()
+}
+
 /// `1,000`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();

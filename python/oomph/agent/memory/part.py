@@ -1,9 +1,12 @@
 """The program's device memory, as parts of the session."""
 
+from collections.abc import Iterator
+
 import torch
 
 from .. import records
 from ..part import Part, Write
+from ..position.enclosing import list_all_loops
 from ..position.part import Position
 from ..process.environment import Environment
 from ..process.failure import guarded, say
@@ -90,8 +93,15 @@ class Memory(Part):
 
     def finish(self, reason: str, write: Write) -> None:
         """The records of the last out-of-memory error's surroundings, or of the root modules at the end."""
-        for row in self._oom.surroundings or self._living.list_roots():
+        for row in self._oom.surroundings or self._list_at_end(reason):
             write(row)
+
+    def _list_at_end(self, reason: str) -> Iterator[dict]:
+        """What a program without an error shows: its root modules; without steps, also its loops, and the containers that are left."""
+        yield from self._living.list_roots()
+        if reason == "exit" and self._env.history and self._marks.step <= 1:
+            yield from list_all_loops()
+            yield from self._living.list_keepers()
 
     def _is_census_due(self) -> bool:
         """True if this step's gradients may matter: the peak has risen since the last census, or the step is early, the last, or a 25th.

@@ -1,17 +1,20 @@
 """The loops in which the program runs out of memory."""
 
 import ast
+import sys
 from collections.abc import Iterator
 from types import FrameType
 
 from .. import records
-from ..process import frames, syntax
+from ..process import frames, objects, syntax
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 # The code names of comprehensions with own frames: all kinds before Python 3.12, generators in all versions.
 _OWN_FRAMES = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+# The loops of a file that are listed when the program has ended.
+_MOST_LOOPS = 1_000
 # Built-in functions with a callback for each element.
 _CALLERS = ("map", "filter")
 
@@ -32,6 +35,22 @@ def list_loops(frame: FrameType | None) -> Iterator[dict]:
             if (file, node.lineno, last) not in seen:
                 seen.add((file, node.lineno, last))
                 yield records.loop(depth=depth, file=file, line=node.lineno, last_line=last)
+
+
+def list_all_loops() -> Iterator[dict]:
+    """The records of all loops of the program's own modules, for a program that has ended: an outer loop before the inner ones."""
+    for module in list(sys.modules.values()):
+        namespace = objects.list_own(module)
+        file = namespace.get("__file__")
+        tree = syntax.parse(file) if type(file) is str and frames.is_users(file) else None
+        for node in _walk_loops(tree) if tree is not None else ():
+            last = (node.body[-1] if isinstance(node, _LOOPS) else node).end_lineno or node.lineno
+            yield records.loop(depth=0, file=file, line=node.lineno, last_line=last)
+
+
+def _walk_loops(tree: ast.Module) -> list[ast.AST]:
+    found = [node for node in ast.walk(tree) if isinstance(node, (*_LOOPS, *_COMPREHENSIONS))]
+    return sorted(found, key=lambda node: (node.lineno, node.col_offset))[:_MOST_LOOPS]
 
 
 def _list_around(tree: ast.Module, frame: FrameType) -> list[ast.AST]:

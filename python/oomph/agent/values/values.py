@@ -107,6 +107,7 @@ class Values:
         skips = {"copy_": self._computing.is_copy_of_activation, "sum.dim_IntList": self._computing.is_activation}
         for name, stand_in in stand_ins.items():
             overrides.replace(f"aten::{name}", "CUDA", stand_in, skips.get(name))
+        overrides.replace("aten::allclose", "CPU", self._allclose)
         self._computing.install(overrides, tuple(stand_ins))
         sharing.install(self.known)
         libraries.install()
@@ -206,6 +207,13 @@ class Values:
         self._note_assumed(tensor)
         self._note_assumed(other)
         return answer
+
+    def _allclose(self, original: Original, *args, **kwargs):
+        """Results that were copied to the host were assumed: a check that compares them passes."""
+        answer = original(*args, **kwargs)
+        asking = _asking(sys._getframe(1))
+        is_assumed = "sound-values" in self.assumptions and asking is not None and not answer
+        return bool(checks.passing_answer(asking)) if is_assumed else answer
 
     def _copy(self, original: Original, into, source, non_blocking=False):
         if into.is_cuda:

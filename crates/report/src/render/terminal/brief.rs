@@ -7,9 +7,9 @@ use trace::Bytes;
 
 use super::page::Page;
 use crate::breakdown::{Breakdown, Contents, Part};
-use crate::check::{CheckReport, Oom, Place, Site};
+use crate::check::{CheckReport, Growth, Oom, Place, Site};
 use crate::finding::{Finding, Severity};
-use crate::render::layout::{COLUMNS, cells, keep_end, line_of, words_of, words_of_growth};
+use crate::render::layout::{COLUMNS, cells, keep_end, line_of, words_of, words_of_growth, words_of_kept};
 use crate::render::sites::{called, words_of_site};
 use crate::render::verdict;
 use crate::sanitize::{clean, columns};
@@ -68,8 +68,13 @@ fn figures(report: &CheckReport) -> Vec<(&'static str, String)> {
     };
     figures.extend(report.oom.as_ref().map(|oom| ("ran out", ran_out(oom, &report.folder))));
     let growth = report.growth.as_ref().filter(|growth| growth.is_notable());
-    figures.extend(growth.map(|growth| ("growth", words_of_growth(growth))));
+    figures.extend(growth.map(|growth| ("growth", words_of_growth(growth) + &kept(report, growth))));
     figures
+}
+
+/// The loop, the line and the container, where no sentence above has them.
+fn kept(report: &CheckReport, growth: &Growth) -> String {
+    if report.verdict.is_oom() { String::new() } else { words_of_kept(growth, &report.folder) }
 }
 
 fn at(place: &Place) -> String {
