@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Mapping
 import torch
 
 from .. import records
+from ..position.enclosing import list_own_files
 from ..process import frames, local_variables, objects, syntax
 from ..process.objects import Budget
 from .referrers import list_referrers
@@ -144,6 +145,8 @@ def _users_frames() -> Iterator[types.FrameType]:
 def _find_statement(name: str) -> tuple[str, int] | None:
     """The first statement that fills a container of the name, in the files of the running functions."""
     files = {frame.f_code.co_filename: frame.f_globals for frame in _users_frames()}
+    # Nothing runs at the end of a program.
+    files = files or dict.fromkeys(list_own_files())
     for file, namespace in files.items():
         tree = syntax.parse(file, namespace) if name else None
         lines = [node.lineno for node in ast.walk(tree) if _fills(node, name)] if tree is not None else []

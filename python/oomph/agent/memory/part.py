@@ -6,7 +6,7 @@ import torch
 
 from .. import records
 from ..part import Part, Write
-from ..position.enclosing import list_all_loops
+from ..position.enclosing import list_all_loops, note_main
 from ..position.part import Position
 from ..process.environment import Environment
 from ..process.failure import guarded, say
@@ -50,6 +50,7 @@ class Memory(Part):
     def attach(self) -> None:
         """Starts PyTorch's history. PyTorch records its own allocator only, and raises for others."""
         self.stats.attach()
+        note_main()
         if not self._env.history:
             self._is_recorded = False
             self._oom.attach()

@@ -15,6 +15,7 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _OWN_FRAMES = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 # The loops of a file that are listed when the program has ended.
 _MOST_LOOPS = 1_000
+_main_file: object = None
 # Built-in functions with a callback for each element.
 _CALLERS = ("map", "filter")
 
@@ -37,12 +38,22 @@ def list_loops(frame: FrameType | None) -> Iterator[dict]:
                 yield records.loop(depth=depth, file=file, line=node.lineno, last_line=last)
 
 
+def list_own_files() -> list[str]:
+    """The files of the program's own modules; `__main__` has none any more once its code has ended."""
+    found = (objects.list_own(module).get("__file__") for module in list(sys.modules.values()))
+    return sorted({file for file in (*found, _main_file) if type(file) is str and frames.is_users(file)})
+
+
+def note_main() -> None:
+    """Remembers the file of the script, while it runs."""
+    global _main_file
+    _main_file = objects.list_own(sys.modules.get("__main__")).get("__file__")
+
+
 def list_all_loops() -> Iterator[dict]:
     """The records of all loops of the program's own modules, for a program that has ended: an outer loop before the inner ones."""
-    for module in list(sys.modules.values()):
-        namespace = objects.list_own(module)
-        file = namespace.get("__file__")
-        tree = syntax.parse(file) if type(file) is str and frames.is_users(file) else None
+    for file in list_own_files():
+        tree = syntax.parse(file)
         for node in _walk_loops(tree) if tree is not None else ():
             last = (node.body[-1] if isinstance(node, _LOOPS) else node).end_lineno or node.lineno
             yield records.loop(depth=0, file=file, line=node.lineno, last_line=last)
