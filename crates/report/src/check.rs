@@ -214,8 +214,14 @@ pub enum Condition {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SizeSearch {
-    /// The number that the program made smaller, such as `batch_size`; `None` if the source shows no such number.
+    /// The number that the program made smaller, such as `batch_size`; `None` if no such number was seen.
     pub lowers: Option<String>,
+    /// The values of that number that ran out, oldest first; empty if they are not known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tried: Vec<u64>,
+    /// The value that the program went on with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settled: Option<u64>,
     /// The line that caught the errors.
     pub caught_at: Location,
     /// The number of errors.

@@ -90,6 +90,8 @@ impl Draw {
     fn verdict(&self) -> Verdict {
         let search = SizeSearch {
             lowers: Some(self.text()),
+            tried: vec![64, 32],
+            settled: Some(16),
             caught_at: self.location(),
             errors: self.bytes,
             recovery: Recovery::OtherWay,

@@ -10,7 +10,7 @@ use super::device_trace::DeviceTrace;
 use super::guessed_loops::guess_loops;
 use super::infer::phases::infer_timeline;
 use super::life::Life;
-use super::own::{calls_module, is_agent, is_own};
+use super::own::{calls_module, is_agent, is_entry_point, is_own};
 use super::paths::{in_torch, posix};
 use super::roles::Role;
 use super::timeline::Timeline;
@@ -103,7 +103,9 @@ impl<'a> View<'a> {
     /// Returns the innermost line of the user's code in `stack`.
     pub(crate) fn own_line(&self, stack: StackId) -> Option<Location> {
         let frame = self.trace.python(stack).find(|frame| is_own(&frame.file, self.trace.script_dir))?;
-        Some(Location { file: frame.file.clone(), line: frame.line, column: None })
+        let library = self.library_line(stack).filter(|_| is_entry_point(frame));
+        let (file, line) = library.unwrap_or((frame.file.as_str(), frame.line));
+        Some(Location { file: file.to_owned(), line, column: None })
     }
 
     /// Returns the most informative frames of `stack`, innermost first: Python frames up to the user's line, without

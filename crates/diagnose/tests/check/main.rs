@@ -460,6 +460,7 @@ fn what_was_assumed_is_passed_on() {
         "the tokenizer or processor of org/name is not on this machine: a stand-in has its sizes, and makes no text",
         "the weights of org/name (2 tensors, 3.00 MiB) are not on this machine: their shapes are those of the configuration, and the values count as zeros",
         "the weights of org/name (2 tensors, 3.00 MiB) are not on this machine: their headers were fetched (2.00 KiB), and the values count as zeros",
+        "weights (3.00 MiB) and tokenizer of name are stand-ins",
         "no torch.optim optimizer made a step, so --steps did not stop the program: it ran to its end",
     ];
     assert_eq!(texts(&report), notes);

@@ -81,6 +81,11 @@ class Memory(Part):
     def end_step(self) -> None:
         """The program has gone on: the snapshot of an earlier out of memory is not that of its end."""
         self._saved_at_oom = None
+        self._oom.attempts.note_progress(is_step=True)
+
+    def end_forward(self) -> None:
+        """An attempt after an out of memory may have been served."""
+        self._oom.attempts.note_progress(is_step=False)
 
     def last_snapshot(self, reason: str) -> str | None:
         """The snapshot at the end; the one of the out of memory that ended the program is not written twice."""
@@ -90,7 +95,7 @@ class Memory(Part):
 
     def finish(self, reason: str, write: Write) -> None:
         """The records of the last out-of-memory error's surroundings, or of the root modules at the end."""
-        for row in self._oom.surroundings or self._living.list_roots():
+        for row in (*(self._oom.surroundings or self._living.list_roots()), *self._oom.attempts.list_records()):
             write(row)
 
     def _is_census_due(self) -> bool:
