@@ -66,7 +66,7 @@ impl Draw {
     fn place(&self) -> Place {
         let phases = [Phase::Setup, Phase::Data, Phase::Forward, Phase::Backward, Phase::Optimizer, Phase::Other];
         let phase = self.maybe(phases[usize::from(self.kind)]);
-        Place { step: self.maybe(self.number), phase, module: self.maybe(self.text()) }
+        Place { step: self.maybe(self.number), phase, module: self.maybe(self.text()), root: self.maybe(self.text()) }
     }
 
     fn breakdown(&self) -> Breakdown {

@@ -1,8 +1,8 @@
-//! The figures of the attempt with which a program goes on after its last out-of-memory error.
+//! The figures of the size with which a program goes on after its last out-of-memory error.
 //!
 //! # Note [Own reserve]
-//! The cache keeps the segments of the attempts that failed, so that the attempt that goes on shows their reserved bytes. PyTorch empties such
-//! a cache before it refuses a request: the requests of the program are replayed without the blocks that were freed before the attempt.
+//! The cache keeps the segments of the sizes that failed, so that the reserved bytes of the last size are theirs. PyTorch empties its cache before
+//! a request is refused: the program is replayed without the blocks that were freed before its first request after the last error.
 
 use report::Usage;
 use trace::{EventIndex, Moment};
@@ -12,8 +12,8 @@ use crate::measure::usage::peak_after_errors;
 use crate::measure::view::View;
 use crate::rules::replayed::Replayable;
 
-/// Returns the peaks of the attempt and the moment of the most allocated bytes, of a device with the peaks `whole`; `None` if no request followed
-/// the last error.
+/// Returns the peaks after the last error, and the moment of the most allocated bytes, of a device with the peaks `whole`; `None` if no request
+/// followed.
 pub(super) fn measure_attempt(view: &View, whole: Usage) -> Option<(Usage, Moment)> {
     let (usage, at) = peak_after_errors(view, whole)?;
     let reserved = own_reserve(view, usage).unwrap_or(usage);

@@ -58,8 +58,9 @@ impl<'a> View<'a> {
         let Some(event) = at.into().event_before() else {
             return Place::default();
         };
-        let module = self.trace.mark(event).map(|mark| mark.module.clone());
-        Place { module: module.filter(|module| !module.is_empty()), ..self.timeline.place(event) }
+        let module = self.trace.mark(event).map(|mark| mark.module.clone()).filter(|module| !module.is_empty());
+        let root = module.as_deref().and_then(|module| find_root(self.trace.process, module));
+        Place { module, root, ..self.timeline.place(event) }
     }
 
     /// Returns the place of an allocation in the program, as far as known.
@@ -215,6 +216,16 @@ impl<'a> View<'a> {
             own: is_own(&frame.file, self.trace.script_dir),
         }
     }
+}
+
+/// Returns the class of the root of a module whose name begins with a number; `None` if several classes come into question.
+pub(crate) fn find_root(process: &Process, module: &str) -> Option<String> {
+    let called = process.roots.iter().filter(|root| root.last_call > 0);
+    let mut names: Vec<&str> = called.map(|root| root.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let [name] = names[..] else { return None };
+    module.starts_with(|letter: char| letter.is_ascii_digit()).then(|| name.to_owned())
 }
 
 /// Returns the step and phase of each event: by marks if the history has marks, else by stacks.

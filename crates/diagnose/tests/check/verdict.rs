@@ -57,7 +57,7 @@ fn a_workspace_that_pytorch_does_without_is_no_error() {
     assert!(verdict("forward").is_oom());
 }
 
-/// The peak before the error is larger than that of the attempt that goes on: 600 MiB and 101 MiB.
+/// The peak before the error is larger than after it: 600 MiB and 101 MiB.
 #[test]
 fn a_search_shows_the_attempt_that_goes_on() {
     let mut program = Program::new();

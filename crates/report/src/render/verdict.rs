@@ -8,12 +8,11 @@ use trace::Bytes;
 use super::conditions::{list_assumed, list_open};
 use super::figures::Figure;
 use super::layout::{grouped, line_of, words_of, words_of_growth};
-use crate::check::{CheckReport, Condition, Gpu, Growth, Keeper, Need, Oom, Recovery, SizeSearch, Usage, Verdict};
+use super::size_search::recovered;
+use crate::check::{CheckReport, Condition, Gpu, Growth, Keeper, Need, Oom, Usage, Verdict};
 use crate::finding::Without;
+use crate::size_search::SizeSearch;
 use crate::words::count;
-
-/// At most this many values that did not fit are named.
-const TRIED: usize = 4;
 
 /// The verdict in a sentence without a full stop.
 pub(super) fn sentence(report: &CheckReport) -> String {
@@ -95,31 +94,6 @@ pub(super) fn without_limit(report: &CheckReport) -> Option<Figure> {
     let need = report.need.usage.device_bytes;
     let is_over = report.verdict.is_fit() && report.verdict.search().is_none() && need > report.gpu.available_bytes();
     is_over.then(|| ("no limit", format!("a run without a limit takes {need} with what its cache keeps")))
-}
-
-/// The way in which a program lives with its out-of-memory errors.
-fn recovered(search: &SizeSearch, folder: &str) -> String {
-    let at = search.refused_at.as_ref().map_or_else(String::new, |at| format!(" at {}", line_of(at, folder)));
-    match (search.recovery, &search.lowers) {
-        (Recovery::Smaller, Some(lowers)) => words_of_size(search, lowers)
-            .unwrap_or_else(|| format!("with the `{lowers}` that it looks for by running out")),
-        (Recovery::Smaller, None) => format!("with the size that it looks for by running out{at}"),
-        (Recovery::OtherWay, _) => format!("by another way that it takes after it ran out{at}"),
-        (Recovery::Measured, _) => format!("once it has filled the device to measure it{at}"),
-    }
-}
-
-/// `with `batch` 8 in place of 32 (32 and 16 do not fit)`; `None` if the values are not known.
-fn words_of_size(search: &SizeSearch, name: &str) -> Option<String> {
-    let (settled, first) = (search.settled?, search.tried.first()?);
-    let mut tried: Vec<String> = search.tried.iter().map(|value| grouped(*value)).collect();
-    tried.dedup();
-    let failed = match tried.as_slice() {
-        [one] => format!("{one} does not fit"),
-        [others @ .., last] if others.len() < TRIED => format!("{} and {last} do not fit", others.join(", ")),
-        _ => format!("{} values do not fit", tried.len()),
-    };
-    Some(format!("with `{name}` {} in place of {} ({failed})", grouped(settled), grouped(*first)))
 }
 
 fn does_not_fit(report: &CheckReport, spare: i64, assumed: &[Condition]) -> String {

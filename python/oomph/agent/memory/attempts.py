@@ -1,18 +1,17 @@
-"""The whole number that a program makes smaller after an out-of-memory error, and the values that it tries.
+"""The whole number that a program makes smaller after an out-of-memory error, and its values.
 
 Note [Attempts]
 ~~~~~~~~~~~~~~~
-A program that halves its batch does so by an assignment, by a function's result, by the next element of a list, by an argument of a
-recursive call, or by an attribute of an object. So values are compared, not sources: at an error the whole numbers of the running functions
-are noted, and read again after the next forward without an error and after the next optimizer step. A number is the size of the attempts if
-it is smaller then, and if one of these holds, the first first:
+A program halves its batch by an assignment, by the result of a function, by the next element of a list, by the argument of a recursive call, or
+by an attribute of an object. Values show the decrease where sources do not: at an error the whole numbers of the running functions are noted.
+The functions are read again after the next forward without an error, and after the next optimizer step. A smaller number is the size, if
 
-- the handler assigns it, or a method that the handler calls;
-- the loop around the `try` takes it from a list, or makes it smaller after the handler;
-- it is a parameter of a function that was called again;
-- its name has a word for sizes in it.
+- the handler assigns the number, or a method that the handler calls;
+- the loop around the `try` takes the number from a list, or makes the number smaller after the handler;
+- the number is a parameter of a function that was called again;
+- the name has a word for sizes.
 
-Counters of loops begin anew, and are none.
+The first condition that holds decides between several numbers. Counters of loops begin anew, and are no sizes.
 """
 
 import ast
@@ -49,7 +48,7 @@ class _Search:
 
 
 class Attempts:
-    """The searches for a size, by the lines that catch. See Note [Attempts]."""
+    """The searches for a size, by the lines of the handlers. See Note [Attempts]."""
 
     def __init__(self) -> None:
         self._searches: dict[tuple[str, int], _Search] = {}
@@ -103,7 +102,7 @@ def _is_smaller(tried: list[int], now: int) -> bool:
 
 
 def _list_relevant(frame: FrameType | None, handler: handlers.Handler) -> Iterator[FrameType]:
-    """The running functions of the program, and the one that catches."""
+    """The running functions of the program, and the function of the handler."""
     for number, running in enumerate(frames.list_running(frame)):
         if number >= _MOST_FRAMES:
             return
@@ -134,7 +133,7 @@ def _list_names(frame: FrameType, handler: handlers.Handler) -> dict[str, int]:
 
 
 def _find_try(path: list[ast.AST], line: int) -> ast.AST | None:
-    """The statement around a running line whose handler, or which itself, stands on `line`."""
+    """The statement around a running line that begins on `line`, or has a handler there."""
     return next((node for node in reversed(path) if any(it.lineno == line for it in (*getattr(node, "handlers", ()), node) if hasattr(it, "lineno"))), None)
 
 
@@ -164,7 +163,7 @@ def _list_targets(statements: list) -> Iterator[str]:
 
 
 def _list_of_methods(statements: list[ast.stmt], frame: FrameType) -> Iterator[str]:
-    """The attributes that the methods assign which statements call, such as `self.batch` of `self.shrink()`."""
+    """The attributes that called methods assign, such as `self.batch` in `self.shrink()`."""
     for call in (node for statement in statements for node in ast.walk(statement) if isinstance(node, ast.Call)):
         owner = _text_of(call.func.value) if isinstance(call.func, ast.Attribute) else None
         method = objects.find_in_class(_read(frame, owner), call.func.attr) if owner else None

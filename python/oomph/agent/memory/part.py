@@ -84,7 +84,7 @@ class Memory(Part):
         self._oom.attempts.note_progress(is_step=True)
 
     def end_forward(self) -> None:
-        """An attempt after an out of memory may have been served."""
+        """A smaller size may have been served after an out of memory."""
         self._oom.attempts.note_progress(is_step=False)
 
     def last_snapshot(self, reason: str) -> str | None:
