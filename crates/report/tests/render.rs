@@ -322,16 +322,8 @@ fn reports_are_read_back() {
 }
 
 fn searched(recovery: Recovery, lowers: Option<&str>) -> SizeSearch {
-    let lowers = lowers.map(str::to_owned);
-    SizeSearch {
-        lowers,
-        tried: vec![],
-        settled: None,
-        caught_at: at(50),
-        errors: 2,
-        recovery,
-        refused_at: Some(at(42)),
-    }
+    let (lowers, caught_at, refused_at) = (lowers.map(str::to_owned), at(50), Some(at(42)));
+    SizeSearch { lowers, tried: vec![], settled: None, caught_at, errors: 2, recovery, refused_at }
 }
 
 /// A program that fits so far, with 1 GiB to spare.
@@ -513,7 +505,7 @@ fn the_headline_never_says_more_than_was_seen() {
         ),
         (blamed(), "does not fit 2 × NVIDIA GeForce RTX 4090: an earlier Net is alive (train.py:3);"),
         (
-            CheckReport { need: need(27_040, Some("it raised X")), ..full() },
+            CheckReport { need: need(27_040, Some("it raised X")), steps: 1, ..full() },
             "does not fit 2 × NVIDIA GeForce RTX 4090: at least 2.77 GiB too little",
         ),
         (
