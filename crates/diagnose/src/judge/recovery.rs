@@ -20,7 +20,7 @@ use report::Recovery;
 use trace::run::{Guard, OomRecord};
 use trace::{Bytes, Phase, Process};
 
-use super::requests::{Guarded, Request, Section};
+use super::requests::{Guarded, Request, Requester, Section};
 
 /// The least size of requests that replace others; a handler's cleaning up, such as a loss of zero, takes less.
 const LEAST: Bytes = Bytes(1 << 20);
@@ -109,7 +109,7 @@ fn has_left(guarded: &Guarded, process: &Process, before: &[Request], after: &[R
 /// True if the guarded statements only moved modules to the device, and as many bytes of modules are moved there outside the guard.
 fn is_placed_in_parts(guarded: &Guarded, before: &[Request], after: &[Request]) -> bool {
     let is_guarded = |request: &&Request| request.stack.is_some_and(|seen| seen.is_guarded);
-    let is_placement = |request: &Request| request.stack.is_some_and(|seen| seen.is_placement);
+    let is_placement = |request: &Request| request.stack.is_some_and(|seen| seen.requester == Requester::Placement);
     let placed: Vec<&Request> = before.iter().filter(is_guarded).collect();
     let again = after.iter().filter(|request| is_placement(request) && !is_guarded(request));
     let wanted: u64 = placed.iter().map(|request| size(request)).sum::<u64>() + guarded.refused_bytes().0;
@@ -123,7 +123,9 @@ fn is_placed_in_parts(guarded: &Guarded, before: &[Request], after: &[Request]) 
 /// line asked. The temporaries of a single expression are fewer.
 fn is_measured(guarded: &Guarded, before: &[Request], after: &[Request]) -> bool {
     let Some(line) = guarded.own() else { return false };
-    let is_of_line = |request: &&Request| request.stack.is_some_and(|seen| seen.is_direct && seen.own == Some(line));
+    let is_of_line = |request: &&Request| {
+        request.stack.is_some_and(|seen| seen.requester == Requester::Line && seen.own == Some(line))
+    };
     let filled: Vec<&Request> = before.iter().rev().take_while(is_of_line).collect();
     let is_large = |request: &&Request| size(request) >= guarded.refused_bytes().0;
     let more: Vec<&Request> = after.iter().take_while(is_of_line).collect();

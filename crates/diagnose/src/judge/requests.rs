@@ -49,10 +49,19 @@ pub(super) struct Seen<'a> {
     pub(super) is_callee: bool,
     /// The user's innermost line.
     pub(super) own: Option<&'a Frame>,
-    /// True if the user's line is the innermost of all.
-    pub(super) is_direct: bool,
-    /// True if a module is moved to the device (`Module.to`, `Module.cuda`).
-    pub(super) is_placement: bool,
+    /// The code that makes the request.
+    pub(super) requester: Requester,
+}
+
+/// The code that makes a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Requester {
+    /// The user's line: the innermost of all.
+    Line,
+    /// The move of a module to the device (`Module.to`, `Module.cuda`).
+    Placement,
+    /// Another function.
+    Function,
 }
 
 /// An error with the stack that it was raised in, and the events of its device.
@@ -177,8 +186,13 @@ impl<'a> Guarded<'a> {
             is_guarded: frames.iter().any(|frame| self.is_body(frame)),
             is_callee: frames.iter().any(|frame| callee.is_some_and(|callee| is_same_function(frame, callee))),
             own,
-            is_direct: own.is_some_and(|own| std::ptr::eq(own, *innermost)),
-            is_placement: frames.iter().copied().any(is_placing),
+            requester: if own.is_some_and(|own| std::ptr::eq(own, *innermost)) {
+                Requester::Line
+            } else if frames.iter().copied().any(is_placing) {
+                Requester::Placement
+            } else {
+                Requester::Function
+            },
         })
     }
 
