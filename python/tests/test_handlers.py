@@ -95,6 +95,8 @@ class HandlersTest(unittest.TestCase):
     def test_a_number_that_is_made_smaller_is_named(self):
         for change in ("size //= 2", "size = size // 2", "size = max(1, size // 2)", "size -= 8"):
             self.check(f"size = 64\ntry:\n    ask()\nexcept Full:\n    {change}\n", ("except Full:", "size"))
+        self.check("start, last = 9, 4\ntry:\n    ask()\nexcept Full:\n    last = start - 1\n", ("except Full:", None))
+        self.check("a, b = 9, 8\ntry:\n    ask()\nexcept Full:\n    b = a = a // 2\n", ("except Full:", "a"))
         self.check("rate = 0.5\ntry:\n    ask()\nexcept Full:\n    rate = rate / 2\n", ("except Full:", None))
         self.check("skipped = 0\ntry:\n    ask()\nexcept Full:\n    skipped += 1\n", ("except Full:", None))
 

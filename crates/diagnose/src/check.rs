@@ -1,5 +1,6 @@
 //! Diagnoses the runs of a program: does it fit, what does it need, and why.
 
+mod attempt;
 mod case;
 mod conditions;
 mod courses;

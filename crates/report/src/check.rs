@@ -9,6 +9,7 @@ use trace::{Bytes, Phase};
 use crate::breakdown::{Breakdown, Contents};
 use crate::finding::{Finding, Location};
 use crate::remark::Remark;
+use crate::size_search::SizeSearch;
 use crate::stopped::Stopped;
 
 /// The answer to "does this program fit this GPU".
@@ -214,35 +215,6 @@ pub enum Condition {
     },
 }
 
-/// A program's search for a size that fits, or its other way out: it asks, runs out, catches the error, and does the work with less.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct SizeSearch {
-    /// The number that the program made smaller, such as `batch_size`; `None` if the source shows no such number.
-    pub lowers: Option<String>,
-    /// The line that caught the errors.
-    pub caught_at: Location,
-    /// The number of errors.
-    pub errors: u64,
-    /// The way in which the program lives with the errors.
-    pub recovery: Recovery,
-    /// The user's line of the first error; `None` if the stack has no line of the user.
-    pub refused_at: Option<Location>,
-}
-
-/// The way in which a program lives with an out-of-memory error that it caught.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum Recovery {
-    /// The same lines ran again with a smaller size.
-    Smaller,
-    /// Other lines did the work.
-    OtherWay,
-    /// The program filled the device to measure it.
-    Measured,
-}
-
 /// The largest use of memory without a limit, and the reason why the need may be larger.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -317,6 +289,9 @@ pub struct Place {
     pub phase: Option<Phase>,
     /// The module whose forward was running; `None` outside of modules.
     pub module: Option<String>,
+    /// The class of the root module, where the module's name begins with a number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub root: Option<String>,
 }
 
 /// The largest use of memory, with its time.

@@ -24,6 +24,7 @@ mod remark;
 pub mod render;
 pub mod run_picture;
 mod sanitize;
+mod size_search;
 mod stopped;
 pub mod top;
 pub mod tune;
@@ -32,10 +33,11 @@ pub mod words;
 pub use breakdown::{Breakdown, Contents, DoesNotAddUp, Part};
 pub use change::{Change, ChangeError};
 pub use check::{
-    Assumption, Caught, CheckReport, Condition, Filling, Gpu, Growth, Keeper, Need, Oom, Peak, Place, Rank, Recovery,
-    Site, SiteFrame, SizeSearch, Then, Usage, ValueShape, Verdict,
+    Assumption, Caught, CheckReport, Condition, Filling, Gpu, Growth, Keeper, Need, Oom, Peak, Place, Rank, Site,
+    SiteFrame, Then, Usage, ValueShape, Verdict,
 };
 pub use finding::{Evidence, Finding, Location, Remedy, RuleId, Severity, SourceLink, Standing, Value, Without};
 pub use remark::{Remark, Weight};
 pub use run_picture::{DevicePicture, RunPicture};
+pub use size_search::{Recovery, SizeSearch};
 pub use stopped::Stopped;

@@ -16,6 +16,7 @@ mod lint;
 mod markdown;
 pub mod sarif;
 mod sites;
+mod size_search;
 pub mod terminal;
 mod tune;
 mod verdict;

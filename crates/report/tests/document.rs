@@ -66,7 +66,7 @@ impl Draw {
     fn place(&self) -> Place {
         let phases = [Phase::Setup, Phase::Data, Phase::Forward, Phase::Backward, Phase::Optimizer, Phase::Other];
         let phase = self.maybe(phases[usize::from(self.kind)]);
-        Place { step: self.maybe(self.number), phase, module: self.maybe(self.text()) }
+        Place { step: self.maybe(self.number), phase, module: self.maybe(self.text()), root: self.maybe(self.text()) }
     }
 
     fn breakdown(&self) -> Breakdown {
@@ -90,6 +90,8 @@ impl Draw {
     fn verdict(&self) -> Verdict {
         let search = SizeSearch {
             lowers: Some(self.text()),
+            tried: vec![64, 32],
+            settled: Some(16),
             caught_at: self.location(),
             errors: self.bytes,
             recovery: Recovery::OtherWay,

@@ -20,7 +20,7 @@ fn written(report: &dyn Report, format: Format) -> String {
 }
 
 fn place(step: u32, phase: Phase, module: &str) -> Place {
-    Place { step: Some(step), phase: Some(phase), module: Some(module.to_owned()) }
+    Place { step: Some(step), phase: Some(phase), module: Some(module.to_owned()), root: None }
 }
 
 fn usage(allocated: u64, reserved: u64, device: u64) -> Usage {
@@ -322,8 +322,8 @@ fn reports_are_read_back() {
 }
 
 fn searched(recovery: Recovery, lowers: Option<&str>) -> SizeSearch {
-    let lowers = lowers.map(str::to_owned);
-    SizeSearch { lowers, caught_at: at(50), errors: 2, recovery, refused_at: Some(at(42)) }
+    let (lowers, caught_at, refused_at) = (lowers.map(str::to_owned), at(50), Some(at(42)));
+    SizeSearch { lowers, tried: vec![], settled: None, caught_at, errors: 2, recovery, refused_at }
 }
 
 /// A program that fits so far, with 1 GiB to spare.
@@ -480,7 +480,7 @@ fn the_headline_never_says_more_than_was_seen() {
         ),
         (
             CheckReport { need: need(26_248, None), ..fits() },
-            "fits NVIDIA GeForce RTX 4090, but only by emptying PyTorch's cache: without a",
+            "fits NVIDIA GeForce RTX 4090, but only by emptying PyTorch's cache: 20.70 GiB to",
         ),
         (
             CheckReport { verdict: Verdict::Fits { spare_bytes, search }, ..fits() },
@@ -513,7 +513,7 @@ fn the_headline_never_says_more_than_was_seen() {
         ),
         (blamed(), "does not fit 2 × NVIDIA GeForce RTX 4090: an earlier Net is alive (train.py:3);"),
         (
-            CheckReport { need: need(27_040, Some("it raised X")), ..full() },
+            CheckReport { need: need(27_040, Some("it raised X")), steps: 1, ..full() },
             "does not fit 2 × NVIDIA GeForce RTX 4090: at least 2.77 GiB too little",
         ),
         (

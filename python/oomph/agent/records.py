@@ -125,6 +125,11 @@ def leftover(*, file: str, line: int, allocated_bytes: int, name: str, what: str
     return {"kind": "leftover", "file": file, "line": line, "allocated_bytes": allocated_bytes, "name": name, "what": what, "kept_bytes": kept_bytes}
 
 
+def attempt(*, file: str, line: int, name: str, tried: list[int], now: int, is_set: bool) -> dict:
+    """The number that became smaller after out-of-memory errors (Note `[Attempts]` in `python/oomph/agent/memory/attempts.py`)."""
+    return {"kind": "attempt", "file": file, "line": line, "name": name, "tried": tried, "now": now, "is_set": is_set}
+
+
 def operation(*, functions: list[str], text: str, shapes: list[list[int]], result: list[int], operands: list[list[int]], input: list[int], out_features: int) -> dict:
     """The operation whose request failed last, by the innermost line of the user's code (`python/oomph/agent/memory/operation.py`)."""
     return {"kind": "operation", "functions": functions, "text": text, "shapes": shapes, "result": result, "operands": operands, "input": input, "out_features": out_features}

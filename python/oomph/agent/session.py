@@ -40,6 +40,7 @@ class Session:
             env,
             show=sight.move,
             first_forward=lambda _root: self.memory.take_census("forward"),
+            after_forward=lambda: self.memory.end_forward(),
             before_step=lambda: self.memory.begin_step(),
             after_step=self._after_step,
             stop=self._stop,

@@ -16,6 +16,8 @@ use crate::judge::stepping::step_peaks;
 
 /// The steps that are assumed of a loop without a known end.
 const MANY_STEPS: u64 = 10_000;
+/// Smaller untrained parameters, such as a temperature, change no verdict.
+const LEAST_UNTRAINED: u64 = 1 << 20;
 /// Untrained parameters are a condition if they are more than this part of the spare memory: half a percent.
 const LEAST_PART: u64 = 200;
 
@@ -62,7 +64,7 @@ pub(super) fn is_only_first_step(case: &Case) -> bool {
 /// Returns the parameters that an optimizer holds and no step trained, of the rank with the most; `None` if they are few.
 fn untrained(case: &Case, spare: Bytes) -> Option<Condition> {
     let bytes = untrained_bytes(case)?;
-    (bytes.0 > spare.0 / LEAST_PART).then_some(Condition::Untrained { bytes })
+    (bytes.0 > LEAST_UNTRAINED.max(spare.0 / LEAST_PART)).then_some(Condition::Untrained { bytes })
 }
 
 /// Bytes of the parameters that an optimizer holds and no step trained, of the rank with the most.

@@ -26,10 +26,10 @@ pub(super) fn gather_facts<'a>(
     measured: &'a Measured,
 ) -> Facts<'a> {
     let failure = failure(case, view, measured);
-    let moment = find_moment(view, failure.as_ref());
+    let moment = find_moment(measured, failure.as_ref());
     let fate = moment.zip(later).filter(|_| failure.is_some());
     let fate = fate.and_then(|(at, later)| Fate::of(view, at.moment(), later));
-    let retries = view.trace.process.stats_of(view.trace.device).map(|stats| stats.alloc_retries);
+    let retries = count_retries(view, measured);
     Facts {
         folder: case.folder,
         view: Some(view),
@@ -53,16 +53,24 @@ pub(super) fn gather_facts<'a>(
             ranks: rank_facts(case, &measured.ranks),
             sharing: case.shared().map_or(Sharing::Apart, Sharing::Together),
         },
-        retries: retries.max().map(|retries| Known::new(retries, Source::CountersAtEnd)),
+        retries: retries.map(|retries| Known::new(retries, Source::CountersAtEnd)),
         value_shapes: measured.value_shapes.clone(),
         ..Facts::default()
     }
 }
 
+/// Counts the times that PyTorch emptied its cache; of a program that went on with less, those after its last error.
+fn count_retries(view: &View, measured: &Measured) -> Option<u64> {
+    let process = view.trace.process;
+    let all = process.stats_of(view.trace.device).map(|stats| stats.alloc_retries).max()?;
+    let failed = process.ooms.last().filter(|_| measured.verdict.search().is_some());
+    Some(all.saturating_sub(failed.map_or(0, |oom| oom.stats.alloc_retries)))
+}
+
 /// Returns the moment of the request that ended the program, else that of the peak.
-fn find_moment(view: &View, failure: Option<&Failure>) -> Option<At> {
+fn find_moment(measured: &Measured, failure: Option<&Failure>) -> Option<At> {
     let error = failure.filter(|failure| failure.is_fatal).and_then(|failure| failure.event);
-    let peak = || view.trace.history.peaks().allocated.map(|peak| At::Peak(peak.at));
+    let peak = || measured.peak_at.map(At::Peak);
     error.map(|event| At::Error(event.into())).or_else(peak)
 }
 

@@ -4,6 +4,7 @@ use report::{Breakdown, Growth, Keeper, Need, Oom, Peak, Place, Rank, Site, Usag
 use trace::run::EndReason;
 use trace::{Bytes, Moment, Peak as Highest, Process};
 
+use super::attempt::measure_attempt;
 use super::case::Case;
 use super::conditions::total_steps;
 use super::foresee::foresee;
@@ -18,7 +19,7 @@ use crate::measure::growth::{find_step_growth, list_kept, survivors};
 use crate::measure::keeper::find_keeper;
 use crate::measure::passes::{PassGrowth, fills, find_ended_growth, find_pass_growth};
 use crate::measure::sites::sites;
-use crate::measure::usage::{fullest, usage_after_errors};
+use crate::measure::usage::fullest;
 use crate::measure::view::View;
 
 /// The verdict, and the figures of the device of the report.
@@ -26,6 +27,8 @@ use crate::measure::view::View;
 pub(super) struct Measured {
     pub(super) verdict: Verdict,
     pub(super) peak: Peak,
+    /// The moment of the most allocated bytes, of a program that goes on with less after its last error.
+    pub(super) peak_at: Option<Moment>,
     pub(super) need: Need,
     pub(super) oom: Option<Oom>,
     pub(super) breakdown: Breakdown,
@@ -43,6 +46,7 @@ impl Measured {
         Measured {
             verdict: decision.clone().with_figures(case, Bytes::ZERO, Bytes::ZERO, None),
             peak: Peak::default(),
+            peak_at: None,
             need: Need::default(),
             oom: None,
             breakdown: Breakdown::default(),
@@ -58,10 +62,13 @@ impl Measured {
     pub(super) fn of(case: &Case, view: &View, counted: Usage, decision: &Decision) -> Measured {
         let highest = view.trace.history.peaks().allocated;
         let usage = at_least_shown(counted, highest);
+        let gone_on = decision.is_search().then(|| measure_attempt(view, usage)).flatten();
+        let usage = gone_on.map_or(usage, |(after, _)| after);
+        let peak_at = gone_on.map(|(_, at)| at).or_else(|| highest.map(|peak| peak.at));
         let at_error = at_last_error(case, view, decision);
-        let shown = at_error.map(|(at, _)| at).or_else(|| highest.map(|peak| peak.at));
+        let shown = at_error.map(|(at, _)| at).or(peak_at);
         let allocated = at_error.map_or(usage.allocated_bytes, |(_, bytes)| bytes);
-        let peak = Peak { usage, place: highest.map_or_else(Place::default, |peak| view.place(peak.at)) };
+        let peak = Peak { usage, place: peak_at.map_or_else(Place::default, |at| view.place(at)) };
         let oom = (*decision == Decision::Oom).then(|| oom(case, view.trace.process));
         let need = need_of_all(case, view, usage, oom.as_ref(), decision);
         // Processes that share the device may peak at the same time.
@@ -80,6 +87,7 @@ impl Measured {
             growth,
             passes,
             peak,
+            peak_at,
             need,
             oom,
             breakdown: breakdown_after(view, shown, allocated).unwrap_or_default(),
@@ -158,11 +166,7 @@ fn at_least_shown(counted: Usage, highest: Option<Highest>) -> Usage {
 fn need_of_all(case: &Case, view: &View, usage: Usage, oom: Option<&Oom>, decision: &Decision) -> Need {
     // The need of a program that searches for a batch size is the peak of its final size.
     let is_search = decision.is_search();
-    let alone = if is_search {
-        Need { usage: usage_after_errors(view, usage), ..Need::default() }
-    } else {
-        need(case, view, usage, oom)
-    };
+    let alone = if is_search { Need { usage, ..Need::default() } } else { need(case, view, usage, oom) };
     let device_bytes = alone.usage.device_bytes.max(need_of_job(case, is_search));
     Need { usage: Usage { device_bytes, ..alone.usage }, ..alone }
 }

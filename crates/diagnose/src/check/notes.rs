@@ -17,6 +17,8 @@ use crate::measure::outside::outside;
 const LINES_SHOWN: usize = 6;
 /// Untrained parameters of less than this part of the device are left to the full report: 0.1 %.
 const LEAST_PART: u64 = 1000;
+/// The assumption on the number of tokens (`python/oomph/agent/host/texts/lengths.py`).
+const TEXT_LENGTH: &str = "text-length";
 /// The size of the largest scalar type.
 const MOST_SCALAR_BYTES: u64 = 16;
 
@@ -42,10 +44,16 @@ pub(super) fn notes(case: &Case) -> Vec<String> {
 
 /// Returns the notes that are necessary to read the verdict: the short report shows them.
 pub(super) fn caveats(case: &Case, decision: &Decision) -> Vec<String> {
-    let single =
-        [missing_kernels(case), unanswered(case), few_steps(case, decision), interpreter(case), background(case)]
-            .into_iter()
-            .flatten();
+    let single = [
+        missing_kernels(case),
+        unanswered(case),
+        few_steps(case, decision),
+        guessed_length(case),
+        interpreter(case),
+        background(case),
+    ]
+    .into_iter()
+    .flatten();
     let all_untrained = case.longest().processes.iter().flat_map(|process| &process.untrained);
     let large = all_untrained.filter(|record| matters(case, record));
     single.chain(distinct(large.map(|record| untrained(case, record)).collect())).collect()
@@ -150,6 +158,15 @@ fn untrained(case: &Case, record: &UntrainedRecord) -> String {
              and optimizer state come on top"
         ),
     }
+}
+
+/// Returns the note on the guessed length of texts: `the longest text has 448 of 2,048 tokens, which is a guess`.
+fn guessed_length(case: &Case) -> Option<String> {
+    let mut assumed = case.limited.processes.iter().flat_map(|process| &process.assumptions);
+    let text = &assumed.find(|assumed| assumed.id == TEXT_LENGTH)?.text;
+    let (_, rest) = text.split_once("up to ")?;
+    let (tokens, _) = rest.split_once(':')?;
+    Some(format!("texts have up to {tokens} tokens: a guess, as the tokenizer is not here"))
 }
 
 /// Returns the note that names the interpreter of a program that was not started as `python …`: a launcher's, a shell script's.

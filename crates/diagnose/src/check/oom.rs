@@ -8,6 +8,7 @@ use super::case::Case;
 use super::ranks::ranks;
 use crate::judge::caught::{find_caught, own_line};
 use crate::judge::outcome::Outcome;
+use crate::measure::view::find_root;
 
 /// Returns the decisive error of `process`'s allocator: the last error if it ended the program, else the first caught
 /// error. `None` without an error, or if a library's own request failed.
@@ -21,6 +22,7 @@ pub(super) fn refused(case: &Case, process: &Process) -> Option<Oom> {
             step: Some(oom.step),
             phase: oom.phase.0,
             module: Some(oom.module.clone()).filter(|module| !module.is_empty()),
+            root: find_root(process, &oom.module),
         },
         location: own_line(&oom.frames, &process.identity.script_dir),
         message: error_message(process),

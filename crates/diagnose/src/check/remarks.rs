@@ -9,7 +9,7 @@ use super::courses::say_difference;
 use super::measured::Measured;
 use super::notes::{caveats, notes, older_than_history, unaccounted};
 use super::verdict::Decision;
-use crate::judge::missing_files::list_missing;
+use crate::judge::missing_files::{list_missing, name_missing};
 use crate::judge::recorded::StreamBounds;
 use crate::measure::assumptions::list_assumptions;
 use crate::measure::view::View;
@@ -23,12 +23,17 @@ pub(super) fn list_remarks(
     measured: &Measured,
 ) -> Vec<Remark> {
     let on_runs = notes(case).into_iter().map(Remark::note);
-    let missing = list_missing(case.limited);
-    let caveats = missing.into_iter().chain(caveats(case, decision)).map(Remark::caveat);
+    let missing = list_missing(case.limited).into_iter().map(Remark::note);
+    let caveats = name_missing(case.limited).into_iter().chain(caveats(case, decision)).map(Remark::caveat);
     let on_device = view.into_iter().flat_map(|view| on_device(case, view, measured));
     let bounds = asked.runs.find_stream_bounds().and_then(say_bounds);
     let hint = asked.hint.clone().filter(|_| ended_early(&measured.verdict));
-    on_runs.chain(caveats).chain(on_device).chain(hint.into_iter().chain(bounds).map(Remark::caveat)).collect()
+    on_runs
+        .chain(missing)
+        .chain(caveats)
+        .chain(on_device)
+        .chain(hint.into_iter().chain(bounds).map(Remark::caveat))
+        .collect()
 }
 
 fn on_device(case: &Case, view: &View, measured: &Measured) -> Vec<Remark> {

@@ -4,18 +4,18 @@
 //! A program that catches an out-of-memory error has not fitted: a batch was skipped, a row of its table says "OOM", a
 //! thread is gone. So the verdict is about the request, whoever caught the error. The exception is a program that did the
 //! failed work again with less, and lives with the error: it searches for a size by running out, takes another way, or
-//! measures the device. Either the handler makes a number smaller (the agent reads the handler's source) and an optimizer
-//! step followed the last error, or the later requests show it (Note [Recoveries] in `recovery.rs`). This must hold for
+//! measures the device. Either the handler makes a number smaller (the agent reads the handler's source, or the number
+//! itself, Note `[Attempts]` in `python/oomph/agent/memory/attempts.py`) and an optimizer step followed the last error, or the later requests show it (Note [Recoveries] in `recovery.rs`). This must hold for
 //! every statement that caught an error. A program may ask child processes instead, one for each size (`probes.rs`).
 
 use report::{Caught, Location, Recovery, SizeSearch, Then};
-use trace::Process;
-use trace::run::{Ended, OomRecord};
+use trace::run::{AttemptRecord, Ended, OomRecord};
+use trace::{Frame, Process};
 
 use super::ending::ended_by_oom;
 use super::recovery::find_recovery;
 use super::unserved::{has_final_refusal, is_error};
-use crate::measure::own::is_own;
+use crate::measure::own::{is_agent, is_entry_point, is_own};
 
 /// Returns the recovery of a program that ran out and did the failed work again with less; of several, the first.
 pub(crate) fn find_search(process: &Process) -> Option<SizeSearch> {
@@ -33,8 +33,11 @@ pub(crate) fn find_search(process: &Process) -> Option<SizeSearch> {
     }
     let (oom, recovery) = recoveries.iter().find(|(oom, _)| oom.caught_at == first.caught_at)?;
     let (file, line) = first.caught_at.clone()?;
+    let attempt = find_attempt(process, oom);
     Some(SizeSearch {
-        lowers: oom.lowers.clone(),
+        lowers: attempt.map(|attempt| attempt.name.clone()).or_else(|| oom.lowers.clone()),
+        tried: attempt.map(|attempt| attempt.tried.clone()).unwrap_or_default(),
+        settled: attempt.map(|attempt| attempt.now),
         caught_at: Location { file, line, column: None },
         errors: u64::try_from(errors.len()).unwrap_or(u64::MAX),
         recovery: *recovery,
@@ -44,13 +47,24 @@ pub(crate) fn find_search(process: &Process) -> Option<SizeSearch> {
 
 /// Returns the way in which the program lives with the last error of a statement.
 fn recover(process: &Process, oom: &OomRecord) -> Option<Recovery> {
-    let is_lowered = oom.lowers.is_some() && count_steps_after_errors(process) > 0;
+    let is_set = find_attempt(process, oom).is_some_and(|attempt| attempt.is_set);
+    let is_lowered = (oom.lowers.is_some() || is_set) && count_steps_after_errors(process) > 0;
     if is_lowered { Some(Recovery::Smaller) } else { find_recovery(process, oom) }
+}
+
+/// Returns the number that became smaller after the errors of a statement.
+fn find_attempt<'a>(process: &'a Process, oom: &OomRecord) -> Option<&'a AttemptRecord> {
+    let (file, line) = oom.caught_at.as_ref()?;
+    process.attempts.iter().find(|attempt| attempt.file == *file && attempt.line == *line)
 }
 
 /// Returns the user's innermost line of an error's stack.
 pub(crate) fn own_line(frames: &[(String, String, u32)], script_dir: &str) -> Option<Location> {
-    let (_, file, line) = frames.iter().find(|(_, file, _)| is_own(file, script_dir))?;
+    let own = frames.iter().position(|(_, file, _)| is_own(file, script_dir))?;
+    let (function, file, line) = &frames[own];
+    let frame = Frame { function: function.clone(), file: file.clone(), line: *line };
+    let library = || frames[..own].iter().find(|(_, file, _)| !file.contains("/torch/") && !is_agent(file));
+    let (_, file, line) = library().filter(|_| is_entry_point(&frame)).unwrap_or(&frames[own]);
     Some(Location { file: file.clone(), line: *line, column: None })
 }
 

@@ -21,6 +21,34 @@ pub(crate) fn list_missing(run: &Run) -> Vec<String> {
     kinds.into_iter().map(|((what, source), records)| describe(what, source, &records)).collect()
 }
 
+/// Returns one line on the weights and tokenizers that stand-ins replaced: `weights (3.00 GiB) and tokenizer of model are stand-ins`.
+pub(crate) fn name_missing(run: &Run) -> Option<String> {
+    let of_kind = |kind: &str| {
+        let records = run.processes.iter().flat_map(|process| &process.stand_ins).filter(|record| record.what == kind);
+        let known: BTreeMap<&str, u64> = records.map(|record| (short(&record.name), record.bytes)).collect();
+        known
+    };
+    let (weights, tokenizers) = (of_kind("weights"), of_kind("tokenizer"));
+    let bytes = Bytes(weights.values().sum());
+    let name = |known: &BTreeMap<&str, u64>| {
+        let more = known.len().saturating_sub(1);
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        known.keys().next().map(|first| format!("{first}{rest}"))
+    };
+    match (name(&weights), name(&tokenizers)) {
+        (Some(of), Some(same)) if of == same => Some(format!("weights ({bytes}) and tokenizer of {of} are stand-ins")),
+        (Some(of), Some(other)) => Some(format!("weights of {of} ({bytes}), tokenizer of {other}: stand-ins")),
+        (Some(of), None) => Some(format!("weights of {of} ({bytes}) are stand-ins")),
+        (None, Some(of)) => Some(format!("the tokenizer of {of} is a stand-in")),
+        (None, None) => None,
+    }
+}
+
+/// The name of a model without its owner or folder.
+fn short(name: &str) -> &str {
+    name.trim_end_matches('/').rsplit('/').next().unwrap_or(name)
+}
+
 fn describe(what: &str, source: &str, records: &[&StandInRecord]) -> String {
     let names: Vec<&str> = records.iter().take(NAMED).map(|record| record.name.as_str()).collect();
     let more = records.len().saturating_sub(NAMED);

@@ -31,6 +31,8 @@ pub(super) fn find_probes(process: &Process, run: &Run) -> Option<SizeSearch> {
     let trains = others.iter().flat_map(|other| &other.steps).any(|step| step.monotonic_ns > last_error);
     (is_threshold && trains && !went_on && !is_refused).then(|| SizeSearch {
         lowers: Some(number.name),
+        tried: Vec::new(),
+        settled: None,
         caught_at: Location { file, line, column: None },
         errors: u64::try_from(errors.len()).unwrap_or(u64::MAX),
         recovery: Recovery::Smaller,

@@ -9,6 +9,8 @@
 //!   batch also cleans up.
 //! - *left*: the function that failed is called outside the guard from then on, and optimizer steps follow. If the guarded
 //!   statements call no function of the user, some of their passes were served, before any step outside.
+//! - *in parts*: the guarded statements only moved modules to the device, and modules of as many bytes are moved there later,
+//!   outside the guard: layer by layer, as offloading does.
 //! - *measured*: blocks of one line were allocated until the device was full, and all were freed before any other line asked.
 //!
 //! A repetition of the same requests is no recovery: a block that the program wanted to keep did not fit beside them.
@@ -18,7 +20,7 @@ use report::Recovery;
 use trace::run::{Guard, OomRecord};
 use trace::{Bytes, Phase, Process};
 
-use super::requests::{Guarded, Request, Section};
+use super::requests::{Guarded, Request, Requester, Section};
 
 /// The least size of requests that replace others; a handler's cleaning up, such as a loss of zero, takes less.
 const LEAST: Bytes = Bytes(1 << 20);
@@ -35,6 +37,9 @@ pub(super) fn find_recovery(process: &Process, oom: &OomRecord) -> Option<Recove
     let (before, after) = (guarded.before(), guarded.after());
     if is_measured(&guarded, &before, &after) {
         return Some(Recovery::Measured);
+    }
+    if is_placed_in_parts(&guarded, &before, &after) {
+        return Some(Recovery::OtherWay);
     }
     if is_same_again(&guarded, &before, &after) {
         return None;
@@ -101,11 +106,26 @@ fn has_left(guarded: &Guarded, process: &Process, before: &[Request], after: &[R
     makes_steps && was_served && !trained_before
 }
 
+/// True if the guarded statements only moved modules to the device, and as many bytes of modules are moved there outside the guard.
+fn is_placed_in_parts(guarded: &Guarded, before: &[Request], after: &[Request]) -> bool {
+    let is_guarded = |request: &&Request| request.stack.is_some_and(|seen| seen.is_guarded);
+    let is_placement = |request: &Request| request.stack.is_some_and(|seen| seen.requester == Requester::Placement);
+    let placed: Vec<&Request> = before.iter().filter(is_guarded).collect();
+    let again = after.iter().filter(|request| is_placement(request) && !is_guarded(request));
+    let wanted: u64 = placed.iter().map(|request| size(request)).sum::<u64>() + guarded.refused_bytes().0;
+    guarded.guard.loop_first == 0
+        && guarded.is_placement()
+        && placed.iter().all(|request| is_placement(request))
+        && again.map(size).sum::<u64>() >= wanted
+}
+
 /// True if blocks of the failed line, none smaller than the failed request, were allocated one after the other, and freed before any other
 /// line asked. The temporaries of a single expression are fewer.
 fn is_measured(guarded: &Guarded, before: &[Request], after: &[Request]) -> bool {
     let Some(line) = guarded.own() else { return false };
-    let is_of_line = |request: &&Request| request.stack.is_some_and(|seen| seen.is_direct && seen.own == Some(line));
+    let is_of_line = |request: &&Request| {
+        request.stack.is_some_and(|seen| seen.requester == Requester::Line && seen.own == Some(line))
+    };
     let filled: Vec<&Request> = before.iter().rev().take_while(is_of_line).collect();
     let is_large = |request: &&Request| size(request) >= guarded.refused_bytes().0;
     let more: Vec<&Request> = after.iter().take_while(is_of_line).collect();

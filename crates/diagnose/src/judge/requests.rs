@@ -49,8 +49,19 @@ pub(super) struct Seen<'a> {
     pub(super) is_callee: bool,
     /// The user's innermost line.
     pub(super) own: Option<&'a Frame>,
-    /// True if the user's line is the innermost of all.
-    pub(super) is_direct: bool,
+    /// The code that makes the request.
+    pub(super) requester: Requester,
+}
+
+/// The code that makes a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Requester {
+    /// The user's line: the innermost of all.
+    Line,
+    /// The move of a module to the device (`Module.to`, `Module.cuda`).
+    Placement,
+    /// Another function.
+    Function,
 }
 
 /// An error with the stack that it was raised in, and the events of its device.
@@ -121,6 +132,11 @@ impl<'a> Guarded<'a> {
         self.at
     }
 
+    /// True if the failed request moves a module to the device.
+    pub(super) fn is_placement(&self) -> bool {
+        self.frames.iter().any(is_placing)
+    }
+
     /// The size of the failed request, as its event has it.
     pub(super) fn refused_bytes(&self) -> Bytes {
         self.events.get(self.at).map(|event| event.size).unwrap_or_default()
@@ -170,7 +186,13 @@ impl<'a> Guarded<'a> {
             is_guarded: frames.iter().any(|frame| self.is_body(frame)),
             is_callee: frames.iter().any(|frame| callee.is_some_and(|callee| is_same_function(frame, callee))),
             own,
-            is_direct: own.is_some_and(|own| std::ptr::eq(own, *innermost)),
+            requester: if own.is_some_and(|own| std::ptr::eq(own, *innermost)) {
+                Requester::Line
+            } else if frames.iter().copied().any(is_placing) {
+                Requester::Placement
+            } else {
+                Requester::Function
+            },
         })
     }
 
@@ -209,6 +231,11 @@ impl<'a> Guarded<'a> {
 
 fn is_in_body(guard: &Guard, line: u32) -> bool {
     (guard.body_first..=guard.body_last).contains(&line)
+}
+
+/// True for the frame of `Module.to` or `Module.cuda` (`torch/nn/modules/module.py`).
+fn is_placing(frame: &Frame) -> bool {
+    frame.function == "_apply" && frame.file.ends_with("torch/nn/modules/module.py")
 }
 
 fn is_same_function(one: &Frame, other: &Frame) -> bool {

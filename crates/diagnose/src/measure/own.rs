@@ -22,6 +22,15 @@ pub(crate) fn is_python(frame: &Frame) -> bool {
     frame.line > 0 && is_source
 }
 
+/// True for the script that an installer writes for a command of a package, such as `bin/yolo`: its line says nothing of the program.
+pub(crate) fn is_entry_point(frame: &Frame) -> bool {
+    let is_command = frame
+        .file
+        .rsplit_once('/')
+        .is_some_and(|(folder, name)| (folder.ends_with("/bin") || folder == "bin") && !name.contains('.'));
+    is_command && frame.function == "<module>"
+}
+
 /// Checks that a frame is PyTorch's call of a module.
 pub(crate) fn calls_module(frame: &Frame) -> bool {
     frame.function == "_call_impl" && in_torch(&posix(&frame.file)) == Some("nn/modules/module.py")
@@ -30,6 +39,20 @@ pub(crate) fn calls_module(frame: &Frame) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn commands_of_packages_are_entry_points() {
+        let cases = [
+            ("/venv/bin/yolo", "<module>", true),
+            ("/venv/bin/yolo", "main", false),
+            ("/home/ann/bin/train.py", "<module>", false),
+            ("/home/ann/train", "<module>", false),
+        ];
+        for (file, function, expected) in cases {
+            let frame = Frame { function: function.to_owned(), file: file.to_owned(), line: 8 };
+            assert_eq!(is_entry_point(&frame), expected, "{file} {function}");
+        }
+    }
 
     #[test]
     fn frames_of_python_and_of_cpp() {

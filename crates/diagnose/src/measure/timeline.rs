@@ -98,6 +98,6 @@ impl Timeline {
 
     /// Returns the place of an event, without the module.
     pub(crate) fn place(&self, event: EventIndex) -> Place {
-        Place { step: self.step(event), phase: self.phase(event), module: None }
+        Place { step: self.step(event), phase: self.phase(event), ..Place::default() }
     }
 }

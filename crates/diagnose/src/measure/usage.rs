@@ -2,7 +2,7 @@
 
 use report::Usage;
 use trace::run::owner::PYTORCH;
-use trace::{Action, Bytes, DeviceIndex, History, Process, Run};
+use trace::{Action, Bytes, DeviceIndex, EventIndex, History, Moment, Process, Run};
 
 use super::view::View;
 
@@ -34,22 +34,24 @@ fn from_trace(process: &Process, device: DeviceIndex) -> (Bytes, Bytes) {
     (bytes(found.peaks().allocated), bytes(found.peaks().reserved))
 }
 
-/// Returns the peaks of the requests after the last out-of-memory error, of a device with the peaks `whole`; `whole` if none followed.
-pub(crate) fn usage_after_errors(view: &View, whole: Usage) -> Usage {
+/// Returns the peaks of the requests after the last out-of-memory error, and the moment of the most allocated bytes, of a device with the
+/// peaks `whole`; `None` if no request followed.
+pub(crate) fn peak_after_errors(view: &View, whole: Usage) -> Option<(Usage, Moment)> {
     let first = view.trace.last_oom().map_or(0, |event| event.0 as usize + 1);
-    let totals = view.trace.history.totals().zip(view.trace.events).skip(first);
+    let totals = (0..).map(EventIndex).zip(view.trace.history.totals()).zip(view.trace.events).skip(first);
     let at_requests: Vec<_> =
         totals.filter(|(_, event)| event.action == Action::Alloc).map(|(totals, _)| totals).collect();
-    let allocated = at_requests.iter().map(|totals| totals.allocated).max();
-    let reserved = at_requests.iter().map(|totals| totals.reserved).max();
-    let Some((allocated, reserved)) = allocated.zip(reserved) else { return whole };
+    let (at, highest) = at_requests.iter().rev().max_by_key(|(_, totals)| totals.allocated)?;
+    let allocated = highest.allocated;
+    let reserved = at_requests.iter().map(|(_, totals)| totals.reserved).max()?;
     let reserved_bytes = reserved.max(allocated).min(whole.reserved_bytes);
     let outside = Bytes(whole.device_bytes.0.saturating_sub(whole.reserved_bytes.0));
-    Usage {
+    let usage = Usage {
         allocated_bytes: allocated.min(whole.allocated_bytes),
         reserved_bytes,
         device_bytes: outside + reserved_bytes,
-    }
+    };
+    Some((usage, (*at).into()))
 }
 
 /// Returns the peaks of the fullest device, over all processes; zero if no device was used.

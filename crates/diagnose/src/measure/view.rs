@@ -10,7 +10,7 @@ use super::device_trace::DeviceTrace;
 use super::guessed_loops::guess_loops;
 use super::infer::phases::infer_timeline;
 use super::life::Life;
-use super::own::{calls_module, is_agent, is_own};
+use super::own::{calls_module, is_agent, is_entry_point, is_own};
 use super::paths::{in_torch, posix};
 use super::roles::Role;
 use super::timeline::Timeline;
@@ -58,8 +58,9 @@ impl<'a> View<'a> {
         let Some(event) = at.into().event_before() else {
             return Place::default();
         };
-        let module = self.trace.mark(event).map(|mark| mark.module.clone());
-        Place { module: module.filter(|module| !module.is_empty()), ..self.timeline.place(event) }
+        let module = self.trace.mark(event).map(|mark| mark.module.clone()).filter(|module| !module.is_empty());
+        let root = module.as_deref().and_then(|module| find_root(self.trace.process, module));
+        Place { module, root, ..self.timeline.place(event) }
     }
 
     /// Returns the place of an allocation in the program, as far as known.
@@ -103,7 +104,9 @@ impl<'a> View<'a> {
     /// Returns the innermost line of the user's code in `stack`.
     pub(crate) fn own_line(&self, stack: StackId) -> Option<Location> {
         let frame = self.trace.python(stack).find(|frame| is_own(&frame.file, self.trace.script_dir))?;
-        Some(Location { file: frame.file.clone(), line: frame.line, column: None })
+        let library = self.library_line(stack).filter(|_| is_entry_point(frame));
+        let (file, line) = library.unwrap_or((frame.file.as_str(), frame.line));
+        Some(Location { file: file.to_owned(), line, column: None })
     }
 
     /// Returns the most informative frames of `stack`, innermost first: Python frames up to the user's line, without
@@ -213,6 +216,16 @@ impl<'a> View<'a> {
             own: is_own(&frame.file, self.trace.script_dir),
         }
     }
+}
+
+/// Returns the class of the root of a module whose name begins with a number; `None` if several classes come into question.
+pub(crate) fn find_root(process: &Process, module: &str) -> Option<String> {
+    let called = process.roots.iter().filter(|root| root.last_call > 0);
+    let mut names: Vec<&str> = called.map(|root| root.name.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    let [name] = names[..] else { return None };
+    module.starts_with(|letter: char| letter.is_ascii_digit()).then(|| name.to_owned())
 }
 
 /// Returns the step and phase of each event: by marks if the history has marks, else by stacks.

@@ -43,10 +43,10 @@ fn find(facts: &Facts) -> Option<Cause> {
             bytes("inputs", inputs, source),
             bytes("allocated", total, source),
         ],
-        remedies: vec![halve(total, scales), checkpointing()],
+        remedies: vec![if is_open(view) { smaller() } else { halve(total, scales) }, checkpointing()],
     };
     let cause = Cause { finding, bytes: Some(Bytes(scales.0 / 2)), rank: Rank::Need, removal: None };
-    Some(cause.with_removal(halved(facts, view)))
+    Some(if is_open(view) { cause } else { cause.with_removal(halved(facts, view)) })
 }
 
 /// True if no need is known, or a lower bound that the device has: the program was stopped there.
@@ -63,6 +63,20 @@ fn halved(facts: &Facts, view: &View) -> Removal {
     let requested = facts.failure.as_ref().and_then(|failure| failure.requested);
     let half = requested.map_or(0, |requested| requested.nearest().0.div_ceil(2));
     Removal::with_failed(edits, AllocationChange::Resize(half)).estimated()
+}
+
+/// True if the error came before the first whole step, as far as steps are known: later phases of the step may need more.
+fn is_open(view: &View) -> bool {
+    let process = view.trace.process;
+    !process.identity.script_dir.is_empty() && process.step_count() == 0
+}
+
+/// No part of the batch is known to fit.
+fn smaller() -> Remedy {
+    advice(
+        "a smaller batch",
+        "the error came before the end of the first step, so that no part of the batch is known to fit",
+    )
 }
 
 fn halve(total: Bytes, scales: Bytes) -> Remedy {

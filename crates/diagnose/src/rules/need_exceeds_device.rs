@@ -110,9 +110,15 @@ fn find_measured_need(facts: &Facts, known: &Known<NeedFacts>) -> Option<Cause> 
         message: format!("the program needs {least}{need} and {name} has {total}: {least}{} too little", need - total),
         location: facts.failed_at(),
         evidence,
-        remedies: smaller_batch(breakdown, need, total).into_iter().collect(),
+        remedies: smaller_batch(breakdown, need, total).filter(|_| has_whole_step(facts, known)).into_iter().collect(),
     };
     Some(Cause { finding, bytes: Some(need - total), rank: Rank::Need, removal: None })
+}
+
+/// True if the need is that of a whole step: a part of the batch that is computed from less may run out later in the step.
+fn has_whole_step(facts: &Facts, known: &Known<NeedFacts>) -> bool {
+    let is_bound = known.value.is_partial && known.value.breakdown.is_none();
+    !is_bound || facts.view.is_some_and(|view| view.trace.process.step_count() > 0)
 }
 
 /// The parts of a batch that are tried, with their names.

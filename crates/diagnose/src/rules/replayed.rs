@@ -33,6 +33,8 @@ pub(crate) struct Replayable {
     exact: bool,
     /// The last failed request, and the memory available to PyTorch's allocator at the failure.
     failure: Option<(EventIndex, Bytes)>,
+    /// All failed requests.
+    failed: Vec<EventIndex>,
 }
 
 /// The result of a change.
@@ -56,7 +58,8 @@ impl Replayable {
         let (release, agreement) = recorded_by(&program, view.trace.events, &settings, snapshot.torch);
         let exact = agreement.difference.is_none() && program.is_whole();
         let failure = view.trace.history.ooms().last().map(|failed| (failed.event, failed.capacity()));
-        Some(Replayable { program, settings, rules: Rules::of(release), exact, failure })
+        let failed = view.trace.history.ooms().iter().map(|failed| failed.event).collect();
+        Some(Replayable { program, settings, rules: Rules::of(release), exact, failure, failed })
     }
 
     /// Replays under changed settings.
@@ -115,6 +118,15 @@ impl Replayable {
             (is_left_out || outcome.served.contains(&event)) && is_after(&outcome, event)
         });
         (after, served)
+    }
+
+    /// Returns the peak of the reserved bytes on a device that is never full, without some blocks and without the requests that failed. `None` if
+    /// the model does not reproduce the recording.
+    pub(crate) fn reserved_without<'l>(&self, blocks: impl Iterator<Item = &'l Lifetime>) -> Option<Bytes> {
+        let program = self.program.edited(blocks.map(|block| (block, AllocationChange::LeaveOut)));
+        let program =
+            self.failed.iter().fold(program, |program, event| program.with_failed(*event, AllocationChange::LeaveOut));
+        self.exact.then(|| self.run(&program, SimulatedDevice::NEVER_FULL_BYTES).peak_reserved_bytes())
     }
 
     /// True if the allocator serves the failed request with this memory; `None` without a failed request.

@@ -2,7 +2,7 @@
 
 use diagnose::CheckCase;
 use report::{Condition, Recovery, Severity, SizeSearch, Verdict};
-use trace::run::{AheadRecord, CourseRecord, EndReason, MemoryChange, ValueReadRecord};
+use trace::run::{AheadRecord, AttemptRecord, CourseRecord, EndReason, MemoryChange, ValueReadRecord};
 use trace::{AheadReason, Bytes, Category, PhantomRecord, Phase, Process, Run};
 
 use crate::program::{Program, SCRIPT, case};
@@ -57,11 +57,48 @@ fn a_workspace_that_pytorch_does_without_is_no_error() {
     assert!(verdict("forward").is_oom());
 }
 
+/// The peak before the error is larger than after it: 600 MiB and 101 MiB.
+#[test]
+fn a_search_shows_the_attempt_that_goes_on() {
+    let mut program = Program::new();
+    program.alloc(1, MIB);
+    let failed = program.alloc(42, 599 * MIB);
+    program.caught_oom(42, 600 * MIB, 50, None);
+    program.free(failed);
+    program.alloc(42, 100 * MIB);
+    program.end_step();
+    let attempt = |is_set| AttemptRecord {
+        file: SCRIPT.to_owned(),
+        line: 50,
+        name: "self.batch".to_owned(),
+        tried: vec![16, 12],
+        now: 2,
+        is_set,
+    };
+    program.process.attempts.push(attempt(true));
+    let run = program.end(EndReason::Exit);
+    let report = check(&case(run.clone()));
+    let search = report.verdict.search().unwrap();
+    assert_eq!(
+        (search.lowers.as_deref(), search.settled, search.tried.clone()),
+        (Some("self.batch"), Some(2), vec![16, 12])
+    );
+    assert_eq!(report.peak.usage.allocated_bytes, Bytes::from_mib(101));
+    assert_eq!(report.breakdown.total(), Bytes::from_mib(101));
+    assert_eq!(report.need.usage, report.peak.usage);
+    // A number of which the handler is not the cause proves nothing.
+    let mut skipping = run;
+    skipping.processes[0].attempts = vec![attempt(false)];
+    assert!(check(&case(skipping)).verdict.is_oom());
+}
+
 #[test]
 fn a_search_for_a_size_that_fits_fits() {
     let report = check(&catching(2, Some("batch")));
     let search = SizeSearch {
         lowers: Some("batch".to_owned()),
+        tried: Vec::new(),
+        settled: None,
         caught_at: line(50),
         errors: 1,
         recovery: Recovery::Smaller,

@@ -117,9 +117,21 @@ pub(super) fn words_of_frame(file: &str, line: u32, function: &str, folder: &str
 pub(super) fn words_of(place: &Place) -> String {
     let step = place.step.map(|step| format!("step {step}"));
     let phase = place.phase.map(|phase| phase.name().to_owned());
-    let module = place.module.as_deref().map(|module| clean(module).into_owned());
+    let module = words_of_module(place);
     let parts = [step, phase, module];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// `layer4.2.relu`, or `layer 8 of Sequential` and `8.conv of Sequential` where the name begins with a number.
+pub(super) fn words_of_module(place: &Place) -> Option<String> {
+    let module = clean(place.module.as_deref()?).into_owned();
+    let Some(root) = &place.root else { return Some(module) };
+    let part = match module.as_str() {
+        "*" => "layers".to_owned(),
+        number if number.bytes().all(|letter| letter.is_ascii_digit()) => format!("layer {number}"),
+        _ => module,
+    };
+    Some(format!("{part} of {}", clean(root)))
 }
 
 /// `512 B per step; the device is full at step 900`.

@@ -2,7 +2,7 @@
 
 use trace::{Bytes, Phase};
 
-use super::layout::{line_of, words_of_frame};
+use super::layout::{line_of, words_of_frame, words_of_module};
 use crate::check::{Assumption, Place, Site, SiteFrame};
 
 /// The heading of the breakdown at the peak.
@@ -26,7 +26,7 @@ pub(super) fn words_of_site(site: &Site, folder: &str) -> String {
 
 /// The replacement for a line if no Python ran, as in autograd's threads: `backward of layer4.2.relu`.
 fn stretch(place: &Place) -> String {
-    let module = place.module.as_ref();
+    let module = words_of_module(place);
     module.map_or_else(|| phase(place).to_owned(), |module| format!("{} of {module}", phase(place)))
 }
 

@@ -8,8 +8,10 @@ use trace::Bytes;
 use super::conditions::{list_assumed, list_open};
 use super::figures::Figure;
 use super::layout::{grouped, line_of, words_of, words_of_growth};
-use crate::check::{CheckReport, Condition, Gpu, Growth, Keeper, Need, Oom, Recovery, SizeSearch, Usage, Verdict};
+use super::size_search::recovered;
+use crate::check::{CheckReport, Condition, Gpu, Growth, Keeper, Need, Oom, Usage, Verdict};
 use crate::finding::Without;
+use crate::size_search::SizeSearch;
 use crate::words::count;
 
 /// The verdict in a sentence without a full stop.
@@ -63,6 +65,7 @@ pub(super) fn facts(report: &CheckReport) -> Vec<Figure> {
         facts.push(("needs", need(&report.need)));
     }
     facts.extend([("peak", peak(report)), ("device", device(report))]);
+    facts.extend(without_limit(report));
     facts.extend(report.oom.iter().flat_map(|oom| ran_out(oom, &report.folder)));
     facts.extend(report.growth.as_ref().map(|growth| ("growth", words_of_growth(growth))));
     facts.push(("ran", ran(report)));
@@ -76,29 +79,21 @@ pub(super) fn made_up(names: &[String]) -> &'static str {
 
 /// `so_far`: empty, or the words that follow `fits` and the GPU.
 fn fits(report: &CheckReport, spare: Bytes, search: Option<&SizeSearch>, so_far: &str) -> String {
-    let (name, need) = (name_of_gpus(report), report.need.usage.device_bytes);
-    let over = need.0.saturating_sub(report.gpu.available_bytes().0);
+    let name = name_of_gpus(report);
     match search {
         Some(search) => format!("fits {name}{so_far} {}: {spare} to spare", recovered(search, &report.folder)),
-        None if over > 0 => {
-            format!(
-                "fits {name}{so_far}, but only by emptying PyTorch's cache: without a limit it takes {} more than there is",
-                Bytes(over)
-            )
+        None if without_limit(report).is_some() => {
+            format!("fits {name}{so_far}, but only by emptying PyTorch's cache: {spare} to spare")
         }
         None => format!("fits {name}{so_far}: {spare} to spare"),
     }
 }
 
-/// The way in which a program lives with its out-of-memory errors.
-fn recovered(search: &SizeSearch, folder: &str) -> String {
-    let at = search.refused_at.as_ref().map_or_else(String::new, |at| format!(" at {}", line_of(at, folder)));
-    match (search.recovery, &search.lowers) {
-        (Recovery::Smaller, Some(lowers)) => format!("with the `{lowers}` that it looks for by running out"),
-        (Recovery::Smaller, None) => format!("with the size that it looks for by running out{at}"),
-        (Recovery::OtherWay, _) => format!("by another way that it takes after it ran out{at}"),
-        (Recovery::Measured, _) => format!("once it has filled the device to measure it{at}"),
-    }
+/// The figure of the run without a limit, where it is more than the device of a program that fits: PyTorch empties its cache.
+pub(super) fn without_limit(report: &CheckReport) -> Option<Figure> {
+    let need = report.need.usage.device_bytes;
+    let is_over = report.verdict.is_fit() && report.verdict.search().is_none() && need > report.gpu.available_bytes();
+    is_over.then(|| ("no limit", format!("a run without a limit takes {need} with what its cache keeps")))
 }
 
 fn does_not_fit(report: &CheckReport, spare: i64, assumed: &[Condition]) -> String {
@@ -116,7 +111,7 @@ fn does_not_fit(report: &CheckReport, spare: i64, assumed: &[Condition]) -> Stri
     if let Some(mistake) = words_of_mistake(report).filter(|_| assumed.is_empty()) {
         return format!("does not fit {name}: {mistake}");
     }
-    if spare < 0 {
+    if spare < 0 && !is_need_open(report) {
         format!("does not fit {name}: {}{bytes} too little{condition}", words_of_least(&report.need))
     } else if report.need.at_least.is_some() {
         let failed = report.oom.as_ref().and_then(|oom| words_of_failed(oom, &report.folder));
@@ -124,6 +119,11 @@ fn does_not_fit(report: &CheckReport, spare: i64, assumed: &[Condition]) -> Stri
     } else {
         format!("does not fit {name}{condition}, though its need is {bytes} less than the device has")
     }
+}
+
+/// True if the need is the bound that an error before the first whole step leaves.
+fn is_need_open(report: &CheckReport) -> bool {
+    report.need.at_least.is_some() && report.need.filling.is_none() && report.steps == 0 && report.oom.is_some()
 }
 
 /// `: 288.00 MiB could not be allocated (model.py:27)`; `None` without the size of the request.

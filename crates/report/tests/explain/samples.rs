@@ -148,7 +148,7 @@ fn peak(whole: bool) -> HistoryPeak {
         reserved_bytes: gib(20),
         whole,
         event: Some(2),
-        place: Place { step: Some(3), phase: Some(Phase::Forward), module: Some("h.7".to_owned()) },
+        place: Place { step: Some(3), phase: Some(Phase::Forward), module: Some("h.7".to_owned()), root: None },
     }
 }
 
@@ -224,7 +224,7 @@ pub(crate) fn snapshot() -> ExplainReport {
         requested_bytes: gib(2),
         free_bytes: gib(1),
         counters: Counters { allocated_bytes: gib(16), reserved_bytes: gib(20), ..Counters::default() },
-        place: Place { step: Some(3), phase: Some(Phase::Forward), module: None },
+        place: Place { step: Some(3), phase: Some(Phase::Forward), ..Place::default() },
         location: Some(at(58)),
     };
     let growth = Growth {

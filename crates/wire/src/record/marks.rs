@@ -314,6 +314,21 @@ macro_rules! agent_records {
                     /// The bytes of the tensors that the variable keeps.
                     kept_bytes: u64,
                 }
+                /// The number that became smaller after out-of-memory errors (Note `[Attempts]` in `python/oomph/agent/memory/attempts.py`).
+                Attempt "attempt" => many attempts: AttemptRecord {
+                    /// The file of the statement that caught the errors.
+                    file: text,
+                    /// Its line, counted from 1.
+                    line: u32,
+                    /// The number, as the source has it, e.g. `self.batch_size`.
+                    name: text,
+                    /// Its values at the errors, oldest first.
+                    tried: addresses,
+                    /// Its value in the first forward or step after the last error.
+                    now: u64,
+                    /// True if a statement of the handler assigned it.
+                    is_set: bool,
+                }
                 /// The operation whose request failed last, by the innermost line of the user's code (`python/oomph/agent/memory/operation.py`).
                 Operation "operation" => last operation: OperationRecord {
                     /// The functions called on the way to PyTorch, from the user's line inwards, such as `cross_entropy`.

@@ -178,23 +178,27 @@ def _lowered(handler: ast.ExceptHandler, node, around: list[ast.AST], frame: Fra
         places += [statement for statement in loop.body if node not in ast.walk(statement)]
     for place in places:
         for statement in ast.walk(place):
-            name = _smaller_number(statement)
+            name = find_smaller(statement)
             if name is not None and _is_number(name, frame):
                 return name
     return None
 
 
-def _smaller_number(node: ast.AST) -> str | None:
-    """The target of `x //= 2`, `x = x // 2`, `x = max(1, x // 2)` or `x = (low + high) // 2`."""
+def find_smaller(node: ast.AST) -> str | None:
+    """The target of `x //= 2`, `x = x // 2`, `a.x = x = max(1, x // 2)`, `x = x - 1` or `x = (low + high) // 2`; `x = y - 1` is another number."""
     if isinstance(node, ast.AugAssign) and isinstance(node.op, _SMALLER):
         return _dotted(node.target)
-    if isinstance(node, ast.Assign) and len(node.targets) == 1:
-        divides = any(isinstance(part, ast.BinOp) and isinstance(part.op, _SMALLER) for part in ast.walk(node.value))
-        return _dotted(node.targets[0]) if divides else None
+    if isinstance(node, ast.Assign):
+        targets = [name for name in map(_dotted, node.targets) if name]
+        read = {_dotted(part) for part in ast.walk(node.value)}
+        own = [name for name in targets if name in read]
+        made = [part.op for part in ast.walk(node.value) if isinstance(part, ast.BinOp) and isinstance(part.op, _SMALLER)]
+        divides = any(not isinstance(operator, ast.Sub) for operator in made)
+        return next(iter(own or targets), None) if divides else next(iter(own), None) if made else None
     return None
 
 
-def _dotted(target: ast.expr) -> str | None:
+def _dotted(target: ast.AST) -> str | None:
     """`a.b.c` as text; `None` for other targets."""
     if isinstance(target, ast.Name):
         return target.id

@@ -16,6 +16,7 @@ from ..process.failure import guarded
 from ..process.hidden import hide
 from ..record_file import RecordFile
 from . import handlers, operation
+from .attempts import Attempts
 from .living import Living
 from .stats import Stats
 
@@ -50,6 +51,7 @@ class OutOfMemory:
         self._note = note
         self._living = living
         self._errors = 0
+        self.attempts = Attempts()
         # The records of the surroundings of the last error.
         self.surroundings: list[dict] = []
 
@@ -79,6 +81,7 @@ class OutOfMemory:
             guard=handler and handler.guard,
         )
         self.record_file.write(record)
+        self.attempts.note_error(self._find_frame(sys._getframe(1)), handler)
         self._note_surroundings()
         self._note()
 

@@ -85,6 +85,11 @@ class Memory(Part):
     def end_step(self) -> None:
         """The program has gone on: the snapshot of an earlier out of memory is not that of its end."""
         self._saved_at_oom = None
+        self._oom.attempts.note_progress(is_step=True)
+
+    def end_forward(self) -> None:
+        """A smaller size may have been served after an out of memory."""
+        self._oom.attempts.note_progress(is_step=False)
 
     def last_snapshot(self, reason: str) -> str | None:
         """The snapshot at the end; the one of the out of memory that ended the program is not written twice."""
@@ -94,7 +99,8 @@ class Memory(Part):
 
     def finish(self, reason: str, write: Write) -> None:
         """The records of the last out-of-memory error's surroundings, or of the root modules at the end."""
-        for row in self._oom.surroundings or self._list_at_end(reason):
+        surroundings = self._oom.surroundings or self._list_at_end(reason)
+        for row in (*surroundings, *self._oom.attempts.list_records()):
             write(row)
 
     def _list_at_end(self, reason: str) -> Iterator[dict]:

@@ -58,8 +58,9 @@ class Call:
 class Modules:
     """The hooks on every module's forward."""
 
-    def __init__(self, marks: Marks, first_forward: Callable[[torch.nn.Module], object]) -> None:
+    def __init__(self, marks: Marks, first_forward: Callable[[torch.nn.Module], object], after_forward: Callable[[], object] = lambda: None) -> None:
         self.marks = marks
+        self._after_forward = after_forward
         self.roots: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
         self._first_forward = first_forward
         self._unseen: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
@@ -137,9 +138,11 @@ class Modules:
         if not place.callers and named is not None:
             named.call.is_running = False
         # A forward that raised arrives here without an output, and does not count as the first success.
-        if not place.callers and output is not None and module in self._unseen:
-            self._unseen.discard(module)
-            self._first_forward(module)
+        if not place.callers and output is not None:
+            self._after_forward()
+            if module in self._unseen:
+                self._unseen.discard(module)
+                self._first_forward(module)
 
     def _note_call(self, call: Call) -> None:
         self._call_count += 1

@@ -26,13 +26,14 @@ class Position(Part):
         env: Environment,
         show: Callable[[str], object],
         first_forward: Callable[[object], object],
+        after_forward: Callable[[], object],
         before_step: Callable[[], object],
         after_step: Callable[[], object],
         stop: Callable[[], object],
     ) -> None:
         self.marks = Marks(show)
         self.backward = Backward(self.marks)
-        self.modules = Modules(self.marks, first_forward=first_forward)
+        self.modules = Modules(self.marks, first_forward=first_forward, after_forward=after_forward)
         taken = Taken() if env.history and env.steps else None
         self.course = Course(env.steps, env.more_steps if env.world_size == 1 else 0, looks=env.history, taken=taken)
         self.steps = Steps(self.marks, self.course, before=before_step, after=after_step, stop=stop)

@@ -19,8 +19,8 @@ phantom gets the answer for that read:
   step: the optimizer divides by the counter, whose increments were not computed.
 - A boolean that a check of the program's own reads passes the check: Note [Checks pass] in `checks`.
 - `GradScaler` asks for overflowed gradients: there are none, so that the optimizer steps, and the scale stays.
-- The sum of a mask is the assumed fraction of its elements: zeros lead into divisions by zero, and into shapes without elements. The
-  indices of `argmax`, `topk` and `multinomial` are drawn: Note [Assumed indices] in `known.indices`. Operators go on to compute with both,
+- The sum of a mask is the assumed fraction of its elements: zeros lead into divisions by zero, and into shapes without elements. A read of
+  such a count that may decide a size is listed as a value-dependent shape, and its number as an assumption. The indices of `argmax`, `topk` and `multinomial` are drawn: Note [Assumed indices] in `known.indices`. Operators go on to compute with both,
   and what a program reads of it is noted.
 - A plain read (`.item()`, `.tolist()`, `.cpu()`, `bool(tensor)`) is noted, because anything may be decided by it. Floating-point numbers are
   small and positive: Note [Sound values] in `sound`. All other values are zeros.
@@ -58,6 +58,7 @@ _GET_VALUE = getattr(getattr(optim, "_get_value", None), "__code__", None)
 _SCALER = getattr(getattr(torch.amp.GradScaler, "_maybe_opt_step", None), "__code__", None)
 _FLOATS = {torch.float32: "<f", torch.float64: "<d"}
 _FRACTION_OF_ELEMENTS = ("nonzero", "_unique2", "_unique", "unique_dim", "unique_consecutive")
+_COUNTS_NAMED = 3
 _ASK_WHETHER_VALID = ("normal.Tensor_Tensor", "normal.float_Tensor")
 
 
@@ -75,6 +76,9 @@ class Values:
         self.bytes_read: Counter[tuple[str, int]] = Counter()
         # The reads that may decide a size: Note [Sizes from reads] in `sizes`.
         self.sizes_read: Counter[tuple[str, int]] = Counter()
+        # Counts of selected elements that may decide a size, by file and line; the elements that each was taken of.
+        self.counts: dict[tuple[str, int], int] = {}
+        self._elements: dict[int, int] = {}
         # Texts by stable names.
         self.assumptions: dict[str, str] = {}
         # The number of assumed answers that were not noted because they lead past a check.
@@ -118,6 +122,8 @@ class Values:
     def finish(self, write: Callable[[dict], object]) -> None:
         """The records of all that was noted; from now on nothing is."""
         self.phantom.stop_listening()
+        if self.counts:
+            self.assumptions["assumed-counts"] = self._say_counts()
         for name, text in self.assumptions.items():
             write(records.assumption(id=name, text=text))
         for (operator, file, line), count in self.shapes.items():
@@ -188,6 +194,7 @@ class Values:
         self._computing.compute_all(result, "sum.dim_IntList", tensor, *args, **kwargs)
         if tensor.dtype == torch.bool and tensor.numel() and self.known.operand(result) is None:
             count = self.selected(tensor.numel() // result.numel())
+            self._elements[count] = tensor.numel() // result.numel()
             self.known.assume(result, lambda: torch.tensor(count, device="cpu"), SHARE)
         return result
 
@@ -270,7 +277,10 @@ class Values:
         if assumed & COMPARISON:
             self.assumptions["sound-values"] = sound.TEXT
         self._is_whole = not tensor.is_floating_point()
-        self._note_read(tensor.nbytes)
+        if assumed == SHARE:
+            self._note_count(tensor)
+        else:
+            self._note_read(tensor.nbytes)
 
     def _answer_of_scalar(self, tensor, asking: FrameType | None) -> int | None:
         """The answer for a read of one number, if more is known than the device's memory holds."""
@@ -289,6 +299,25 @@ class Values:
             self.reads[line] += 1
             self.bytes_read[line] += size
             self.sizes_read[line] += bool(sizes.may_decide(sys._getframe(1), self._is_whole))
+
+    @guarded
+    def _note_count(self, tensor) -> None:
+        """Notes the read of counts that follow the assumed fraction, and of nothing else."""
+        line = frames.users_line(sys._getframe(1))
+        self.reads[line] += 1
+        self.bytes_read[line] += tensor.nbytes
+        values = self.known.get(tensor)
+        if values is not None and values.numel() and sizes.may_decide(sys._getframe(1), self._is_whole):
+            self.shapes[("aten::sum", *line)] += 1
+            self.counts[line] = max(self.counts.get(line, 0), int(values.max()))
+
+    def _say_counts(self) -> str:
+        """The counts that programs read, and the lines."""
+        named = []
+        for (file, line), count in list(self.counts.items())[:_COUNTS_NAMED]:
+            of = f" of {self._elements[count]:,}" if count in self._elements else ""
+            named.append(f"{count:,}{of} ({os.path.basename(file)}:{line})")
+        return f"counts of selected elements, of which sizes may be made, are assumed: {', '.join(named)}; --fraction sets the share"
 
     def _note_size(self, size: int) -> None:
         """Notes values that decide a size, whatever fraction is assumed."""

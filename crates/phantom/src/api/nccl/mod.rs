@@ -16,6 +16,7 @@ use self::split::NO_COLOR;
 use crate::api::runtime::memory::{cudaFree, cudaMalloc};
 use crate::boundary::{In, Out, Status, absent, export, literal};
 use crate::handle::{Handle, Table};
+use crate::ledger::OutOfMemory;
 pub(crate) use crate::status::NcclResult;
 
 /// `ncclUnhandledCudaError`: the runtime refused, e.g. for want of memory.
@@ -75,23 +76,27 @@ fn communicator(handle: Handle) -> Result<Communicator, NcclResult> {
 /// Connects a communicator for the requested kind of traffic.
 fn connect(handle: Handle, connection: Connection) -> Result<Communicator, NcclResult> {
     let connected = COMMUNICATORS.with(handle, |(known, held)| {
-        held.connect(connection, known.count, known.device).map(|()| *known).map_err(|_| {
-            LAST_ERROR.set(OUT_OF_MEMORY);
-            CUDA_ERROR
-        })
+        held.connect(connection, known.count, known.device).map(|()| *known).map_err(refuse)
     });
     connected.ok_or(NcclResult::INVALID)?
+}
+
+/// Sets the text of a request that did not fit, and returns its status.
+fn refuse(_: OutOfMemory) -> NcclResult {
+    LAST_ERROR.set(OUT_OF_MEMORY);
+    CUDA_ERROR
 }
 
 fn create(handle: Out<Handle>, count: i32, rank: i32) -> Result<(), NcclResult> {
     if handle.is_null() || count < 1 || !(0..count).contains(&rank) {
         return Err(NcclResult::INVALID);
     }
-    handle.set(insert(Communicator { count, rank, device: crate::cuda::context::current() as i32 }))
+    handle.set(insert(Communicator { count, rank, device: crate::cuda::context::current() as i32 })?)
 }
 
-fn insert(communicator: Communicator) -> Handle {
-    COMMUNICATORS.insert((communicator, Held::default()))
+fn insert(communicator: Communicator) -> Result<Handle, NcclResult> {
+    memory::start(communicator.device).map_err(refuse)?;
+    Ok(COMMUNICATORS.insert((communicator, Held::default())))
 }
 
 fn destroy(handle: Handle) -> Result<(), NcclResult> {
@@ -134,7 +139,7 @@ export! { NcclResult;
         for index in 0..total {
             let rank = index as i32;
             let device = if devices.is_null() { rank } else { devices.array(total).get::<NcclResult>(index)? };
-            handles.array(total).set::<NcclResult>(index, insert(Communicator { count, rank, device }))?;
+            handles.array(total).set::<NcclResult>(index, insert(Communicator { count, rank, device })?)?;
         }
         Ok(())
     }

@@ -53,9 +53,10 @@ fn drawing<'a>(report: &CheckReport, device: &'a DevicePicture, is_main: bool) -
     }
 }
 
-/// The need if it was seen, then the peak under the limit.
+/// The need of a program that does not fit, if it was seen, then the peak under the limit.
 fn fillings(report: &CheckReport) -> Vec<Filled<'_>> {
-    let need = report.need.filling.as_ref().map(|filling| Filled {
+    let filling = report.need.filling.as_ref().filter(|_| report.verdict.is_oom());
+    let need = filling.map(|filling| Filled {
         ids: ["need-breakdown", "need-sites"],
         headings: [AT_THE_NEED, LINES_AT_THE_NEED],
         breakdown: &filling.breakdown,

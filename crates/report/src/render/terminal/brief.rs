@@ -35,7 +35,7 @@ pub(super) fn write(page: &mut Page, report: &CheckReport) {
     bar(page, report, breakdown);
     lines(page, sites, breakdown.total());
     if let Some(finding) = report.findings.iter().find(|finding| matters(report, finding)) {
-        write_finding(page, finding, repeats_headline(report, finding));
+        write_finding(page, report, finding);
     }
     for caveat in report.notes.iter().filter(|remark| remark.is_caveat()) {
         page.fact("note", &caveat.text);
@@ -43,9 +43,10 @@ pub(super) fn write(page: &mut Page, report: &CheckReport) {
     foot(page, report);
 }
 
-/// The contents of the memory: at the need if it was seen, else at the peak under the limit.
+/// The contents of the memory, in the run of the figures above: at the need of a program that does not fit, if it was seen, else at the
+/// peak under the limit.
 fn filling(report: &CheckReport) -> (&Breakdown, &[Site]) {
-    match &report.need.filling {
+    match report.need.filling.as_ref().filter(|_| report.verdict.is_oom()) {
         Some(filling) => (&filling.breakdown, &filling.sites),
         None => (&report.breakdown, &report.sites),
     }
@@ -66,6 +67,7 @@ fn figures(report: &CheckReport) -> Vec<(&'static str, String)> {
         let peak = report.peak.usage.device_bytes;
         vec![("peak", format!("{peak} of {total}{}", at(&report.peak.place)))]
     };
+    figures.extend(verdict::without_limit(report));
     figures.extend(report.oom.as_ref().map(|oom| ("ran out", ran_out(oom, &report.folder))));
     let growth = report.growth.as_ref().filter(|growth| growth.is_notable());
     figures.extend(growth.map(|growth| ("growth", words_of_growth(growth) + &kept(report, growth))));
@@ -105,7 +107,8 @@ fn bar(page: &mut Page, report: &CheckReport, breakdown: &Breakdown) {
         .iter()
         .take(LEGEND)
         .map(|part| format!("{} {} {}", letter(part.category), part.category.words(), part.bytes));
-    let used = report.need.usage.device_bytes.max(report.peak.usage.device_bytes);
+    let need = if report.verdict.is_oom() { report.need.usage.device_bytes } else { Bytes::ZERO };
+    let used = need.max(report.peak.usage.device_bytes);
     let whole = used.max(report.gpu.available_bytes());
     let allocated: u64 = shown.iter().map(|part| part.bytes.0).sum();
     let rest = [used.0.saturating_sub(allocated), whole.0.saturating_sub(used.0.max(allocated))];
@@ -142,8 +145,9 @@ struct Row {
     count: u64,
     category: Contents,
     place: String,
-    /// The source file, without its ending, and the function that the line called, since two rows may share a line.
+    /// The source file, without its ending, and the function that the line called, since two rows may share a line; a library's file and line.
     called: Option<(String, String)>,
+    is_library: bool,
 }
 
 impl Row {
@@ -152,10 +156,11 @@ impl Row {
         let Some((stem, function)) = &self.called else { return keep_end(&self.place, width) };
         let place = &self.place;
         let line = place.rsplit('/').next().unwrap_or(place);
+        let joint = if self.is_library { ':' } else { '.' };
         let forms = [
-            format!("{place} ({stem}.{function})"),
-            format!("{line} ({stem}.{function})"),
-            format!("{line} ({function})"),
+            format!("{place} ({stem}{joint}{function})"),
+            format!("{line} ({stem}{joint}{function})"),
+            if self.is_library { line.to_owned() } else { format!("{line} ({function})") },
         ];
         let form = forms.into_iter().find(|form| columns(&clean(form)) <= width);
         form.unwrap_or_else(|| keep_end(place, width))
@@ -192,12 +197,21 @@ fn merge(sites: &[Site], folder: &str) -> Vec<Row> {
 
 fn row_of(site: &Site, folder: &str) -> Row {
     let called = called(site).filter(|_| site.location.is_some());
+    let is_library = called.is_some_and(|frame| !frame.file.contains("/torch/"));
     Row {
         bytes: site.bytes,
         count: site.count,
         category: site.category,
         place: words_of_site(site, folder),
-        called: called.map(|frame| (stem_of(&frame.file).to_owned(), frame.function.clone())),
+        called: called.map(|frame| {
+            let name = frame.file.rsplit('/').next().unwrap_or(&frame.file);
+            if is_library {
+                (name.to_owned(), frame.line.to_string())
+            } else {
+                (stem_of(&frame.file).to_owned(), frame.function.clone())
+            }
+        }),
+        is_library,
     }
 }
 
@@ -221,11 +235,21 @@ fn repeats_headline(report: &CheckReport, finding: &Finding) -> bool {
     report.verdict.is_oom() && (is_mistake || finding.rule.role() == Role::Need)
 }
 
-fn write_finding(page: &mut Page, finding: &Finding, is_known: bool) {
+/// False for a figure of the run that ran out, in a report whose other figures are those of the run without a limit.
+fn is_of_need(report: &CheckReport, before: Bytes) -> bool {
+    let is_of_two_runs = report.verdict.is_oom() && report.need.filling.is_some();
+    !is_of_two_runs || before == report.need.usage.device_bytes
+}
+
+fn write_finding(page: &mut Page, report: &CheckReport, finding: &Finding) {
+    let is_known = repeats_headline(report, finding);
     let at = finding.location.as_ref().map_or_else(String::new, |location| format!(" ({})", page.line_of(location)));
     let remedy = finding.remedies.first().map(|remedy| {
         let effect = match (remedy.before_bytes, remedy.after_bytes) {
-            (Some(before), Some(after)) => format!(": {before} to {after}, {}", remedy.standing.word()),
+            (Some(before), Some(after)) => {
+                let when = if is_of_need(report, before) { "" } else { " at the error" };
+                format!(": {before} to {after}{when}, {}", remedy.standing.word())
+            }
             _ => String::new(),
         };
         format!("{}{effect}", remedy.remedy)
@@ -237,6 +261,12 @@ fn write_finding(page: &mut Page, finding: &Finding, is_known: bool) {
         let (name, start) = if is_known { ("try", "") } else { ("", "try: ") };
         page.fact(name, &format!("{start}{remedy}"));
     }
+}
+
+/// `oomph fit, with the options and the program of this command`, of a command with too many words.
+fn instead_of(command: &str) -> String {
+    let name = command.split(' ').take(2).collect::<Vec<_>>().join(" ");
+    format!("{name}, with the options and the program of this command")
 }
 
 /// The course of the run, the further contents of the full report, and the next command.
@@ -256,6 +286,6 @@ fn foot(page: &mut Page, report: &CheckReport) {
     let with = if rest.is_empty() { String::new() } else { format!(", with {}", rest.join(", ")) };
     page.fact("more", &format!("-v has the whole report{with}; --html FILE a page"));
     if let Some(next) = &report.next {
-        page.command("  next     ", next);
+        page.command("  next     ", next, &instead_of(next));
     }
 }

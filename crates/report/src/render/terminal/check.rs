@@ -9,7 +9,7 @@ use crate::render::{sites, verdict};
 /// Writes the whole report.
 pub(super) fn write(page: &mut Page, report: &CheckReport) {
     head(page, report);
-    if let Some(filling) = &report.need.filling {
+    if let Some(filling) = report.need.filling.as_ref().filter(|_| report.verdict.is_oom()) {
         sections::breakdown(page, sites::AT_THE_NEED, &filling.breakdown);
         sections::sites(page, sites::LINES_AT_THE_NEED, &filling.sites);
     }

@@ -9,6 +9,8 @@ use crate::sanitize::{clean, columns};
 
 /// The columns before the text of a fact.
 const FACT: usize = 11;
+/// A command of more lines is named, and not written out.
+const COMMAND_LINES: usize = 3;
 /// The width of a full bar, in columns.
 const BAR: u64 = 24;
 
@@ -88,10 +90,13 @@ impl<'a> Page<'a> {
         self.push(&format!("{start}{}", clean(line)));
     }
 
-    /// Writes a command to be copied, in lines that a shell reads as one. A long word is not cut.
-    pub(super) fn command(&mut self, start: &str, command: &str) {
+    /// Writes a command to be copied, in lines that a shell reads as one; `instead` of a command of many lines. A long word is not cut.
+    pub(super) fn command(&mut self, start: &str, command: &str, instead: &str) {
         let indent = columns(start);
         let lines = break_command(&clean(command), COLUMNS - indent - CONTINUED.len());
+        if lines.len() > COMMAND_LINES {
+            return self.paragraph(start, instead);
+        }
         self.push(&format!("{start}{}", lines.join(&format!("{CONTINUED}\n{}", " ".repeat(indent)))));
     }
 

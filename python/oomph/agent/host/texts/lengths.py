@@ -1,16 +1,22 @@
 """Notes whether the guessed number of tokens of a text mattered. See Note [Missing texts]."""
 
+import functools
 import os
 import sys
 
 from ... import records
+from ...process.failure import guarded
 from ..outside import acts
 
 _NAME = "text-length"
-_TEXT = "the tokenizer is not on this machine, so the number of tokens of a text is a guess: padding=\"max_length\" makes it certain"
+_TEXT = "the tokenizer is not on this machine, so the number of tokens of a text is a guess{most}: padding=\"max_length\" makes it certain"
 _MARK = "_oomph_made"
 # True once a made tokenizer encoded text without a fixed length.
 _is_guessed = False
+# The most tokens of a text, and the most that its tokenizer allows.
+_longest = (0, 0)
+# The bound of a tokenizer without one is 10 to the power of 30.
+_UNBOUNDED = 10_000_000
 
 
 def mark(tokenizer) -> None:
@@ -20,13 +26,25 @@ def mark(tokenizer) -> None:
 
 def list_records() -> list[dict]:
     """The assumption, if lengths mattered."""
-    return [records.assumption(id=_NAME, text=_TEXT)] if _is_guessed else []
+    tokens, allowed = _longest
+    of = f" of {allowed:,}" if allowed < _UNBOUNDED else ""
+    most = f", up to {tokens:,}{of}" if tokens else ""
+    return [records.assumption(id=_NAME, text=_TEXT.format(most=most))] if _is_guessed else []
 
 
 def reset() -> None:
     """Forgets the past: the parent of a forked child records it."""
-    global _is_guessed
-    _is_guessed = False
+    global _is_guessed, _longest
+    _is_guessed, _longest = False, (0, 0)
+
+
+@guarded
+def _measure(tokenizer, encoded) -> None:
+    """Notes the longest of the texts that a made tokenizer encoded."""
+    global _longest
+    if getattr(tokenizer, _MARK, False) and type(encoded.encodings) is list:
+        tokens = max((len(encoding) for encoding in encoded.encodings), default=0)
+        _longest = max(_longest, (tokens, tokenizer.model_max_length))
 
 
 def _watch(module: str, kind: str) -> None:
@@ -42,7 +60,19 @@ def _watch(module: str, kind: str) -> None:
 
         return set_truncation_and_padding
 
+    def measuring(original):
+        @functools.wraps(original)
+        def encode(self, *args, **kwargs):
+            encoded = original(self, *args, **kwargs)
+            _measure(self, encoded)
+            return encoded
+
+        return encode
+
     acts.replace(tokenizer_class, "set_truncation_and_padding", watching)
+    for name in ("_encode_plus", "_batch_encode_plus"):
+        if name in vars(tokenizer_class):
+            acts.replace(tokenizer_class, name, measuring)
 
 
 HOOKS = {
