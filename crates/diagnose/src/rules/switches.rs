@@ -141,10 +141,18 @@ pub(super) fn of_application(program: Application) -> Vec<Remedy> {
             ),
             ("a smaller image, or force_tiled_decode: true", "the decoder's activations grow with the image"),
         ],
+        Application::BlockSwapper => &[(
+            "--blocks_to_swap N: blocks of the model stay in the host's memory until they are needed",
+            "a larger N needs less of the device and is slower; with --gradient_checkpointing, and --fp8_base where the trainer has it",
+        )],
+        Application::AiToolkit => &[(
+            "keep a part of the model on the host: low_vram: true (ai-toolkit), the layer offload fraction (OneTrainer)",
+            "with gradient checkpointing and a quantized base model",
+        )],
         Application::Kohya => &[
             (
                 "--gradient_checkpointing, --mixed_precision bf16, --cache_latents",
-                "of sd-scripts; --blocks_to_swap for FLUX and SD3",
+                "of sd-scripts; each lowers what a step keeps",
             ),
             (
                 "a smaller --train_batch_size or --resolution",

@@ -77,7 +77,7 @@ pub(super) fn of_message(facts: &Facts, failure: &Failure) -> Cause {
     let message = contradiction(facts, failure)
         .unwrap_or_else(|| format!("{who} refused {what}, and the text does not say who holds the device's memory"));
     let mut finding = finding(facts.severity(), message, failure.location.clone(), evidence(facts, failure));
-    finding.remedies.insert(0, super::other_process_memory::end_them(failure.framework));
+    finding.remedies.insert(0, super::other_process_memory::list_holders(failure.framework));
     if !failure.is_allocators() {
         finding.remedies.insert(1, leave_room());
     }
