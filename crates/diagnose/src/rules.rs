@@ -16,6 +16,7 @@ mod foreign;
 mod growth;
 mod held;
 pub(crate) mod input;
+mod joined;
 pub(crate) mod known;
 mod logged_growth;
 mod message_numbers;

@@ -60,7 +60,8 @@ pub(super) fn gather_facts<'a>(
 /// Adds the bytes that wait for other streams, by PyTorch's table of the same moment, and the platform's clues of all errors.
 fn with_tables(failure: Failure, stated: &Statements) -> Failure {
     let mut failure = failure;
-    let counters = stated.table().filter(|table| failure.allocated.is_some_and(|allocated| is_of_moment(table, allocated)));
+    let counters =
+        stated.table().filter(|table| failure.allocated.is_some_and(|allocated| is_of_moment(table, allocated)));
     let waiting = counters.and_then(|table| Some(table.active_bytes?.nearest - table.allocated_bytes?.nearest));
     failure.waiting = waiting.unwrap_or_default();
     let platform = stated.ooms.iter().flat_map(|oom| &oom.clues).filter(|clue| is_of_platform(clue.kind));

@@ -33,8 +33,13 @@ pub(super) fn name_own_row(mut failure: Failure, total: Option<StatedBytes>) -> 
 /// The place of the own row: of the rows with the program's bytes at least, the smallest; else a row within a context.
 fn position(failure: &Failure, own: Bytes) -> Option<usize> {
     let sizes = || failure.others.iter().enumerate().filter_map(|(at, other)| Some((at, size(other)?)));
-    let above = if failure.process.is_some() { None } else { sizes().filter(|(_, held)| *held >= own).min_by_key(|(_, held)| *held) };
-    let near = || sizes().filter(|(_, held)| held.0.abs_diff(own.0) <= SAME.0).min_by_key(|(_, held)| held.0.abs_diff(own.0));
+    let above = if failure.process.is_some() {
+        None
+    } else {
+        sizes().filter(|(_, held)| *held >= own).min_by_key(|(_, held)| *held)
+    };
+    let near =
+        || sizes().filter(|(_, held)| held.0.abs_diff(own.0) <= SAME.0).min_by_key(|(_, held)| held.0.abs_diff(own.0));
     above.or_else(near).map(|(at, _)| at)
 }
 

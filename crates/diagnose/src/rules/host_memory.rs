@@ -8,18 +8,20 @@ use trace::text::{ClueKind, OomKind};
 
 use super::input::{Facts, Failure};
 use super::known::{Source, text};
-use super::message_numbers::is_no_size;
 use super::rule::{Cause, Check, Rank, Rule};
-use super::shared::advice;
+use super::shared::{advice, is_no_size};
 use super::switches;
 
 pub(super) const RULE: Rule = Rule { cause: CauseId::HostMemory, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    let failure = facts.failure.as_ref().filter(|failure| !failure.requested.is_some_and(is_no_size))?;
+    let failure =
+        facts.failure.as_ref().filter(|failure| !failure.requested.is_some_and(|size| is_no_size(size.nearest())))?;
     let (message, remedies) = match failure.kind {
         OomKind::HostAllocation if failure.clue(ClueKind::CommitLimit).is_some() => (COMMIT, more_commit()),
-        OomKind::HostAllocation => ("the host had too little memory for a request of the CPU allocator", smaller(failure)),
+        OomKind::HostAllocation => {
+            ("the host had too little memory for a request of the CPU allocator", smaller(failure))
+        }
         OomKind::DeviceCall if failure.asks_host() => (pinned_message(failure), less_pinned()),
         OomKind::Nccl if failure.asks_host() => (NCCL, other_transport()),
         OomKind::Killed | OomKind::Ended => (killed_message(failure), keep_less(failure)),
@@ -63,13 +65,16 @@ fn evidence(failure: &Failure) -> Vec<Evidence> {
         (ClueKind::SharedTransport, "beside"),
     ];
     let requested = failure.requested.iter().map(|size| size.row("requested"));
-    let shown = SHOWN.iter().find_map(|(kind, what)| Some(text(what, failure.clue(*kind)?.to_owned(), Source::Message)));
+    let shown =
+        SHOWN.iter().find_map(|(kind, what)| Some(text(what, failure.clue(*kind)?.to_owned(), Source::Message)));
     requested.chain(shown).chain([text("the error", failure.message.clone(), Source::Message)]).collect()
 }
 
 fn pinned_message(failure: &Failure) -> &'static str {
     match failure.clue(ClueKind::Wsl) {
-        Some(_) => "a request for pinned memory of the host was refused, of which WSL gives CUDA little: the device need not be full",
+        Some(_) => {
+            "a request for pinned memory of the host was refused, of which WSL gives CUDA little: the device need not be full"
+        }
         None => "a request for pinned memory of the host was refused: the device need not be full",
     }
 }
@@ -77,7 +82,9 @@ fn pinned_message(failure: &Failure) -> &'static str {
 fn killed_message(failure: &Failure) -> &'static str {
     match (failure.kind, failure.clue(ClueKind::Loading)) {
         (OomKind::Killed, None) => "the kernel killed a process because the host's memory was full",
-        (OomKind::Killed, Some(_)) => "the kernel killed a process that loaded weights, because the host's memory was full",
+        (OomKind::Killed, Some(_)) => {
+            "the kernel killed a process that loaded weights, because the host's memory was full"
+        }
         (_, None) => "a process was killed from outside, as the kernel does when the host's memory is full",
         (_, Some(_)) => {
             "a process was killed while it loaded weights, as the kernel does when the host's memory is full"

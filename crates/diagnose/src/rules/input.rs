@@ -7,7 +7,8 @@
 use report::explain::{StatedCard, StatedCounters};
 use report::{Breakdown, Caught, Contents, Growth, Location, Place, Severity, SizeSearch, ValueShape};
 use trace::text::{
-    Application, Clue, ClueKind, DeviceTable, Framework, OomKind, OtherProcess, PrintedMemory, Series, StatedBytes, StatedOom,
+    Application, Clue, ClueKind, DeviceTable, Framework, OomKind, OtherProcess, PrintedMemory, Series, StatedBytes,
+    StatedOom,
 };
 use trace::{Bytes, EventIndex, Frame, LifetimeId, Moment};
 
@@ -250,10 +251,16 @@ impl Failure {
     /// Checks that memory of the host was asked for through CUDA.
     pub(crate) fn asks_host(&self) -> bool {
         match self.kind {
-            OomKind::DeviceCall => self.clue(ClueKind::PinnedMemory).is_some(),
+            OomKind::DeviceCall => self.clue(ClueKind::PinnedMemory).is_some() || self.is_pinned_by_library(),
             OomKind::Nccl => self.clue(ClueKind::SharedTransport).is_some(),
             _ => false,
         }
+    }
+
+    /// True for a tensor made in pinned memory under WSL, or by a library: a context on the device exists by then.
+    fn is_pinned_by_library(&self) -> bool {
+        let is_library = self.frames.first().is_some_and(|frame| frame.file.contains("-packages"));
+        self.clue(ClueKind::PinnedFactory).is_some() && (is_library || self.clue(ClueKind::Wsl).is_some())
     }
 
     /// Returns the line beside the error with such a meaning.

@@ -15,7 +15,7 @@
 //! | 6 | O (else X, if 1.5 GiB and 15 % of T) frees enough, and the rest fits: A + R + N <= T | `other-process-memory` |
 //! | 7 | N >= 1.5 GiB and T / 10, and R <= F + U + N less a context | `non-pytorch-memory` |
 //! | 8 | A >= 90 % of T - O, or A + R > T - O - N | `need-exceeds-device` |
-//! | 9 | R <= F + U, R >= T / 10, U >= T / 20, and O + X <= T / 50: nobody else is there | `fragmentation` |
+//! | 9 | R <= F + U, R - F >= T / 20, and O + X <= T / 50: nobody else is there | `fragmentation` |
 //! | 10 | | `unclear` |
 //!
 //! U is without the bytes that wait for other streams, by PyTorch's table beside the message. The row of the own process in the list of processes
@@ -29,21 +29,18 @@ use causes::CauseId;
 use report::words::count;
 use report::{Remedy, Severity};
 use trace::Bytes;
-use trace::text::StatedBytes;
 
 pub(super) use self::numbers::Numbers;
 use self::undecided::undecided;
 use super::input::Facts;
+use super::joined;
 use super::known::{Known, Source, text};
 use super::logged_growth;
 use super::other_process_memory::{end_largest, listed_processes};
 use super::phases;
 use super::rule::{Cause, Rank};
 use super::switches;
-use super::unclear::record_more;
-
-/// No tensor has this size: a shape has overflowed, or a size was read from a wrong value.
-const NO_TENSOR: Bytes = Bytes::from_mib(1 << 30);
+use super::unclear::place_of_advice;
 
 /// The causes between which the table decides.
 const DECIDED: [CauseId; 7] = [
@@ -55,11 +52,6 @@ const DECIDED: [CauseId; 7] = [
     CauseId::NeedExceedsDevice,
     CauseId::Unclear,
 ];
-
-/// True for a request that is no size of a tensor.
-pub(super) fn is_no_size(requested: Known<StatedBytes>) -> bool {
-    requested.nearest() >= NO_TENSOR
-}
 
 /// Keeps the decided cause of the table, and makes remarks of further causes.
 pub(super) fn decide(mut causes: Vec<Cause>, facts: &Facts) -> Vec<Cause> {
@@ -75,6 +67,13 @@ pub(super) fn decide(mut causes: Vec<Cause>, facts: &Facts) -> Vec<Cause> {
         return causes;
     }
     let listed = causes.iter().any(|cause| is_listed(cause, facts));
+    if let Some(mut joined) = joined::find(facts).filter(|_| !listed && numbers.is_undecided()) {
+        joined.finding.evidence.push(text("sum", numbers.words(), Source::Message));
+        phases::add(&mut joined, facts);
+        causes.retain(|cause| !is_of_table(cause));
+        causes.push(joined);
+        return causes;
+    }
     let decided = if listed { CauseId::OtherProcessMemory } else { numbers.cause() };
     causes.retain(|cause| cause.finding.rule == decided || !is_answer(cause, &numbers));
     for cause in causes.iter_mut().filter(|cause| is_of_table(cause) && cause.finding.rule != decided) {
@@ -146,16 +145,6 @@ fn add_switches(cause: &mut Cause, facts: &Facts) {
     let switches: Vec<Remedy> = facts.programs.iter().flat_map(|program| switches::of_application(*program)).collect();
     let at = place_of_advice(cause);
     cause.finding.remedies.splice(at..at, switches);
-}
-
-/// The place of particular advice: before the general, and behind that which the figures of an unclear message give.
-pub(super) fn place_of_advice(cause: &Cause) -> usize {
-    let general = record_more();
-    let is_general = |remedy: &Remedy| general.iter().any(|other| other.remedy == remedy.remedy);
-    match cause.finding.rule {
-        CauseId::Unclear => cause.finding.remedies.iter().position(is_general).unwrap_or_default(),
-        _ => 0,
-    }
 }
 
 fn names_listed(cause: &Cause) -> bool {

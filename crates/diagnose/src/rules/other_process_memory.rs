@@ -90,7 +90,7 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
     let finding = Finding {
         without: None,
         rule: RULE.cause,
-        severity: if facts.is_fatal() && decides { Severity::Error } else { Severity::Warning },
+        severity: severity_of_table(facts, decides),
         message: format!(
             "nvidia-smi lists {} with {held} of the GPU's {total}",
             count(sizes.len(), "process", "processes")
@@ -100,6 +100,15 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
         remedies: vec![if failure.is_some() { end_largest(&sizes) } else { list_holders(Framework::Cuda) }],
     };
     Some(Cause { finding, bytes: Some(held), rank: Rank::Setting, removal: None })
+}
+
+/// A table beside a question is a remark.
+fn severity_of_table(facts: &Facts, decides: bool) -> Severity {
+    match (facts.is_fatal() && decides, facts.printed) {
+        (true, _) => Severity::Error,
+        (false, Some(_)) => Severity::Info,
+        (false, None) => Severity::Warning,
+    }
 }
 
 /// Returns the processes of `nvidia-smi`'s table with their sizes, without the program itself.

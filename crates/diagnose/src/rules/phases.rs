@@ -1,4 +1,4 @@
-//! The advice that a traceback and the lines beside an error add to the figures of its message: what the program was doing.
+//! Advice by the activity of the program, as a traceback and the lines beside an error show it.
 
 use causes::CauseId;
 use report::Remedy;
@@ -6,11 +6,11 @@ use trace::Frame;
 use trace::text::{ClueKind, OomKind};
 
 use super::input::{Facts, Failure};
-use super::message_numbers::{is_no_size, place_of_advice};
 use super::rule::Cause;
-use super::shared::advice;
+use super::shared::{advice, is_no_size};
+use super::unclear::place_of_advice;
 
-/// What a program was doing when memory ran out.
+/// The activity of a program when memory ran out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     WakeUp,
@@ -27,7 +27,8 @@ enum Phase {
     Backward,
 }
 
-/// The end of a file and the start of a function, and the phase in which such a frame runs. The first row that holds decides.
+/// A part of a file and the start of a function (behind `*` a part of it), and the phase in which such a frame runs. The first row that holds
+/// decides.
 const FRAMES: &[(&str, &str, Phase)] = &[
     ("torch_memory_saver", "", Phase::WakeUp),
     ("cumem.py", "", Phase::WakeUp),
@@ -37,7 +38,8 @@ const FRAMES: &[(&str, &str, Phase)] = &[
     ("", "torch_pad_and_concatenate", Phase::JoinedPredictions),
     ("", "nested_concat", Phase::JoinedPredictions),
     ("", "cuda_deserialize", Phase::SavedDevice),
-    ("", "deserialize_device", Phase::SavedDevice),
+    ("torch/serialization.py", "deserialize", Phase::SavedDevice),
+    ("torch/serialization.py", "default_restore_location", Phase::SavedDevice),
     ("torch/serialization.py", "", Phase::Load),
     ("", "load_state_dict", Phase::Load),
     ("", "from_pretrained", Phase::Load),
@@ -45,6 +47,7 @@ const FRAMES: &[(&str, &str, Phase)] = &[
     ("torch/optim/", "", Phase::OptimizerStep),
     ("", "_multi_tensor_", Phase::OptimizerStep),
     ("", "generate", Phase::Generation),
+    ("loss_utils.py", "", Phase::Loss),
     ("", "entropy_from_logits", Phase::Loss),
     ("", "logprobs_from_logits", Phase::Loss),
     ("", "selective_log_softmax", Phase::Loss),
@@ -55,12 +58,12 @@ const FRAMES: &[(&str, &str, Phase)] = &[
     ("", "prediction_step", Phase::Evaluation),
     ("", "validat", Phase::Evaluation),
     ("", "cross_entropy", Phase::Loss),
-    ("", "attention", Phase::Attention),
-    ("", "sdpa", Phase::Attention),
+    ("", "*attention", Phase::Attention),
+    ("", "*sdpa", Phase::Attention),
     ("torch/autograd/__init__.py", "", Phase::Backward),
 ];
 
-/// Puts the advice of the phase first, where it is about what the figures name.
+/// Puts the advice of the phase first, where the cause is about the phase's memory.
 pub(super) fn add(cause: &mut Cause, facts: &Facts) {
     let Some(failure) = facts.failure.as_ref() else { return };
     let phase = phase_of(failure);
@@ -69,7 +72,8 @@ pub(super) fn add(cause: &mut Cause, facts: &Facts) {
             "an engine that was put to sleep could not map its memory again at wake_up: others of the job hold the device's memory"
                 .clone_into(&mut cause.finding.message);
         }
-        let at = if matches!(phase, Phase::WakeUp | Phase::Exchange | Phase::JoinedPredictions) { 0 } else { place(cause) };
+        let at =
+            if matches!(phase, Phase::WakeUp | Phase::Exchange | Phase::JoinedPredictions) { 0 } else { place(cause) };
         cause.finding.remedies.splice(at..at, advice_of(phase));
     }
     if let Some(remedy) = resumed_batch(failure).filter(|_| cause.finding.rule == CauseId::NeedExceedsDevice) {
@@ -84,24 +88,39 @@ fn phase_of(failure: &Failure) -> Option<Phase> {
         let words = ["cumem_allocator", "torch_memory_saver", "CUresult error"];
         words.iter().any(|words| failure.message.contains(words)).then_some(Phase::WakeUp)
     };
-    by_frames.map(|row| row.2).or_else(is_mapped)
+    by_frames
+        .map(|row| row.2)
+        .or_else(is_mapped)
+        .or_else(|| failure.clue(ClueKind::SourceLine).and_then(phase_of_source))
 }
 
-/// True if the advice of a phase is about the memory that the cause names: the program's own tensors, but for a load onto a device of others.
+/// The phase by the names in the line of source that raised the error.
+fn phase_of_source(line: &str) -> Option<Phase> {
+    let line = line.to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|word| line.contains(word));
+    if has(&["attn", "attention(", "q @ k", "scores = "]) {
+        return Some(Phase::Attention);
+    }
+    has(&["logits.float()", "cross_entropy(", "log_softmax(", "logsumexp("]).then_some(Phase::Loss)
+}
+
+/// True if the advice of a phase is about the memory of the cause: the program's own tensors, but for a load onto a device of others.
 fn belongs(phase: Phase, cause: CauseId, failure: &Failure) -> bool {
     let is_own = matches!(
         cause,
         CauseId::NeedExceedsDevice | CauseId::OneHugeRequest | CauseId::Unclear | CauseId::Fragmentation
     );
+    let is_wrong = failure.requested.is_some_and(|size| is_no_size(size.nearest()));
+    let is_joined = cause == CauseId::GrowingCollection && phase == Phase::JoinedPredictions;
     match phase {
         Phase::WakeUp => true,
         Phase::SavedDevice => is_own || cause == CauseId::OtherProcessMemory,
-        Phase::Exchange => failure.requested.is_some_and(is_no_size),
-        _ => is_own && !failure.requested.is_some_and(is_no_size),
+        Phase::Exchange => is_wrong,
+        _ => is_joined || (is_own && !is_wrong),
     }
 }
 
-/// The place of a phase's advice: behind what the figures say.
+/// The place of a phase's advice: behind the advice of the figures.
 fn place(cause: &Cause) -> usize {
     match cause.finding.rule {
         CauseId::Fragmentation => 1.min(cause.finding.remedies.len()),
@@ -111,8 +130,12 @@ fn place(cause: &Cause) -> usize {
 
 fn is_in(frame: &Frame, row: &(&str, &str, Phase)) -> bool {
     let file = frame.file.replace('\\', "/");
-    file.contains(row.0)
-        && frame.function.to_lowercase().trim_start_matches('_').starts_with(row.1.trim_start_matches('_'))
+    let function = frame.function.to_lowercase();
+    let is_in_function = match row.1.strip_prefix('*') {
+        Some(part) => function.contains(part),
+        None => function.trim_start_matches('_').starts_with(row.1.trim_start_matches('_')),
+    };
+    file.contains(row.0) && is_in_function
 }
 
 /// The advice about a batch size that a checkpoint raised, from a line of the Trainer's warning: `NAME: 2 (from args) != 24 (from …)`.
@@ -143,7 +166,7 @@ fn advice_of(phase: Phase) -> Vec<Remedy> {
              keeps none",
         ),
         Phase::SavedDevice => (
-            "map_location=\"cpu\" in torch.load: the checkpoint goes to the device that it was saved from",
+            "map_location=\"cpu\" in torch.load: without it a checkpoint goes to the device that it was saved from",
             "load_from_checkpoint and others pass it on; then move the model to its device",
         ),
         Phase::OptimizerStep => (

@@ -17,8 +17,9 @@ const LEAST: Bytes = Bytes::from_mib(128);
 #[derive(Clone, Copy)]
 struct Paste {
     allocated: Bytes,
-    /// The reserved bytes, else their peak.
     reserved: Option<Bytes>,
+    /// The peak of the allocated or of the reserved bytes.
+    peak: Option<Bytes>,
     /// The memory of the process, by `nvidia-smi`.
     process: Option<Bytes>,
     is_emptied: bool,
@@ -44,13 +45,18 @@ impl Paste {
     fn of(facts: &Facts) -> Option<Paste> {
         let printed = facts.printed.filter(|_| facts.failure.is_none() && facts.view.is_none())?;
         let nearest = |size: Option<StatedBytes>| size.map(|size| size.nearest);
-        let processes: Vec<Bytes> =
-            facts.card.iter().flat_map(|card| card.processes.iter().flatten()).filter_map(|process| nearest(process.bytes)).collect();
+        let processes: Vec<Bytes> = facts
+            .card
+            .iter()
+            .flat_map(|card| card.processes.iter().flatten())
+            .filter_map(|process| nearest(process.bytes))
+            .collect();
         let used = facts.card.and_then(|card| nearest(card.used_bytes));
         let process = if let [only] = processes[..] { Some(only) } else { used.filter(|_| processes.is_empty()) };
         Some(Paste {
             allocated: nearest(printed.allocated_bytes)?,
-            reserved: nearest(printed.reserved_bytes).or(nearest(printed.peak_bytes)),
+            reserved: nearest(printed.reserved_bytes),
+            peak: nearest(printed.peak_bytes),
             process,
             is_emptied: printed.is_emptied,
         })
@@ -62,28 +68,45 @@ impl Paste {
     }
 
     fn sentence(self) -> Option<String> {
-        let allocated = self.allocated;
-        match (self.cached(), self.process) {
-            (Some(cached), _) if cached >= LEAST && self.is_emptied => Some(format!(
-                "{allocated} are allocated, and {cached} more stay reserved after empty_cache(): segments with a block in use are not released"
-            )),
-            (Some(cached), _) if cached >= LEAST => Some(format!(
-                "no error: {allocated} are allocated, and {cached} more are reserved: PyTorch's cache, which keeps what the peak took for later requests"
-            )),
-            (Some(_), Some(process)) if process >= self.reserved? + LEAST => Some(format!(
-                "no error: {} of the {process} are neither allocated nor in PyTorch's cache: a CUDA context and libraries",
-                process - self.reserved?
-            )),
-            (None, Some(process)) if process >= allocated + LEAST => Some(format!(
-                "no error: {} of the {process} that nvidia-smi shows are not allocated: PyTorch's cache, which it keeps reserved, and a CUDA context",
-                process - allocated
-            )),
-            _ => None,
+        let Paste { allocated, reserved, process, .. } = self;
+        let cached = self.cached().unwrap_or_default();
+        let outside = reserved.zip(process).map(|(reserved, process)| process - reserved).unwrap_or_default();
+        let passed = self.peak.map(|peak| peak - reserved.unwrap_or(allocated)).unwrap_or_default();
+        if cached >= LEAST && self.is_emptied {
+            return Some(format!(
+                "no error: {allocated} are allocated, and {cached} more stay reserved after empty_cache(): segments with a block in use are not \
+                 released"
+            ));
         }
+        if cached >= LEAST.max(outside) {
+            return Some(format!(
+                "no error: {allocated} are allocated, and {cached} more are reserved: PyTorch's cache, which keeps what the peak took for later \
+                 requests"
+            ));
+        }
+        if passed >= LEAST.max(outside) {
+            return Some(format!(
+                "no error: {allocated} are allocated now, and the peak was {}: that is what the program needs",
+                self.peak.unwrap_or_default()
+            ));
+        }
+        if outside >= LEAST {
+            return Some(format!(
+                "no error: {outside} of the {} that nvidia-smi shows are outside PyTorch: a CUDA context and libraries",
+                process.unwrap_or_default()
+            ));
+        }
+        let unknown = process.filter(|_| reserved.is_none()).map(|process| process - allocated)?;
+        (unknown >= LEAST).then(|| {
+            format!(
+                "no error: {unknown} of the {} that nvidia-smi shows are not allocated: PyTorch's cache, which it keeps reserved, and a CUDA context",
+                process.unwrap_or_default()
+            )
+        })
     }
 
     fn evidence(self) -> Vec<Evidence> {
-        let printed = [("allocated", Some(self.allocated)), ("reserved", self.reserved)];
+        let printed = [("allocated", Some(self.allocated)), ("reserved", self.reserved), ("peak", self.peak)];
         let printed = printed.into_iter().filter_map(|(what, size)| Some(Known::new(size?, Source::Printed).row(what)));
         printed.chain(self.process.map(|size| Known::new(size, Source::NvidiaSmi).row("in use"))).collect()
     }

@@ -3,6 +3,9 @@
 use report::{Remedy, Standing};
 use trace::Bytes;
 
+/// No tensor has this size: a shape has overflowed, or a size was read from a wrong value.
+const NO_TENSOR: Bytes = Bytes::from_mib(1 << 30);
+
 /// The reserve beyond a request's own size that a new segment may need.
 pub(crate) const SEGMENT_SLACK: Bytes = Bytes::from_mib(20);
 
@@ -15,6 +18,11 @@ pub(super) fn advice(remedy: &str, how: &str) -> Remedy {
         after_bytes: None,
         how: how.to_owned(),
     }
+}
+
+/// True for a request that is no size of a tensor.
+pub(super) fn is_no_size(requested: Bytes) -> bool {
+    requested >= NO_TENSOR
 }
 
 /// True for figures that cannot all be true. A driver that moves memory into the host's lets a program have more than the device, with nothing

@@ -16,7 +16,9 @@ pub(super) const RULE: Rule = Rule { cause: CauseId::Shm, check: Check::One(find
 fn find(facts: &Facts) -> Option<Cause> {
     let failure = facts.failure.as_ref().filter(|failure| failure.kind == OomKind::SharedMemory)?;
     let (message, remedies) = match failure.clue(ClueKind::SharedTransport) {
-        Some(_) => ("the host's shared memory ran out; NCCL's ranks of one host pass their data through it", vec![nccl_room()]),
+        Some(_) => {
+            ("the host's shared memory ran out; NCCL's ranks of one host pass their data through it", vec![nccl_room()])
+        }
         None => ("the host's shared memory ran out; DataLoader workers pass batches through it", vec![more_shm()]),
     };
     Some(host_cause(RULE.cause, facts, failure, message, remedies))

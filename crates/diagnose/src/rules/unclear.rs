@@ -62,6 +62,16 @@ pub(super) fn record_more() -> Vec<Remedy> {
     ]
 }
 
+/// The place of particular advice: before the general, and behind the advice of an unclear message's figures.
+pub(super) fn place_of_advice(cause: &Cause) -> usize {
+    let general = record_more();
+    let is_general = |remedy: &Remedy| general.iter().any(|other| other.remedy == remedy.remedy);
+    match cause.finding.rule {
+        CauseId::Unclear => cause.finding.remedies.iter().position(is_general).unwrap_or_default(),
+        _ => 0,
+    }
+}
+
 /// The answer to an error without the figures that decide: what was refused, and what shows who holds the device.
 pub(super) fn of_message(facts: &Facts, failure: &Failure) -> Cause {
     let who = match failure.kind {

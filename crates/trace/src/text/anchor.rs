@@ -174,7 +174,6 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("exited(137)", Sure(Host, Ended)),
     ("afterusingallavailableram", Sure(Host, OomKind::Killed)), // Colab
     ("triedtoallocatemorememorythanisavailable", Sure(Host, OomKind::Killed)), // Kaggle
-    ("killedbysigkillbyoomkiller", Sure(Framework::Ray, OomKind::Killed)),
     ("exceedsthememoryusagethreshold", Sure(Framework::Ray, OomKind::Killed)),
     ("killedduetomemorypressure", Anchor::RayKills),
     ("failedduetooom.", Sure(Framework::Ray, OomKind::Killed)),

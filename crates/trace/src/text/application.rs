@@ -17,6 +17,12 @@ pub enum Application {
     InvokeAi,
     /// Trainers with blocks that can be swapped to the host: kohya's of FLUX, SD3 and Lumina, musubi-tuner, diffusion-pipe.
     BlockSwapper,
+    /// axolotl.
+    Axolotl,
+    /// LLaMA-Factory.
+    LlamaFactory,
+    /// Ultralytics' YOLO.
+    Ultralytics,
     /// ai-toolkit and OneTrainer.
     AiToolkit,
     /// kohya's sd-scripts and their interface.
@@ -30,7 +36,7 @@ pub enum Application {
 }
 
 /// Parts of paths and commands. No anchors: a server prints a path on each line of a log.
-const NAMES: [(&[u8], Application); 29] = [
+const NAMES: [(&[u8], Application); 33] = [
     (b"ComfyUI", Application::ComfyUi),
     (b"comfyui", Application::ComfyUi),
     (b"/comfy/", Application::ComfyUi),
@@ -51,6 +57,10 @@ const NAMES: [(&[u8], Application); 29] = [
     (b"fpack_train_network", Application::BlockSwapper),
     (b"qwen_image_train", Application::BlockSwapper),
     (b"diffusion-pipe", Application::BlockSwapper),
+    (b"axolotl", Application::Axolotl),
+    (b"llamafactory", Application::LlamaFactory),
+    (b"LLaMA-Factory", Application::LlamaFactory),
+    (b"/ultralytics/", Application::Ultralytics),
     (b"ai-toolkit", Application::AiToolkit),
     (b"OneTrainer", Application::AiToolkit),
     (b"kohya_ss", Application::Kohya),

@@ -1,9 +1,9 @@
-//! Words beside an error that say what the program was doing, or what its platform lacks.
+//! Words beside an error about the program's activity and its platform.
 //!
 //! # Note [Clues]
-//! An error's figures state who holds the memory; the lines around it often state why the request was made: a copy to pinned memory, a bar that
-//! loads weights, a warning about a checkpoint's arguments. A clue is a line with known words at a known distance from the error. The text
-//! between two errors belongs to the second, so a clue is never that of an earlier error.
+//! An error's figures state the holders of the memory; the lines around the error often state the reason of the request: a copy to pinned
+//! memory, a bar that loads weights, a warning about a checkpoint's arguments. A clue is a line with known words at a known distance from the error. The text
+//! between two errors belongs to the second, so a clue never belongs to an earlier error.
 
 use memchr::memmem;
 
@@ -12,8 +12,14 @@ use super::line;
 /// The meaning of a clue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ClueKind {
-    /// A copy or an allocation in pinned memory of the host.
+    /// A copy to pinned memory of the host, or its allocation.
     PinnedMemory,
+    /// A tensor that is made in pinned memory, perhaps by the first call that needs a CUDA context.
+    PinnedFactory,
+    /// The line of source that raised the error.
+    SourceLine,
+    /// A limit on the device memory of clients of MPS.
+    MpsLimit,
     /// NCCL's transport through shared memory of the host.
     SharedTransport,
     /// WSL.
@@ -32,7 +38,7 @@ pub enum ClueKind {
     Slurm,
     /// The memory limit of a container.
     Container,
-    /// The job came to its time limit, or was cancelled.
+    /// The job came to its time limit, or somebody ended it.
     Cancelled,
     /// A batch size that a resumed checkpoint changed.
     ResumedBatch,
@@ -65,18 +71,22 @@ enum Reach {
 }
 
 use ClueKind::{
-    Cancelled, CommitLimit, Container, DataWorkers, ExpandableSegments, HostUse, Loading, NoExpandableSegments, Offload,
-    PinnedMemory, ResumedBatch, SharedTransport, SleepingEngine, Slurm, Wsl,
+    Cancelled, CommitLimit, Container, DataWorkers, ExpandableSegments, HostUse, Loading, MpsLimit,
+    NoExpandableSegments, Offload, PinnedFactory, PinnedMemory, ResumedBatch, SharedTransport, SleepingEngine, Slurm,
+    Wsl,
 };
 use Reach::{Around, Call, Last};
 
 /// Words in lower case, their reach and their meaning.
 #[rustfmt::skip]
 const WORDS: &[(&str, Reach, ClueKind)] = &[
-    ("pin_memory", Call, PinnedMemory),
+    (".pin_memory(", Call, PinnedMemory),
+    ("pin_memory.py", Call, PinnedMemory),
+    ("in pin_memory", Call, PinnedMemory),
+    ("in _pin_memory", Call, PinnedMemory),
+    ("pin_memory=true", Call, PinnedFactory),
     ("pin memory thread", Call, PinnedMemory),
     ("pinned memory", Call, PinnedMemory),
-    ("pinned=true", Call, PinnedMemory),
     ("cudahostalloc", Call, PinnedMemory),
     ("cudahostregister", Call, PinnedMemory),
     ("cudamallochost", Call, PinnedMemory),
@@ -128,6 +138,13 @@ const WORDS: &[(&str, Reach, ClueKind)] = &[
     ("due to preemption", Around, Cancelled),
     ("job was cancelled", Around, Cancelled),
     ("walltime", Around, Cancelled),
+    ("kill -9 ", Around, Cancelled),
+    ("kill -kill ", Around, Cancelled),
+    ("scancel ", Around, Cancelled),
+    ("docker kill ", Around, Cancelled),
+    ("kubectl delete ", Around, Cancelled),
+    ("cuda_mps_pinned_device_mem_limit", Around, MpsLimit),
+    ("set_default_device_pinned_mem_limit", Around, MpsLimit),
     ("expandable_segments not supported", Around, NoExpandableSegments),
     ("expandable_segments is enabled", Around, ExpandableSegments),
     ("alloc_conf=expandable_segments:true python", Around, ExpandableSegments),
@@ -148,6 +165,11 @@ const AROUND_BYTES: usize = 64 << 10;
 /// The bytes behind an error that are read.
 const BEHIND: usize = 2 << 10;
 const CALL_BEHIND: usize = 400;
+/// Python's words for a place in a file, above its source of several lines at most.
+const PLACE: &str = "File \"";
+const SOURCE_LINES: usize = 3;
+/// The letters of a clue.
+const LONGEST: usize = 200;
 
 /// Finds the clues of the error from `start` to `end` of `text`; the error before ends at `from`. A kind has one clue, the last above the
 /// error or else the first behind it.
@@ -156,7 +178,8 @@ pub(super) fn find(text: &[u8], from: usize, start: usize, end: usize) -> Vec<Cl
         let first = start.saturating_sub(above).max(from.min(start));
         (first, text.len().min(end + behind))
     };
-    let (around, call) = (near(AROUND_BYTES, BEHIND), (first_of_call(text, from, start), text.len().min(end + CALL_BEHIND)));
+    let around = near(AROUND_BYTES, BEHIND);
+    let call = (first_of_call(text, start).max(around.0), text.len().min(end + CALL_BEHIND));
     let last = (near(LAST_BYTES, 0).0, start);
     let lower = text[around.0..around.1].to_ascii_lowercase();
     let mut clues: Vec<Clue> = Vec::new();
@@ -175,20 +198,21 @@ pub(super) fn find(text: &[u8], from: usize, start: usize, end: usize) -> Vec<Cl
         }
     }
     clues.extend(resumed_batch(text, around));
+    clues.extend(source_line(text, call.0, start));
     clues.sort();
     clues
 }
 
 /// The start of the lines of the call whose error is at `start`.
-fn first_of_call(text: &[u8], from: usize, start: usize) -> usize {
+fn first_of_call(text: &[u8], start: usize) -> usize {
     let mut first = line::start(text, start);
     for _ in 0..CALL_LINES {
         first = line::start(text, first.saturating_sub(1));
     }
-    first.max(from.min(start))
+    first
 }
 
-/// Tests for words that mean what they say: a bar that came to its end loads no more, and neither does a program that has trained since.
+/// Tests for words that hold at the error: a bar at its end loads no more, and neither does a program that has trained since.
 fn is_true(kind: ClueKind, text: &[u8], at: usize, start: usize) -> bool {
     if kind != Loading {
         return true;
@@ -197,6 +221,17 @@ fn is_true(kind: ClueKind, text: &[u8], at: usize, start: usize) -> bool {
     let bar = since.split(['\r', '\n']).next().unwrap_or_default();
     let is_over = bar.contains("100%") || ["loss", "epoch", "it/s, "].iter().any(|words| since.contains(words));
     !is_over
+}
+
+/// The last indented line above an error: Python prints the source below the place.
+fn source_line(text: &[u8], first: usize, start: usize) -> Option<Clue> {
+    let above = &text[first..line::start(text, start).max(first)];
+    let lines = above.split(|byte| *byte == b'\n').rev().map(line::clean);
+    let mut sources = lines.filter(|line| !line.trim_matches([' ', '^', '~']).is_empty());
+    let source = sources.next().filter(|line| line.contains("    ") && !line.contains(PLACE))?;
+    sources.take(SOURCE_LINES).find(|line| line.contains(PLACE))?;
+    let words = source.rsplit_once("    ").map_or("", |(_, words)| words).trim().chars().take(LONGEST).collect();
+    Some(Clue { kind: ClueKind::SourceLine, text: words })
 }
 
 fn resumed_batch(text: &[u8], (first, end): (usize, usize)) -> Option<Clue> {
@@ -210,7 +245,6 @@ fn resumed_batch(text: &[u8], (first, end): (usize, usize)) -> Option<Clue> {
 
 /// The line or the state of a bar with the byte at `at`.
 fn words_at(text: &[u8], at: usize) -> String {
-    const LONGEST: usize = 200;
     let whole = &text[line::start(text, at)..line::end(text, at)];
     let place = at - line::start(text, at);
     let first = memchr::memrchr(b'\r', &whole[..place]).map_or(0, |end| end + 1);
@@ -244,6 +278,14 @@ mod tests {
         check("Loading checkpoint shards:  60%|##| 9/15\rLoading checkpoint shards:  80%|##| 12/15\r!", &[Loading]);
         check("Loading checkpoint shards: 100%|######| 15/15\n!", &[]);
         check("Loading checkpoint shards:  60%|######    | 9/15\nstep 3 loss 2.1\n!", &[]);
+    }
+
+    #[test]
+    fn the_source_line_is_the_last_above_the_error() {
+        let text = "  File \"a.py\", line 3, in <module>\n    y = torch.cat([y, x])\n        ^^^^^\n!";
+        let clues = find(text.as_bytes(), 0, text.len() - 1, text.len());
+        assert_eq!(clues, [Clue { kind: ClueKind::SourceLine, text: "y = torch.cat([y, x])".to_owned() }]);
+        check("  File \"a.py\", line 3, in <module>\n!", &[]);
     }
 
     #[test]

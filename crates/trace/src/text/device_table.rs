@@ -37,14 +37,14 @@ pub(super) fn read(text: &[u8], at: usize, line: u32) -> Option<(DeviceTable, us
     let value = |name: &str| lines.iter().find_map(|(line, end)| Some((bytes_behind(line, name)?, *end)));
     let (total, free) = (value("VRAM Total:")?.0, value("VRAM Free:")?.0);
     let (reserved, cached) = (value("Torch VRAM Total:")?.0, value("Torch VRAM Free:")?);
-    let table = DeviceTable {
+    let device = DeviceTable {
         line,
         total_bytes: total,
         free_bytes: free - cached.0,
         reserved_bytes: reserved,
         cached_bytes: cached.0,
     };
-    (table.reserved_bytes <= total && cached.0 <= reserved).then_some((table, cached.1))
+    (device.reserved_bytes <= total && cached.0 <= reserved).then_some((device, cached.1))
 }
 
 /// The number of bytes behind `name`, which begins its line but for marks.
@@ -62,8 +62,8 @@ mod tests {
     fn the_cache_is_no_free_memory_of_the_device() {
         let text = "- **Name:** cuda:0\n  - **VRAM Total:** 1000\n  - **VRAM Free:** 300\n  - **Torch VRAM Total:** 600\n  - **Torch VRAM Free:** 100\n";
         let at = text.find("Torch").unwrap_or_default();
-        let (table, end) = read(text.as_bytes(), at, 4).unwrap_or_default();
-        let figures = [table.total_bytes, table.free_bytes, table.reserved_bytes, table.cached_bytes];
+        let (device, end) = read(text.as_bytes(), at, 4).unwrap_or_default();
+        let figures = [device.total_bytes, device.free_bytes, device.reserved_bytes, device.cached_bytes];
         assert_eq!(figures, [Bytes(1000), Bytes(200), Bytes(600), Bytes(100)]);
         assert_eq!(end, text.len());
         assert_eq!(read(text.replace("600", "6000").as_bytes(), at, 4), None);

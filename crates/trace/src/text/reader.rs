@@ -7,11 +7,11 @@ use memchr::memmem;
 use super::anchor::{self, Anchor};
 use super::artifact::{Artifact, Framework, OomKind, Refusal, StatedOom};
 use super::automaton::{Hit, is_passed_over};
+use super::clue::ClueKind;
 use super::findings::Findings;
 use super::look_alike::OtherFramework;
 use super::normalize::Normalized;
 use super::{application, clue, device_table, line, mention, nvidia_smi, series, size, stats, summary};
-use super::clue::ClueKind;
 use crate::bytes::Bytes;
 
 /// The length of text around an anchor that is checked.
@@ -162,7 +162,8 @@ impl<'a> Reader<'a> {
     /// Reads Ray's count of killed workers; the line is printed for workers that crashed, too.
     fn ray_kills(&mut self, start: usize, end: usize) {
         let before = String::from_utf8_lossy(&self.text[line::start(self.text, start)..start]).into_owned();
-        let count = before.rsplit("Workers").nth(1).and_then(|words| words.split_whitespace().last()?.parse::<u32>().ok());
+        let count =
+            before.rsplit("Workers").nth(1).and_then(|words| words.split_whitespace().last()?.parse::<u32>().ok());
         if count != Some(0) {
             self.sure(Framework::Ray, OomKind::Killed, start, end);
         }
@@ -174,7 +175,9 @@ impl<'a> Reader<'a> {
         let before = String::from_utf8_lossy(&self.text[line_start..start]).into_owned();
         let behind = &self.text[end..line::end(self.text, end)];
         let before = before.trim();
-        let is_bare = before.is_empty() && (behind.trim_ascii().is_empty() || behind.starts_with(b"  "));
+        let is_behind_bar = before.ends_with("it/s]") || before.ends_with("s/it]") || before.ends_with("it/s, ]");
+        let is_bare =
+            (before.is_empty() || is_behind_bar) && (behind.trim_ascii().is_empty() || behind.starts_with(b"  "));
         let is_job = before.starts_with('[') && before.trim_end_matches(['+', '-']).ends_with(']');
         let pid = before.rsplit(' ').next().filter(|word| word.len() > 1).and_then(|word| word.parse().ok());
         let is_script = before.contains(": line ") && pid.is_some();

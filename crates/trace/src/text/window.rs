@@ -9,9 +9,9 @@ use super::artifact::Artifact;
 use super::automaton::Hit;
 use super::decode::Decoder;
 use super::findings::Findings;
-use super::{nvidia_smi, printed};
 use super::reader::Reader;
 use super::scan::{BLOCK, Scanner};
+use super::{nvidia_smi, printed};
 
 /// The bytes before the end of an anchor that are read.
 const BEHIND: usize = 320 << 10;

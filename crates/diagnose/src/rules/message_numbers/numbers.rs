@@ -8,8 +8,7 @@ use trace::text::{ClueKind, Framework};
 use super::super::input::{Facts, Failure};
 use super::super::known::Known;
 use super::super::rule::{Cause, Rank};
-use super::super::shared::is_contradiction;
-use super::NO_TENSOR;
+use super::super::shared::{is_contradiction, is_no_size};
 
 /// A difference of this size may be the memory of foreign processes or of a library.
 const LARGE: Bytes = Bytes::from_mib(1536);
@@ -35,6 +34,8 @@ pub(in super::super) struct Numbers {
     pub(super) segment_reserve: Option<Bytes>,
     pub(super) framework: Framework,
     pub(super) segments: Segments,
+    /// True if the text sets a limit for clients of MPS.
+    pub(super) is_limited_by_mps: bool,
 }
 
 /// Expandable segments in the program of a message.
@@ -51,7 +52,10 @@ pub(super) enum Segments {
 impl Segments {
     fn of(failure: &Failure) -> Segments {
         let is_on_windows = failure.frames.iter().any(|frame| frame.file.as_bytes().get(1..3) == Some(b":\\"));
-        if failure.clue(ClueKind::NoExpandableSegments).is_some() || is_on_windows || failure.framework == Framework::Xpu {
+        if failure.clue(ClueKind::NoExpandableSegments).is_some()
+            || is_on_windows
+            || failure.framework == Framework::Xpu
+        {
             return Segments::Unsupported;
         }
         if failure.clue(ClueKind::ExpandableSegments).is_some() {
@@ -59,7 +63,11 @@ impl Segments {
         }
         let names = ["PYTORCH_HIP_ALLOC_CONF", "PYTORCH_NPU_ALLOC_CONF", "PYTORCH_ALLOC_CONF"];
         let named = names.into_iter().find(|name| failure.message.contains(name));
-        Segments::SetBy(named.unwrap_or(if failure.framework == Framework::Npu { names[1] } else { "PYTORCH_CUDA_ALLOC_CONF" }))
+        Segments::SetBy(named.unwrap_or(if failure.framework == Framework::Npu {
+            names[1]
+        } else {
+            "PYTORCH_CUDA_ALLOC_CONF"
+        }))
     }
 }
 
@@ -96,6 +104,7 @@ impl Numbers {
             segment_reserve: failure.segment_reserve.map(|bytes| bytes.nearest),
             framework: failure.framework,
             segments: Segments::of(failure),
+            is_limited_by_mps: failure.clue(ClueKind::MpsLimit).is_some(),
         })
     }
 
@@ -120,6 +129,7 @@ impl Numbers {
             segment_reserve: None,
             framework: Framework::Nvidia,
             segments: Segments::SetBy("PYTORCH_CUDA_ALLOC_CONF"),
+            is_limited_by_mps: false,
         }
     }
 
@@ -177,9 +187,14 @@ impl Numbers {
         }
     }
 
+    /// True if no line of the table holds, and no figure explains the refusal.
+    pub(super) fn is_undecided(&self) -> bool {
+        self.cause() == CauseId::Unclear && !self.is_no_size() && !self.has_room() && !self.is_waiting()
+    }
+
     /// True for a request that no tensor makes.
     pub(super) fn is_no_size(&self) -> bool {
-        self.requested >= NO_TENSOR
+        is_no_size(self.requested)
     }
 
     /// True if the device had a segment for the request.
@@ -194,12 +209,11 @@ impl Numbers {
         is_much && would_serve && self.cached < Bytes(self.total.0 / 10)
     }
 
-    /// True if free and cached memory would serve a large request in one piece, and the device has no other holder.
+    /// True if the cache would serve a twentieth of the device in one piece with the free memory, and the device has no other holder.
     fn is_in_pieces(&self) -> bool {
         let Numbers { requested, total, free, cached, others, .. } = *self;
         requested <= free + cached
-            && requested >= Bytes(total.0 / 10)
-            && cached >= Bytes(total.0 / 20)
+            && requested - free >= Bytes(total.0 / 20)
             && others + self.unexplained() <= Bytes(total.0 / 50)
     }
 

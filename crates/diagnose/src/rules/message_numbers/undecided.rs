@@ -10,9 +10,10 @@ use super::super::known::{Source, bytes, text};
 use super::super::need_exceeds_device::need_less;
 use super::super::phases;
 use super::super::rule::{Cause, Rank};
+use super::super::shared::is_no_size;
 use super::super::{small_gpu_fraction, unclear};
 use super::words::{find_wrong_size, sentence_of_no_size};
-use super::{Numbers, add_switches, is_no_size};
+use super::{Numbers, add_switches};
 
 /// Returns the answer to a message of PyTorch's allocator, or of a library below, whose figures do not decide.
 pub(super) fn undecided(facts: &Facts) -> Option<Cause> {
@@ -20,7 +21,7 @@ pub(super) fn undecided(facts: &Facts) -> Option<Cause> {
     if facts.view.is_some() || facts.need.is_some() || Numbers::of(facts).is_some() {
         return None;
     }
-    let is_wrong = failure.requested.is_some_and(is_no_size);
+    let is_wrong = failure.requested.is_some_and(|size| is_no_size(size.nearest()));
     if failure.is_hosts() && !is_wrong {
         return None;
     }
@@ -57,12 +58,17 @@ fn of_table(table: &DeviceTable, facts: &Facts) -> Cause {
     let DeviceTable { total_bytes: total, free_bytes: free, reserved_bytes: reserved, .. } = *table;
     let is_full = reserved.0.saturating_mul(5) >= total.0.saturating_mul(4);
     let rest = total - reserved - free;
-    let sentence = format!("PyTorch holds {reserved} of the device's {total}, and {free} are free, by the table beside the error");
+    let sentence =
+        format!("PyTorch holds {reserved} of the device's {total}, and {free} are free, by the table beside the error");
     let finding = Finding {
         without: None,
         rule: if is_full { CauseId::NeedExceedsDevice } else { CauseId::Unclear },
         severity: facts.severity(),
-        message: if is_full { sentence } else { format!("{sentence}: it may have been written after memory was freed") },
+        message: if is_full {
+            sentence
+        } else {
+            format!("{sentence}: it may have been written after memory was freed")
+        },
         location: facts.failed_at(),
         evidence: figures(table, rest),
         remedies: if is_full { need_less(None) } else { unclear::record_more() },

@@ -62,17 +62,16 @@ impl Numbers {
     /// The setting against a cache in pieces, where the platform has it.
     fn setting(&self) -> Remedy {
         let setting = match self.segments {
-            Segments::SetBy(variable) => Remedy {
-                remedy: format!("set {variable}=expandable_segments:True"),
-                ..advise_expandable_segments()
-            },
+            Segments::SetBy(variable) => {
+                Remedy { remedy: format!("set {variable}=expandable_segments:True"), ..advise_expandable_segments() }
+            }
             Segments::Unsupported => keep_blocks_whole("expandable segments do not exist on this platform"),
             Segments::On => keep_blocks_whole("expandable segments are on already"),
         };
         with_most(setting, self.cached)
     }
 
-    /// The advice that the figures of an unclear message give.
+    /// The advice of an unclear message's figures.
     fn explain_refusal(&self) -> Option<Remedy> {
         if self.is_no_size() {
             return Some(find_wrong_size());
@@ -100,6 +99,12 @@ impl Numbers {
                 "an allocation cannot span expandable segments, and the request is larger than the address space of one",
             );
         }
+        if self.is_limited_by_mps {
+            return advice(
+                "raise the limit that the text sets: CUDA_MPS_PINNED_DEVICE_MEM_LIMIT",
+                "MPS refuses a client's request beyond it, whatever is free on the device",
+            );
+        }
         match self.framework {
             Framework::Xpu if self.requested > LARGEST_OF_ARC => advice(
                 "a tensor of at most 4 GiB: Arc GPUs refuse a larger single allocation",
@@ -110,8 +115,9 @@ impl Numbers {
                 "torch.backends.cudnn.enabled = False, or MIOPEN_FIND_MODE=FAST; tiles make the workspace smaller",
             ),
             _ => advice(
-                "run it again and watch the free memory: it may have been full at the moment of the request",
-                "another process may have come and gone; a limit of the driver, of MPS or of a container refuses with free memory, too",
+                "watch the free memory while it runs, and look for a limit of the process",
+                "another process may have come and gone at the moment of the request; MPS, ulimit -v and the host's memory (WSL, Windows) refuse \
+                 with free memory on the device, too",
             ),
         }
     }
@@ -170,7 +176,8 @@ impl Numbers {
 }
 
 pub(super) fn sentence_of_no_size() -> String {
-    "the request is not a size of a tensor: a dimension is negative, or was read from a wrong or corrupt value".to_owned()
+    "the request is not a size of a tensor: a dimension is negative, or was read from a wrong or corrupt value"
+        .to_owned()
 }
 
 pub(super) fn find_wrong_size() -> Remedy {
