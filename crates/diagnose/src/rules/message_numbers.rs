@@ -34,7 +34,7 @@ pub(super) use self::numbers::Numbers;
 use self::undecided::undecided;
 use super::input::Facts;
 use super::joined;
-use super::known::{Known, Source, text};
+use super::known::{Source, text};
 use super::logged_growth;
 use super::other_process_memory::{end_largest, listed_processes};
 use super::phases;
@@ -98,8 +98,12 @@ fn answer(cause: &mut Cause, decided: CauseId, numbers: &Numbers, facts: &Facts)
         name_processes(cause, facts);
     }
     cause.finding.severity = facts.severity();
-    cause.finding.evidence.push(text("sum", numbers.words(), Source::Message));
-    add_switches(cause, facts);
+    if numbers.is_no_size() {
+        cause.finding.evidence.retain(|row| row.what != "requested");
+    } else {
+        cause.finding.evidence.push(text("sum", numbers.words(), Source::Message));
+        add_switches(cause, facts);
+    }
     phases::add(cause, facts);
 }
 

@@ -6,6 +6,7 @@ use trace::Frame;
 use trace::text::{ClueKind, OomKind};
 
 use super::input::{Facts, Failure};
+use super::known::{Source, text};
 use super::rule::Cause;
 use super::shared::{advice, is_no_size};
 use super::unclear::place_of_advice;
@@ -69,8 +70,10 @@ pub(super) fn add(cause: &mut Cause, facts: &Facts) {
     let phase = phase_of(failure);
     if let Some(phase) = phase.filter(|phase| belongs(*phase, cause.finding.rule, failure)) {
         if phase == Phase::WakeUp && failure.kind == OomKind::DeviceCall {
-            "an engine that was put to sleep could not map its memory again at wake_up: others of the job hold the device's memory"
+            "the engine that was put to sleep could not map its memory again (wake_up): the device has less free memory than before"
                 .clone_into(&mut cause.finding.message);
+            let freed = failure.clue(ClueKind::SleepingEngine);
+            cause.finding.evidence.extend(freed.map(|line| text("asleep", line.to_owned(), Source::Message)));
         }
         let at =
             if matches!(phase, Phase::WakeUp | Phase::Exchange | Phase::JoinedPredictions) { 0 } else { place(cause) };

@@ -38,7 +38,19 @@ fn find_in_table(facts: &Facts) -> Option<Finding> {
     ];
     let mut evidence = vec![count("out-of-memory errors", ooms, source)];
     evidence.extend(stated.iter().filter_map(|&(what, size)| Some(bytes(what, size?.nearest, source))));
-    let message = "the table counts out-of-memory errors and does not state the requested size".to_owned();
+    let waiting = counters
+        .active_bytes
+        .zip(counters.allocated_bytes)
+        .map(|(active, allocated)| active.nearest - allocated.nearest);
+    let waiting = waiting
+        .zip(counters.reserved_bytes)
+        .filter(|(waiting, reserved)| waiting.0.saturating_mul(4) >= reserved.nearest.0);
+    let message = match waiting {
+        Some((waiting, _)) => format!(
+            "out of memory with {waiting} that are freed and still active: they wait for other streams (record_stream) and serve no request"
+        ),
+        None => "the table counts out-of-memory errors and does not state the requested size".to_owned(),
+    };
     Some(finding(Severity::Warning, message, None, evidence))
 }
 

@@ -137,7 +137,7 @@ const WORDS: &[(&str, Reach, ClueKind)] = &[
     ("due to time limit", Around, Cancelled),
     ("due to preemption", Around, Cancelled),
     ("job was cancelled", Around, Cancelled),
-    ("walltime", Around, Cancelled),
+    ("job killed: walltime", Around, Cancelled),
     ("kill -9 ", Around, Cancelled),
     ("kill -kill ", Around, Cancelled),
     ("scancel ", Around, Cancelled),
@@ -214,8 +214,13 @@ fn first_of_call(text: &[u8], start: usize) -> usize {
 
 /// Tests for words that hold at the error: a bar at its end loads no more, and neither does a program that has trained since.
 fn is_true(kind: ClueKind, text: &[u8], at: usize, start: usize) -> bool {
-    if kind != Loading {
-        return true;
+    let whole = words_at(text, at).to_lowercase();
+    let has = |words: &[&str]| words.iter().any(|words| whole.contains(words));
+    match kind {
+        Offload => return !has(&["false", "none", "null", "disabled"]),
+        DataWorkers => return !has(&["workers=0", "workers: 0", "workers 0"]),
+        Loading => {}
+        _ => return true,
     }
     let since = String::from_utf8_lossy(&text[at..start.max(at)]).to_lowercase();
     let bar = since.split(['\r', '\n']).next().unwrap_or_default();

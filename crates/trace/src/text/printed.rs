@@ -49,7 +49,9 @@ pub(super) fn read(text: &[u8]) -> Option<PrintedMemory> {
         if !figures.is_empty() && printed.line == 0 {
             printed.line = u32::try_from(number + 1).unwrap_or(u32::MAX);
         }
-        figures.into_iter().for_each(|(figure, size)| printed.set(figure, size));
+        for (figure, size) in figures {
+            printed.set(figure, size);
+        }
         asked.extend(calls(&lower));
     }
     printed.allocated_bytes.is_some().then_some(printed)

@@ -62,8 +62,8 @@ impl Segments {
             return Segments::On;
         }
         let names = ["PYTORCH_HIP_ALLOC_CONF", "PYTORCH_NPU_ALLOC_CONF", "PYTORCH_ALLOC_CONF"];
-        let named = names.into_iter().find(|name| failure.message.contains(name));
-        Segments::SetBy(named.unwrap_or(if failure.framework == Framework::Npu {
+        let stated = names.into_iter().find(|name| failure.message.contains(name));
+        Segments::SetBy(stated.unwrap_or(if failure.framework == Framework::Npu {
             names[1]
         } else {
             "PYTORCH_CUDA_ALLOC_CONF"

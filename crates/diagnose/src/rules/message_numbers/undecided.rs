@@ -3,16 +3,16 @@
 use causes::CauseId;
 use report::Finding;
 use trace::Bytes;
-use trace::text::{DeviceTable, OomKind};
+use trace::text::{DeviceTable, Framework, OomKind};
 
 use super::super::input::{Facts, Failure};
-use super::super::known::{Source, bytes, text};
+use super::super::known::{Known, Source, bytes, text};
 use super::super::need_exceeds_device::need_less;
 use super::super::phases;
 use super::super::rule::{Cause, Rank};
 use super::super::shared::is_no_size;
 use super::super::{small_gpu_fraction, unclear};
-use super::words::{find_wrong_size, sentence_of_no_size};
+use super::words::{find_wrong_size, is_beyond_arc, sentence_of_no_size, split_for_arc};
 use super::{Numbers, add_switches};
 
 /// Returns the answer to a message of PyTorch's allocator, or of a library below, whose figures do not decide.
@@ -32,11 +32,21 @@ pub(super) fn undecided(facts: &Facts) -> Option<Cause> {
         (_, Some(table)) => of_table(table, facts),
         _ => unclear::of_message(facts, failure),
     };
+    add_limit_of_arc(&mut cause, failure);
     if !is_wrong {
         add_switches(&mut cause, facts);
     }
     phases::add(&mut cause, facts);
     Some(cause)
+}
+
+/// Names Arc's limit for one allocation, which Intel's extension states without the figures of the device.
+fn add_limit_of_arc(cause: &mut Cause, failure: &Failure) {
+    let requested = failure.requested.map(Known::nearest).filter(|size| is_beyond_arc(*size) && !is_no_size(*size));
+    if let Some(requested) = requested.filter(|_| failure.framework == Framework::Xpu) {
+        cause.finding.message = format!("{requested} were refused: Arc GPUs take at most 4 GiB in one allocation");
+        cause.finding.remedies.insert(0, split_for_arc());
+    }
 }
 
 /// The answer to a request of more than any device has.

@@ -55,6 +55,7 @@ impl Numbers {
                 let helps = requested <= free + cached && cached > Bytes::ZERO;
                 need_less(Some(requested - free)).into_iter().chain(helps.then(|| self.setting())).collect()
             }
+            _ if self.is_no_size() => vec![find_wrong_size()],
             _ => self.explain_refusal().into_iter().chain(record_more()).collect(),
         }
     }
@@ -73,9 +74,6 @@ impl Numbers {
 
     /// The advice of an unclear message's figures.
     fn explain_refusal(&self) -> Option<Remedy> {
-        if self.is_no_size() {
-            return Some(find_wrong_size());
-        }
         if self.has_room() {
             return Some(self.explain_room());
         }
@@ -106,10 +104,7 @@ impl Numbers {
             );
         }
         match self.framework {
-            Framework::Xpu if self.requested > LARGEST_OF_ARC => advice(
-                "a tensor of at most 4 GiB: Arc GPUs refuse a larger single allocation",
-                "UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1 lifts the limit of Level Zero in recent drivers; a smaller batch or tiles keep below it",
-            ),
+            Framework::Xpu if is_beyond_arc(self.requested) => split_for_arc(),
             Framework::Hip => advice(
                 "try without MIOpen: a convolution's workspace may be what was refused",
                 "torch.backends.cudnn.enabled = False, or MIOPEN_FIND_MODE=FAST; tiles make the workspace smaller",
@@ -184,6 +179,18 @@ pub(super) fn find_wrong_size() -> Remedy {
     advice(
         "find the wrong size: print the shapes right before the failing call",
         "a length that was read from a tensor, a file or another rank may be garbage; no device has such memory, and no other program is in the way",
+    )
+}
+
+/// True for a request that Arc GPUs refuse.
+pub(super) fn is_beyond_arc(requested: Bytes) -> bool {
+    requested > LARGEST_OF_ARC
+}
+
+pub(super) fn split_for_arc() -> Remedy {
+    advice(
+        "a tensor of at most 4 GiB: Arc GPUs refuse a larger single allocation",
+        "UR_L0_ENABLE_RELAXED_ALLOCATION_LIMITS=1 lifts the limit of Level Zero in recent drivers; a smaller batch or tiles keep below it",
     )
 }
 
