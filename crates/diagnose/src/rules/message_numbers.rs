@@ -15,7 +15,7 @@
 //! | 6 | O (else X, if 1.5 GiB and 15 % of T) frees enough, and the rest fits: A + R + N <= T | `other-process-memory` |
 //! | 7 | N >= 1.5 GiB and T / 10, and R <= F + U + N less a context | `non-pytorch-memory` |
 //! | 8 | A >= 90 % of T - O, or A + R > T - O - N | `need-exceeds-device` |
-//! | 9 | R <= F + U, R - F >= T / 20, and O + X <= T / 50: nobody else is there | `fragmentation` |
+//! | 9 | R <= F + U, R - F >= T / 20, and O + X + N <= T / 20: little else is held | `fragmentation` |
 //! | 10 | | `unclear` |
 //!
 //! U is without the bytes that wait for other streams, by PyTorch's table beside the message. The row of the own process in the list of processes

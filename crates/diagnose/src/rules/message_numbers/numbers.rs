@@ -209,12 +209,12 @@ impl Numbers {
         is_much && would_serve && self.cached < Bytes(self.total.0 / 10)
     }
 
-    /// True if the cache would serve a twentieth of the device in one piece with the free memory, and the device has no other holder.
+    /// True if the cache would serve a twentieth of the device in one piece with the free memory, and little else is held on the device.
     fn is_in_pieces(&self) -> bool {
         let Numbers { requested, total, free, cached, others, .. } = *self;
         requested <= free + cached
             && requested - free >= Bytes(total.0 / 20)
-            && others + self.unexplained() <= Bytes(total.0 / 50)
+            && others + self.unexplained() + self.outside.unwrap_or_default() <= Bytes(total.0 / 20)
     }
 
     /// True if foreign or unexplained memory would serve the request.
