@@ -10,6 +10,7 @@ mod growth;
 mod history;
 mod memory;
 mod notes;
+mod own_row;
 mod ranks;
 mod statements;
 mod tables;

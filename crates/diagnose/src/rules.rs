@@ -16,11 +16,13 @@ mod foreign;
 mod growth;
 mod held;
 pub(crate) mod input;
+mod joined;
 pub(crate) mod known;
 mod logged_growth;
 mod message_numbers;
 mod operation;
 mod phases;
+mod printed;
 mod proof;
 mod removal;
 pub(crate) mod replayed;
@@ -140,7 +142,7 @@ pub(crate) fn of_a_crash(facts: &Facts) -> Vec<Finding> {
 /// Asks every rule. The rules that say what is unclear count only without a cause.
 fn find_causes(facts: &Facts) -> Vec<Cause> {
     let causes = RULES.iter().flat_map(|rule| rule.causes(facts)).collect();
-    let mut causes: Vec<Cause> = foreign::decide(message_numbers::decide(causes, facts), facts);
+    let mut causes: Vec<Cause> = printed::decide(foreign::decide(message_numbers::decide(causes, facts), facts), facts);
     if causes.iter().any(|cause| cause.rank < Rank::Aside) {
         causes.retain(|cause| cause.rank != Rank::Unclear);
     }

@@ -2,7 +2,7 @@
 
 use report::explain::{DeviceHistory, StatedCounters, TableSource};
 use trace::Bytes;
-use trace::text::StatedBytes;
+use trace::text::{ClueKind, StatedBytes};
 
 use super::devices::Seen;
 use super::ending::{find_moment, has_ended};
@@ -26,7 +26,7 @@ pub(super) fn gather_facts<'a>(
     let said = stated.failed();
     let history = stated.subject();
     let view = subject.map(|subject| &subject.view);
-    let failure = failure(said, history);
+    let failure = failure(said, history).map(|failure| with_tables(failure, stated));
     let is_fatal = said.is_some() || view.is_some_and(has_ended);
     let failure = failure.map(|failure| complete(failure, is_fatal, view));
     let is_at_error = failure.as_ref().is_some_and(|failure| failure.is_fatal);
@@ -48,11 +48,35 @@ pub(super) fn gather_facts<'a>(
         fleet: Fleet { ranks: ranks(seen, stated), sharing: Sharing::Unknown },
         stated: &stated.ooms,
         programs: stated.programs.clone(),
+        device_table: stated.device_table.clone(),
+        printed: stated.printed.filter(|_| said.is_none()),
         retries: counters.and_then(retries),
         counters,
         card: stated.card(),
         ..Facts::default()
     }
+}
+
+/// Adds the bytes that wait for other streams, by PyTorch's table of the same moment, and the platform's clues of all errors.
+fn with_tables(failure: Failure, stated: &Statements) -> Failure {
+    let mut failure = failure;
+    let counters =
+        stated.table().filter(|table| failure.allocated.is_some_and(|allocated| is_of_moment(table, allocated)));
+    let waiting = counters.and_then(|table| Some(table.active_bytes?.nearest - table.allocated_bytes?.nearest));
+    failure.waiting = waiting.unwrap_or_default();
+    let platform = stated.ooms.iter().flat_map(|oom| &oom.clues).filter(|clue| is_of_platform(clue.kind));
+    failure.clues.extend(platform.cloned());
+    failure
+}
+
+/// True for a table whose allocated bytes are those of the message.
+fn is_of_moment(table: &StatedCounters, allocated: Known<StatedBytes>) -> bool {
+    let stated = allocated.nearest();
+    table.allocated_bytes.is_some_and(|bytes| bytes.nearest.0.abs_diff(stated.0).saturating_mul(50) <= stated.0)
+}
+
+fn is_of_platform(kind: ClueKind) -> bool {
+    matches!(kind, ClueKind::Wsl | ClueKind::NoExpandableSegments)
 }
 
 /// Adds the facts of the history to those of the failed request.

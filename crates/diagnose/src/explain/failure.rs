@@ -7,6 +7,7 @@ use report::explain::{DeviceHistory, HistoryOom};
 use trace::text::{Framework, OomKind, StatedBytes, StatedOom};
 use trace::{Bytes, EventIndex};
 
+use super::own_row::name_own_row;
 use crate::measure::own::is_own;
 use crate::rules::input::Failure;
 use crate::rules::known::{Known, Source};
@@ -42,9 +43,9 @@ pub(super) fn failure(said: Option<&StatedOom>, history: Option<&DeviceHistory>)
     let shown = history.and_then(|history| history.oom.as_ref());
     match (said, shown) {
         (None, None) => None,
-        (Some(said), None) => Some(of_text(said)),
+        (Some(said), None) => Some(name_own_row(of_text(said), said.total_bytes)),
         (None, Some(shown)) => Some(of_history(shown)),
-        (Some(said), Some(shown)) => Some(join(of_text(said), of_history(shown))),
+        (Some(said), Some(shown)) => Some(join(name_own_row(of_text(said), said.total_bytes), of_history(shown))),
     }
 }
 
@@ -62,6 +63,8 @@ fn of_text(said: &StatedOom) -> Failure {
         process: known(said.process_bytes),
         allowed: known(said.allowed_bytes),
         others: said.other_processes.clone(),
+        segment_reserve: said.segment_reserve_bytes,
+        clues: said.clues.clone(),
         series: said.series,
         frames: said.traceback.clone(),
         location: own_line(said),
@@ -91,7 +94,7 @@ fn of_history(shown: &HistoryOom) -> Failure {
 
 /// Joins a text's statement and the history's record of one error.
 fn join(said: Failure, shown: Failure) -> Failure {
-    let Failure { kind, process, allowed, others, message, .. } = said;
+    let Failure { kind, process, allowed, others, is_own_row_a_guess, clues, message, .. } = said;
     let location = shown.location.or(said.location);
-    Failure { kind, process, allowed, others, location, message, ..shown }
+    Failure { kind, process, allowed, others, is_own_row_a_guess, clues, location, message, ..shown }
 }

@@ -7,7 +7,6 @@ use crate::measure::holders::Parts;
 use crate::measure::view::View;
 use crate::rules::input::Facts;
 use crate::rules::known::Known;
-use crate::rules::shared::other_processes;
 
 /// Returns the parts of the device's memory; `None` if the device's sizes are unknown.
 pub(super) fn memory(facts: &Facts) -> Option<DeviceMemory> {
@@ -20,7 +19,7 @@ fn of_device(facts: &Facts) -> Option<DeviceMemory> {
     let failure = facts.failure.as_ref().filter(|failure| failure.is_fatal)?;
     let total = facts.device.total?.nearest();
     let (allocated, reserved) = (failure.allocated?.nearest(), failure.reserved?.nearest());
-    let held = other_processes(failure).iter().filter_map(|other| Some(other.bytes?.nearest)).sum();
+    let held = failure.others.iter().filter_map(|other| Some(other.bytes?.nearest)).sum();
     let mut parts = Parts::of(total);
     parts.take(Holder::Free, failure.free.map(Known::nearest).unwrap_or_default());
     match facts.view.zip(facts.moment()) {

@@ -1,12 +1,12 @@
 //! The statements of the inputs, joined: what the facts, the findings and the report rest on.
 
 use report::explain::{DeviceHistory, Input, StatedCard, StatedCounters};
-use trace::text::{Application, Artifact, StatedOom};
+use trace::text::{Application, Artifact, DeviceTable, PrintedMemory, StatedOom};
 
 use super::case::{ExplainCase, ExplainInput, InputContents};
 use super::devices::{Seen, focus};
 use super::failure::focus_oom;
-use super::tables::{cards, counters, programs, root_rank};
+use super::tables::{cards, counters, device_table, printed, programs, root_rank};
 
 /// The errors, histories and tables of all inputs.
 #[derive(Debug)]
@@ -28,6 +28,10 @@ pub(super) struct Statements {
     pub(super) counters: Vec<StatedCounters>,
     /// The programs that the texts name.
     pub(super) programs: Vec<Application>,
+    /// A program's own table of the device.
+    pub(super) device_table: Option<DeviceTable>,
+    /// The allocator's figures in a text without an error.
+    pub(super) printed: Option<PrintedMemory>,
     /// The GPUs of `nvidia-smi`'s tables.
     pub(super) cards: Vec<StatedCard>,
 }
@@ -45,6 +49,8 @@ impl Statements {
             counters: counters(case),
             cards: cards(case),
             programs: programs(case),
+            device_table: device_table(case),
+            printed: printed(case),
             ooms,
             oom_inputs,
             focus_oom,

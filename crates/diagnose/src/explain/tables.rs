@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use report::explain::{StatedCard, StatedCounters, StatedProcess, TableSource};
 use trace::text::{
-    Application, Artifact, MemoryStats, MemorySummary, Metric, NvidiaSmi, PoolSize, SmiGpu, SmiProcess, StatedBytes,
+    Application, Artifact, DeviceTable, MemoryStats, MemorySummary, Metric, NvidiaSmi, PoolSize, PrintedMemory, SmiGpu,
+    SmiProcess, StatedBytes,
 };
 
 use super::case::{ExplainCase, InputContents};
@@ -40,6 +41,7 @@ fn of_summary(input: usize, summary: &MemorySummary) -> StatedCounters {
         device_index: summary.device_index,
         allocated_bytes: now(Metric::AllocatedBytes),
         allocated_peak_bytes: peak(Metric::AllocatedBytes),
+        active_bytes: now(Metric::ActiveBytes),
         reserved_bytes: now(Metric::ReservedBytes),
         reserved_peak_bytes: peak(Metric::ReservedBytes),
         inactive_split_bytes: now(Metric::InactiveSplitBytes),
@@ -58,6 +60,7 @@ fn of_stats(input: usize, stats: &MemoryStats) -> StatedCounters {
         device_index: None,
         allocated_bytes: bytes("allocated_bytes.all.current"),
         allocated_peak_bytes: bytes("allocated_bytes.all.peak"),
+        active_bytes: bytes("active_bytes.all.current"),
         reserved_bytes: bytes("reserved_bytes.all.current"),
         reserved_peak_bytes: bytes("reserved_bytes.all.peak"),
         inactive_split_bytes: bytes("inactive_split_bytes.all.current"),
@@ -73,6 +76,23 @@ pub(super) fn programs(case: &ExplainCase) -> Vec<Application> {
         _ => None,
     });
     named.collect::<BTreeSet<_>>().into_iter().collect()
+}
+
+/// Returns the last table of a device that a program prints.
+pub(super) fn device_table(case: &ExplainCase) -> Option<DeviceTable> {
+    let tables = artifacts(case).filter_map(|(_, artifact)| match artifact {
+        Artifact::DeviceTable(table) => Some(table.clone()),
+        _ => None,
+    });
+    tables.last()
+}
+
+/// Returns the figures that a text without an error prints.
+pub(super) fn printed(case: &ExplainCase) -> Option<PrintedMemory> {
+    artifacts(case).find_map(|(_, artifact)| match artifact {
+        Artifact::Printed(printed) => Some(*printed),
+        _ => None,
+    })
 }
 
 /// Returns the rank that a launcher names as the root cause.

@@ -13,7 +13,7 @@ use trace::text::{Framework, OomKind};
 use super::input::{Facts, Failure};
 use super::known::{Known, Source, text};
 use super::message_numbers::Numbers;
-use super::other_process_memory::end_them;
+use super::other_process_memory::{end_them, list_holders};
 use super::rule::{Cause, Rank};
 use super::switches;
 
@@ -170,7 +170,7 @@ fn need(sentence: String) -> Decision {
 }
 
 fn unclear(sentence: String) -> Decision {
-    Decision { cause: CauseId::Unclear, sentence, remedies: vec![end_them(Framework::Nvidia)] }
+    Decision { cause: CauseId::Unclear, sentence, remedies: vec![list_holders(Framework::Nvidia)] }
 }
 
 fn refused(failure: &Failure) -> String {

@@ -116,6 +116,15 @@ pub(super) fn advise_expandable_segments() -> Remedy {
     )
 }
 
+/// The advice where expandable segments cannot be set, for the reason `why`.
+pub(super) fn keep_blocks_whole(why: &str) -> Remedy {
+    advice(
+        &format!("free what shares the cached segments before the request: {why}"),
+        "move the model that is done to the CPU and call empty_cache() before the next phase; max_split_size_mb keeps large blocks from being \
+         split for small requests",
+    )
+}
+
 fn evidence(failure: &Failure, requested: Known<StatedBytes>) -> Vec<report::Evidence> {
     let counted = [("reserved", failure.reserved), ("allocated", failure.allocated)];
     let counted = counted.iter().filter_map(|&(what, size)| Some(size?.row(what)));

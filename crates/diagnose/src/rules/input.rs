@@ -6,7 +6,10 @@
 
 use report::explain::{StatedCard, StatedCounters};
 use report::{Breakdown, Caught, Contents, Growth, Location, Place, Severity, SizeSearch, ValueShape};
-use trace::text::{Application, Framework, OomKind, OtherProcess, Series, StatedBytes, StatedOom};
+use trace::text::{
+    Application, Clue, ClueKind, DeviceTable, Framework, OomKind, OtherProcess, PrintedMemory, Series, StatedBytes,
+    StatedOom,
+};
 use trace::{Bytes, EventIndex, Frame, LifetimeId, Moment};
 
 use super::known::Known;
@@ -42,6 +45,10 @@ pub(crate) struct Facts<'a> {
     pub(crate) fleet: Fleet,
     /// The programs that the texts name.
     pub(crate) programs: Vec<Application>,
+    /// The device by a program's own table.
+    pub(crate) device_table: Option<DeviceTable>,
+    /// The allocator's figures in a text without an error.
+    pub(crate) printed: Option<PrintedMemory>,
     /// All errors in the texts.
     pub(crate) stated: &'a [StatedOom],
     /// PyTorch's table of the report's device.
@@ -187,8 +194,16 @@ pub(crate) struct Failure {
     pub(crate) process: Option<Known<StatedBytes>>,
     /// The upper bound that a fraction sets for this process.
     pub(crate) allowed: Option<Known<StatedBytes>>,
-    /// The other processes on the device that the message names.
+    /// The other processes on the device that the message names, without the row of this process.
     pub(crate) others: Vec<OtherProcess>,
+    /// True if a row of another process may be that of this process.
+    pub(crate) is_own_row_a_guess: bool,
+    /// The address space of an expandable segment, if the request exceeds it.
+    pub(crate) segment_reserve: Option<StatedBytes>,
+    /// Freed blocks that wait for other streams; in `reserved`, not in `allocated`.
+    pub(crate) waiting: Bytes,
+    /// The lines beside the error that say what the program was doing.
+    pub(crate) clues: Vec<Clue>,
     /// The memory that the program logged up to the error.
     pub(crate) series: Option<Series>,
     /// The traceback in the text, innermost frame first.
@@ -230,6 +245,27 @@ impl Failure {
     /// Checks that the host's memory ran out.
     pub(crate) fn is_hosts(&self) -> bool {
         matches!(self.kind, OomKind::HostAllocation | OomKind::SharedMemory | OomKind::Killed | OomKind::Ended)
+            || self.asks_host()
+    }
+
+    /// Checks that memory of the host was asked for through CUDA.
+    pub(crate) fn asks_host(&self) -> bool {
+        match self.kind {
+            OomKind::DeviceCall => self.clue(ClueKind::PinnedMemory).is_some() || self.is_pinned_by_library(),
+            OomKind::Nccl => self.clue(ClueKind::SharedTransport).is_some(),
+            _ => false,
+        }
+    }
+
+    /// True for a tensor made in pinned memory under WSL, or by a library: a context on the device exists by then.
+    fn is_pinned_by_library(&self) -> bool {
+        let is_library = self.frames.first().is_some_and(|frame| frame.file.contains("-packages"));
+        self.clue(ClueKind::PinnedFactory).is_some() && (is_library || self.clue(ClueKind::Wsl).is_some())
+    }
+
+    /// Returns the line beside the error with such a meaning.
+    pub(crate) fn clue(&self, kind: ClueKind) -> Option<&str> {
+        self.clues.iter().find(|clue| clue.kind == kind).map(|clue| clue.text.as_str())
     }
 
     /// Checks that PyTorch's device allocator failed, and no library beside it.

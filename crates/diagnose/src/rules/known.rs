@@ -40,6 +40,8 @@ pub(crate) enum Source {
     Traceback,
     /// The table of `nvidia-smi`.
     NvidiaSmi,
+    /// The figures that a program prints.
+    Printed,
     /// The event of the failed request in the history.
     OomEvent,
     /// The events of all failed requests in the history.
@@ -92,6 +94,7 @@ impl fmt::Display for Source {
             Source::Prefixes => "prefixes in the text",
             Source::Traceback => "the traceback",
             Source::NvidiaSmi => "nvidia-smi",
+            Source::Printed => "figures in the text",
             Source::OomEvent => "the history's oom event",
             Source::OomEvents => "the history's oom events",
             Source::HistoryAtError => "the history at the error",

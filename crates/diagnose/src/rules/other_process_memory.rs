@@ -13,7 +13,7 @@ use trace::text::{Framework, StatedBytes};
 use super::input::{Facts, Failure};
 use super::known::{Known, Source, bytes};
 use super::rule::{Cause, Check, Rank, Rule};
-use super::shared::{advice, other_processes};
+use super::shared::advice;
 use super::wrong_device::is_shared_by_ranks;
 
 /// Shares below 1/20 of the device are not reported.
@@ -45,19 +45,31 @@ fn find_in_error(facts: &Facts) -> Option<Cause> {
     Some(Cause { finding, bytes: Some(held), rank: Rank::Setting, removal: None })
 }
 
-/// Returns the advice to end other processes, with the tool that lists the processes of a device.
+/// Returns the advice to end other processes, with the tool that lists the processes of a device. For figures by which they hold what a request lacks.
 pub(super) fn end_them(framework: Framework) -> Remedy {
-    let tool = match framework {
+    advice(
+        &format!("end other processes that {} lists, or use another device", tool(framework)),
+        "CUDA_VISIBLE_DEVICES picks another device. A notebook's kernel or a killed job's workers may still be there",
+    )
+}
+
+/// Returns the advice to look who holds a device, where the figures do not say.
+pub(super) fn list_holders(framework: Framework) -> Remedy {
+    advice(
+        &format!("list who holds the device's memory: {}", tool(framework)),
+        "run it while the program runs; a notebook's kernel or a killed job's workers may still be there",
+    )
+}
+
+/// The tool that lists the processes of a device.
+fn tool(framework: Framework) -> &'static str {
+    match framework {
         Framework::Hip => "rocm-smi --showpids",
         Framework::Xpu => "xpu-smi ps",
         Framework::Npu => "npu-smi info",
         Framework::Mps => "Activity Monitor",
         _ => "nvidia-smi",
-    };
-    advice(
-        &format!("end other processes that {tool} lists, or use another device"),
-        "CUDA_VISIBLE_DEVICES picks another device. A notebook's kernel or a killed job's workers may still be there",
-    )
+    }
 }
 
 /// Finds processes in `nvidia-smi`'s list. The list's time is unknown, and a process belongs to the job only if an
@@ -78,16 +90,25 @@ fn find_in_table(facts: &Facts) -> Option<Cause> {
     let finding = Finding {
         without: None,
         rule: RULE.cause,
-        severity: if facts.is_fatal() && decides { Severity::Error } else { Severity::Warning },
+        severity: severity_of_table(facts, decides),
         message: format!(
             "nvidia-smi lists {} with {held} of the GPU's {total}",
             count(sizes.len(), "process", "processes")
         ),
         location: None,
         evidence: sizes.iter().map(|(what, held)| bytes(what, *held, Source::NvidiaSmi)).collect(),
-        remedies: vec![end_largest(&sizes)],
+        remedies: vec![if failure.is_some() { end_largest(&sizes) } else { list_holders(Framework::Cuda) }],
     };
     Some(Cause { finding, bytes: Some(held), rank: Rank::Setting, removal: None })
+}
+
+/// A table beside a question is a remark.
+fn severity_of_table(facts: &Facts, decides: bool) -> Severity {
+    match (facts.is_fatal() && decides, facts.printed) {
+        (true, _) => Severity::Error,
+        (false, Some(_)) => Severity::Info,
+        (false, None) => Severity::Warning,
+    }
 }
 
 /// Returns the processes of `nvidia-smi`'s table with their sizes, without the program itself.
@@ -120,9 +141,10 @@ fn position_of_program(failure: &Failure, total: Bytes, sizes: &[(String, Bytes)
     const CONTEXT: u64 = 2 << 30;
     let own = failure.reserved?.nearest();
     let all: Bytes = sizes.iter().map(|(_, held)| *held).sum();
+    let free = failure.free.map(Known::nearest).unwrap_or_default();
     let away = |held: Bytes| held.0.abs_diff(own.0);
     let nearest = sizes.iter().enumerate().min_by_key(|(_, (_, held))| away(*held))?;
-    (all + own > total && away(nearest.1.1) <= CONTEXT).then_some(nearest.0)
+    (all + own + free > total && away(nearest.1.1) <= CONTEXT).then_some(nearest.0)
 }
 
 /// Checks that `held` bytes of listed processes fit into the memory that the error does not account for, and suffice
@@ -136,11 +158,10 @@ fn explains_failure(failure: &Failure, total: Bytes, held: Bytes) -> bool {
 
 /// The memory of the other processes that the error names.
 fn named_processes(failure: &Failure) -> Option<(Bytes, Vec<Evidence>)> {
-    let others = other_processes(failure);
-    let sizes = others.iter().filter_map(|other| Some((other.pid, other.bytes?.nearest)));
+    let sizes = failure.others.iter().filter_map(|other| Some((other.pid, other.bytes?.nearest)));
     let evidence: Vec<Evidence> =
         sizes.map(|(pid, held)| bytes(&format!("process {pid}"), held, Source::Message)).collect();
-    let held = others.iter().filter_map(|other| Some(other.bytes?.nearest)).sum();
+    let held = failure.others.iter().filter_map(|other| Some(other.bytes?.nearest)).sum();
     (!evidence.is_empty()).then_some((held, evidence))
 }
 

@@ -1,10 +1,10 @@
-//! Helpers of several rules: advice, and the other processes that an error names.
+//! Helpers of several rules.
 
 use report::{Remedy, Standing};
 use trace::Bytes;
-use trace::text::OtherProcess;
 
-use super::input::Failure;
+/// No tensor has this size: a shape has overflowed, or a size was read from a wrong value.
+const NO_TENSOR: Bytes = Bytes::from_mib(1 << 30);
 
 /// The reserve beyond a request's own size that a new segment may need.
 pub(crate) const SEGMENT_SLACK: Bytes = Bytes::from_mib(20);
@@ -20,22 +20,9 @@ pub(super) fn advice(remedy: &str, how: &str) -> Remedy {
     }
 }
 
-/// The processes in an error, without this process.
-///
-/// In a container the driver does not know this process by its own id, so its own line reads like another process's. A
-/// single process that holds at least all that PyTorch reserved here is taken for this process, if the error has no
-/// line for this process.
-pub(crate) fn other_processes(failure: &Failure) -> &[OtherProcess] {
-    let is_this_process = |other: &OtherProcess| {
-        let (Some(size), Some(reserved)) = (other.bytes, failure.reserved) else {
-            return false;
-        };
-        failure.process.is_none() && size.highest >= reserved.value.lowest
-    };
-    match failure.others.as_slice() {
-        [only] if is_this_process(only) => &[],
-        others => others,
-    }
+/// True for a request that is no size of a tensor.
+pub(super) fn is_no_size(requested: Bytes) -> bool {
+    requested >= NO_TENSOR
 }
 
 /// True for figures that cannot all be true. A driver that moves memory into the host's lets a program have more than the device, with nothing

@@ -141,16 +141,6 @@ pub(super) fn of_application(program: Application) -> Vec<Remedy> {
             ),
             ("a smaller image, or force_tiled_decode: true", "the decoder's activations grow with the image"),
         ],
-        Application::Kohya => &[
-            (
-                "--gradient_checkpointing, --mixed_precision bf16, --cache_latents",
-                "of sd-scripts; --blocks_to_swap for FLUX and SD3",
-            ),
-            (
-                "a smaller --train_batch_size or --resolution",
-                "--optimizer_type AdamW8bit or Adafactor halves the states and more",
-            ),
-        ],
         Application::Vllm => VLLM,
         Application::Sglang => &[
             (
@@ -169,8 +159,45 @@ pub(super) fn of_application(program: Application) -> Vec<Remedy> {
             ),
             ("a smaller train_micro_batch_size_per_gpu", "gradient_accumulation_steps keeps the effective batch"),
         ],
+        trainer => of_trainer(trainer),
     };
     rows.iter().map(|(remedy, how)| advice(remedy, how)).collect()
+}
+
+/// The switches of programs that train.
+fn of_trainer(program: Application) -> &'static [(&'static str, &'static str)] {
+    match program {
+        Application::BlockSwapper => &[(
+            "--blocks_to_swap N: blocks of the model stay in the host's memory until they are needed",
+            "a larger N needs less of the device and is slower; with --gradient_checkpointing, and --fp8_base where the trainer has it",
+        )],
+        Application::Axolotl => &[(
+            "gradient_checkpointing: true, a smaller micro_batch_size or sequence_len",
+            "in axolotl's configuration; gradient_accumulation_steps keeps the effective batch, and sample_packing fills each sequence_len",
+        )],
+        Application::LlamaFactory => &[(
+            "a smaller per_device_train_batch_size or cutoff_len",
+            "in LLaMA-Factory's configuration; gradient_accumulation_steps keeps the effective batch",
+        )],
+        Application::Ultralytics => {
+            &[("a smaller batch= or imgsz=; batch=-1 finds one", "of yolo train; validation takes twice the batch")]
+        }
+        Application::AiToolkit => &[(
+            "keep a part of the model on the host: low_vram: true (ai-toolkit), the layer offload fraction (OneTrainer)",
+            "with gradient checkpointing and a quantized base model",
+        )],
+        Application::Kohya => &[
+            (
+                "--gradient_checkpointing, --mixed_precision bf16, --cache_latents",
+                "of sd-scripts; each lowers what a step keeps",
+            ),
+            (
+                "a smaller --train_batch_size or --resolution",
+                "--optimizer_type AdamW8bit or Adafactor halves the states and more",
+            ),
+        ],
+        _ => &[],
+    }
 }
 
 const VLLM: &[(&str, &str)] = &[

@@ -38,7 +38,19 @@ fn find_in_table(facts: &Facts) -> Option<Finding> {
     ];
     let mut evidence = vec![count("out-of-memory errors", ooms, source)];
     evidence.extend(stated.iter().filter_map(|&(what, size)| Some(bytes(what, size?.nearest, source))));
-    let message = "the table counts out-of-memory errors and does not state the requested size".to_owned();
+    let waiting = counters
+        .active_bytes
+        .zip(counters.allocated_bytes)
+        .map(|(active, allocated)| active.nearest - allocated.nearest);
+    let waiting = waiting
+        .zip(counters.reserved_bytes)
+        .filter(|(waiting, reserved)| waiting.0.saturating_mul(4) >= reserved.nearest.0);
+    let message = match waiting {
+        Some((waiting, _)) => format!(
+            "out of memory with {waiting} that are freed and still active: they wait for other streams (record_stream) and serve no request"
+        ),
+        None => "the table counts out-of-memory errors and does not state the requested size".to_owned(),
+    };
     Some(finding(Severity::Warning, message, None, evidence))
 }
 
@@ -62,6 +74,16 @@ pub(super) fn record_more() -> Vec<Remedy> {
     ]
 }
 
+/// The place of particular advice: before the general, and behind the advice of an unclear message's figures.
+pub(super) fn place_of_advice(cause: &Cause) -> usize {
+    let general = record_more();
+    let is_general = |remedy: &Remedy| general.iter().any(|other| other.remedy == remedy.remedy);
+    match cause.finding.rule {
+        CauseId::Unclear => cause.finding.remedies.iter().position(is_general).unwrap_or_default(),
+        _ => 0,
+    }
+}
+
 /// The answer to an error without the figures that decide: what was refused, and what shows who holds the device.
 pub(super) fn of_message(facts: &Facts, failure: &Failure) -> Cause {
     let who = match failure.kind {
@@ -77,7 +99,7 @@ pub(super) fn of_message(facts: &Facts, failure: &Failure) -> Cause {
     let message = contradiction(facts, failure)
         .unwrap_or_else(|| format!("{who} refused {what}, and the text does not say who holds the device's memory"));
     let mut finding = finding(facts.severity(), message, failure.location.clone(), evidence(facts, failure));
-    finding.remedies.insert(0, super::other_process_memory::end_them(failure.framework));
+    finding.remedies.insert(0, super::other_process_memory::list_holders(failure.framework));
     if !failure.is_allocators() {
         finding.remedies.insert(1, leave_room());
     }

@@ -12,7 +12,7 @@ use trace::text::StatedBytes;
 use super::input::{Facts, Failure, RankFacts, Sharing};
 use super::known::{Known, Source, bytes, count, text};
 use super::rule::{Cause, Check, Rank, Rule};
-use super::shared::{advice, other_processes};
+use super::shared::advice;
 use crate::judge::sharing::Shared;
 
 const DRY_RUN: Source = Source::DryRun;
@@ -65,7 +65,7 @@ fn find_in_errors(facts: &Facts) -> Option<Cause> {
     others_of_job.sort_unstable();
     others_of_job.dedup();
     let misplaced = others_of_job.len() > 1 || others_of_job.iter().any(|rank| rank != device);
-    let neighbours = other_processes(failure);
+    let neighbours = failure.others.as_slice();
     let is_job = others_of_job.len() > 1 || neighbours.iter().any(|other| is_alike(failure, other.bytes));
     if !misplaced || neighbours.is_empty() || !is_job {
         return None;

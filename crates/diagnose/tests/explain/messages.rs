@@ -1,9 +1,12 @@
 //! Messages alone: the first line of the table that holds decides (Note [Messages] in `rules/message_numbers.rs`), on both sides of its borders.
 
+use diagnose::InputContents;
 use trace::Bytes;
-use trace::text::{StatedBytes, StatedOom};
+use trace::text::{
+    Amount, Artifact, Clue, ClueKind, MemorySummary, Metric, OomKind, PoolSize, StatedBytes, StatedOom, SummaryRow,
+};
 
-use super::{gib, of_texts, rules, stated, with_others};
+use super::{gib, of, of_texts, rules, stated, with_others};
 
 /// The first finding about a message, by a device of 23.64 GiB.
 fn check(oom: StatedOom, expected: &str) {
@@ -19,6 +22,96 @@ fn a_request_with_room_on_the_device_is_unclear_or_limited() {
     let limited = |limit| StatedOom { allowed_bytes: gib(limit), ..stated(0.5, 11.0, 12.5, 11.8, 0.1) };
     check(limited(12.0), "small-gpu-fraction");
     check(limited(13.0), "unclear");
+}
+
+/// The first remedy of the first finding about a message.
+fn first_remedy(oom: StatedOom) -> String {
+    let report = of_texts(vec![oom]);
+    report.findings[0].remedies.first().map(|remedy| remedy.remedy.clone()).unwrap_or_default()
+}
+
+fn clue(kind: ClueKind, text: &str) -> Vec<Clue> {
+    vec![Clue { kind, text: text.to_owned() }]
+}
+
+#[test]
+fn a_process_is_ended_only_if_it_is_another_and_has_what_the_request_lacks() {
+    let container = |others: &[(u32, f64)]| {
+        let oom = with_others(stated(0.5, 0.1, 0.0, 12.0, 0.4), others);
+        StatedOom { process_bytes: None, ..oom }
+    };
+    // The row of 12.90 GiB is the program's own: 12.40 GiB of PyTorch and a context.
+    assert_eq!(
+        first_remedy(container(&[(7, 12.9), (8, 9.9), (9, 0.7)])),
+        "end process 8 (9.90 GiB) and 1 smaller one that nvidia-smi lists, or use another device"
+    );
+    // Two rows may be the own one.
+    assert_eq!(
+        first_remedy(container(&[(7, 11.9), (8, 11.6)])),
+        "end other processes that nvidia-smi lists, or use another device (at most 11.60 GiB)"
+    );
+    // Others of 1.4 GiB do not serve the request of 6 GiB.
+    let oom = with_others(stated(6.0, 0.2, 22.0, 18.5, 0.3), &[(1234, 1.4)]);
+    let report = of_texts(vec![oom]);
+    let remedies = report.findings.iter().flat_map(|finding| &finding.remedies);
+    assert!(remedies.clone().all(|remedy| !remedy.remedy.contains("end ")), "{:?}", report.findings);
+}
+
+#[test]
+fn free_and_cached_memory_in_one_piece_come_before_half_of_the_device() {
+    check(stated(12.0, 4.0, 19.5, 10.0, 9.0), "fragmentation");
+    // The cache adds 5.5 % of the device to the free memory, and nobody else is there; then less.
+    check(stated(2.8, 1.5, 22.1, 20.0, 1.4), "fragmentation");
+    check(stated(2.4, 1.5, 22.1, 19.5, 1.2), "unclear");
+}
+
+#[test]
+fn blocks_that_wait_for_other_streams_are_no_cache() {
+    let table = MemorySummary {
+        device_index: Some(0),
+        rows: vec![row(Metric::AllocatedBytes, 12.0), row(Metric::ActiveBytes, 20.0)],
+        ..MemorySummary::default()
+    };
+    let oom = StatedOom { device_index: Some(0), ..stated(0.6, 0.1, 23.5, 12.0, 8.5) };
+    let text = InputContents::Text(vec![Artifact::Oom(oom), Artifact::MemorySummary(table)]);
+    let report = of(vec![(None, text)]);
+    assert_eq!(rules(&report)[0], "unclear");
+    assert!(report.findings[0].message.starts_with("8.00 GiB are freed and still active"), "{:?}", report.findings);
+}
+
+fn row(metric: Metric, size: f64) -> SummaryRow {
+    let current = Amount(gib(size).unwrap_or_default());
+    SummaryRow { metric, pool: PoolSize::All, current, peak: current, allocated: current, freed: current }
+}
+
+#[test]
+fn a_size_of_no_tensor_is_unclear_and_no_process_is_in_the_way() {
+    let oom = StatedOom { requested_bytes: Some(Bytes(1 << 60).into()), ..stated(1.0, 0.1, 23.3, 22.0, 0.1) };
+    check(oom.clone(), "unclear");
+    assert!(first_remedy(oom).starts_with("find the wrong size"));
+}
+
+#[test]
+fn memory_of_the_host_that_cuda_was_asked_for_is_the_hosts() {
+    let call = StatedOom { kind: OomKind::DeviceCall, ..StatedOom::default() };
+    check(StatedOom { clues: clue(ClueKind::PinnedMemory, "x.pin_memory()"), ..call.clone() }, "host-memory");
+    check(
+        StatedOom { clues: clue(ClueKind::PinnedFactory, "torch.zeros(3, pin_memory=True)"), ..call.clone() },
+        "unclear",
+    );
+    check(call, "unclear");
+    let nccl = StatedOom { kind: OomKind::Nccl, ..StatedOom::default() };
+    check(StatedOom { clues: clue(ClueKind::SharedTransport, "transport/shm.cc:590"), ..nccl.clone() }, "host-memory");
+    check(nccl, "unclear");
+}
+
+#[test]
+fn a_batch_size_of_the_checkpoint_is_advice_if_it_is_larger() {
+    let oom = |line| StatedOom { clues: clue(ClueKind::ResumedBatch, line), ..stated(1.0, 0.2, 23.3, 22.5, 0.1) };
+    let larger = "per_device_train_batch_size: 2 (from args) != 24 (from trainer_state.json)";
+    assert!(first_remedy(oom(larger)).starts_with("set per_device_train_batch_size"));
+    let smaller = "per_device_train_batch_size: 24 (from args) != 2 (from trainer_state.json)";
+    assert!(first_remedy(oom(smaller)).starts_with("a smaller batch"));
 }
 
 #[test]

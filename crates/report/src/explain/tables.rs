@@ -21,6 +21,9 @@ pub struct StatedCounters {
     pub allocated_bytes: Option<StatedBytes>,
     /// The peak of the allocated bytes.
     pub allocated_peak_bytes: Option<StatedBytes>,
+    /// The active bytes: allocated blocks, and freed blocks that wait for other streams.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub active_bytes: Option<StatedBytes>,
     /// The reserved bytes.
     pub reserved_bytes: Option<StatedBytes>,
     /// The peak of the reserved bytes.

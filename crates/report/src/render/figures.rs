@@ -5,7 +5,7 @@ use trace::text::{OomKind, OtherProcess, StatedBytes, StatedOom};
 
 use super::answer::focus;
 use super::layout::{keep_end, line_of, words_of, words_of_frame, words_of_growth};
-use super::words::{words_of_device, words_of_kind};
+use super::words::{words_of_device, words_of_kind, words_of_request};
 use crate::explain::{DeviceHistory, ExplainReport, Fragmentation, HistoryOom, HistoryPeak};
 use crate::words::count;
 
@@ -28,7 +28,7 @@ pub(super) fn explain(report: &ExplainReport) -> Vec<Figure> {
 
 /// The error as a text states it; missing figures are left out.
 fn stated(oom: &StatedOom, folder: &str) -> Vec<Figure> {
-    let asked = oom.requested_bytes.map(|bytes| format!("{} requested", bytes.nearest));
+    let asked = oom.requested_bytes.map(words_of_request);
     let asked = asked.unwrap_or_else(|| match oom.kind {
         OomKind::Foreign => format!("{} got no memory", oom.framework.name()),
         kind => words_of_kind(kind).to_owned(),

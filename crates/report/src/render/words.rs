@@ -1,6 +1,6 @@
 //! Words for the rows of lists: devices, errors, inputs, ranks.
 
-use trace::text::{Framework, OomKind, StatedOom};
+use trace::text::{Framework, OomKind, StatedBytes, StatedOom};
 
 use super::layout::keep_end;
 use crate::check::Rank;
@@ -44,13 +44,23 @@ pub(super) fn words_of_error(report: &ExplainReport, index: usize, oom: &StatedO
     let file = input.map_or_else(|| "line ".to_owned(), |input| keep_end(path_of_input(input), 40) + ":");
     let rank = oom.rank.map(|rank| format!("rank {rank}"));
     let device = oom.device_index.map(|index| words_of_device(oom.framework, index));
-    let asked = oom.requested_bytes.map(|bytes| format!("{} requested", bytes.nearest));
+    let asked = oom.requested_bytes.map(words_of_request);
     let asked = asked.unwrap_or_else(|| words_of_kind(oom.kind).to_owned());
     let free = oom.free_bytes.map(|bytes| format!("{} free", bytes.nearest));
     let again = (oom.occurrences > 1).then(|| words_of_printings(oom));
     let group = oom.group.map(|group| format!("last of {} errors since line {}", group.errors, group.first_line));
     let facts = [rank, device, Some(asked), free, again, group];
     format!("{file}{}: {}", oom.line, facts.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+/// `2.00 GiB requested`; a size that no tensor has is not shown as a figure.
+pub(super) fn words_of_request(bytes: StatedBytes) -> String {
+    const NO_TENSOR: u64 = 1 << 50;
+    if bytes.nearest.0 >= NO_TENSOR {
+        "more than 1 PiB requested".to_owned()
+    } else {
+        format!("{} requested", bytes.nearest)
+    }
 }
 
 /// Tests for an error that a text prints more often than loggers and launchers repeat one.

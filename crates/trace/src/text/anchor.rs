@@ -48,6 +48,10 @@ pub(super) enum Anchor {
     SmiQuery,
     /// A column of `nvidia-smi --format=csv`.
     SmiCsv,
+    /// The table of a device in ComfyUI's report.
+    DeviceTable,
+    /// The number of workers that Ray killed precedes.
+    RayKills,
 }
 
 use Anchor::{
@@ -83,6 +87,9 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("cudadrivererror:outofmemory", Head(Cuda, DeviceCall)),
     ("cudaruntimeerror(2):outofmemory", Sure(Cuda, DeviceCall)),
     ("error=2:outofmemory", Sure(Cuda, DeviceCall)),
+    ("cudaerror:resourcealreadymapped", Sure(Cuda, DeviceCall)),
+    ("curesulterror:2", Sure(Cuda, DeviceCall)),
+    ("curesulterrorresult=2", Sure(Cuda, DeviceCall)),
     ("hiperror:outofmemory", Head(Hip, DeviceCall)),
     ("hiperroroutofmemory", Head(Hip, DeviceCall)),
     ("hipruntimeerror(2):outofmemory", Sure(Hip, DeviceCall)),
@@ -116,6 +123,9 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("youtriedtommap", Sure(Host, HostAllocation)),
     ("unabletommap", Sure(Host, HostAllocation)),
     ("thepagingfileistoosmall", Sure(Host, HostAllocation)), // Windows' error 1455
+    ("winerror1455]", Sure(Host, HostAllocation)),           // in any language
+    ("oserror1455)", Sure(Host, HostAllocation)),            // Rust's
+    ("winerror8]", Sure(Host, HostAllocation)),
     ("unabletoallocatesharedmemory(shm)forfile", Sure(Host, SharedMemory)),
     ("unabletoopensharedmemoryobject", Sure(Host, SharedMemory)),
     ("unabletowritetofile</torch_", Sure(Host, SharedMemory)),
@@ -145,6 +155,29 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("<signals.sigkill:9>", Sure(Host, Ended)),
     ("exitcode:-9", Sure(Host, Ended)),
     ("exitcode-9", Sure(Host, Ended)),
+    ("exitcode=-9", Sure(Host, Ended)),
+    ("returncode=-9", Sure(Host, Ended)),
+    ("returncode-9", Sure(Host, Ended)),
+    ("returncode:-9", Sure(Host, Ended)),
+    ("withcode-9", Sure(Host, Ended)),
+    ("exitstatus-9", Sure(Host, Ended)),
+    ("sigkill(-9)", Sure(Host, Ended)),
+    ("terminatedwithsignalsigkill", Sure(Host, Ended)),
+    ("terminatedbysignal9", Sure(Host, Ended)),
+    ("terminatedbysignalsigkill", Sure(Host, Ended)),
+    ("killedbysignal9", Sure(Host, Ended)),
+    ("killedbysignal:9", Sure(Host, Ended)),
+    ("exitedonsignal9", Sure(Host, Ended)),
+    ("exitedwithsignal9", Sure(Host, Ended)),
+    ("signal:9(sigkill)", Sure(Host, Ended)),
+    ("exitcode=137", Sure(Host, Ended)),
+    ("exited(137)", Sure(Host, Ended)),
+    ("afterusingallavailableram", Sure(Host, OomKind::Killed)), // Colab
+    ("triedtoallocatemorememorythanisavailable", Sure(Host, OomKind::Killed)), // Kaggle
+    ("exceedsthememoryusagethreshold", Sure(Framework::Ray, OomKind::Killed)),
+    ("killedduetomemorypressure", Anchor::RayKills),
+    ("failedduetooom.", Sure(Framework::Ray, OomKind::Killed)),
+    ("exceededmemorylimit", Sure(Host, OomKind::Killed)),
     ("exitcode137", Sure(Host, Ended)),
     ("exitcode:137", Sure(Host, Ended)),
     ("withcode137", Sure(Host, Ended)),
@@ -211,6 +244,7 @@ const ANCHORS: &[(&str, Anchor)] = &[
     ("memory.free[mib]", SmiCsv),
     ("used_gpu_memory[mib]", SmiCsv),
     ("used_memory[mib]", SmiCsv),
+    ("torchvramtotal:", Anchor::DeviceTable),
 ];
 
 /// The automaton of all anchors.

@@ -15,6 +15,16 @@ pub enum Application {
     WebUi,
     /// `InvokeAI`.
     InvokeAi,
+    /// Trainers with blocks that can be swapped to the host: kohya's of FLUX, SD3 and Lumina, musubi-tuner, diffusion-pipe.
+    BlockSwapper,
+    /// axolotl.
+    Axolotl,
+    /// LLaMA-Factory.
+    LlamaFactory,
+    /// Ultralytics' YOLO.
+    Ultralytics,
+    /// ai-toolkit and OneTrainer.
+    AiToolkit,
     /// kohya's sd-scripts and their interface.
     Kohya,
     /// vLLM.
@@ -26,7 +36,7 @@ pub enum Application {
 }
 
 /// Parts of paths and commands. No anchors: a server prints a path on each line of a log.
-const NAMES: [(&[u8], Application); 17] = [
+const NAMES: [(&[u8], Application); 33] = [
     (b"ComfyUI", Application::ComfyUi),
     (b"comfyui", Application::ComfyUi),
     (b"/comfy/", Application::ComfyUi),
@@ -37,6 +47,22 @@ const NAMES: [(&[u8], Application); 17] = [
     (b"sd_models.py", Application::WebUi),
     (b"call_queue.py", Application::WebUi),
     (b"invokeai", Application::InvokeAi),
+    (b"flux_train", Application::BlockSwapper),
+    (b"sd3_train", Application::BlockSwapper),
+    (b"lumina_train", Application::BlockSwapper),
+    (b"hunyuan_image_train", Application::BlockSwapper),
+    (b"musubi", Application::BlockSwapper),
+    (b"hv_train_network", Application::BlockSwapper),
+    (b"wan_train_network", Application::BlockSwapper),
+    (b"fpack_train_network", Application::BlockSwapper),
+    (b"qwen_image_train", Application::BlockSwapper),
+    (b"diffusion-pipe", Application::BlockSwapper),
+    (b"axolotl", Application::Axolotl),
+    (b"llamafactory", Application::LlamaFactory),
+    (b"LLaMA-Factory", Application::LlamaFactory),
+    (b"/ultralytics/", Application::Ultralytics),
+    (b"ai-toolkit", Application::AiToolkit),
+    (b"OneTrainer", Application::AiToolkit),
     (b"kohya_ss", Application::Kohya),
     (b"sd-scripts", Application::Kohya),
     (b"/vllm/", Application::Vllm),

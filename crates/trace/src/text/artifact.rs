@@ -3,8 +3,11 @@
 use serde::{Deserialize, Serialize};
 
 use super::application::NamedApplication;
+use super::clue::Clue;
+use super::device_table::DeviceTable;
 use super::look_alike::LookAlike;
 use super::nvidia_smi::NvidiaSmi;
+use super::printed::PrintedMemory;
 use super::series::Series;
 use super::stated::StatedBytes;
 use super::stats::MemoryStats;
@@ -26,6 +29,10 @@ pub enum Artifact {
     MemoryStats(MemoryStats),
     /// `nvidia-smi`, in any of its forms.
     NvidiaSmi(NvidiaSmi),
+    /// A program's own table of a device.
+    DeviceTable(DeviceTable),
+    /// Figures of the allocator that a text without an error prints.
+    Printed(PrintedMemory),
     /// An error that looks similar, but is not about this memory.
     LookAlike(LookAlike),
     /// A program that the text names.
@@ -43,6 +50,8 @@ impl Artifact {
             Artifact::MemorySummary(summary) => summary.line,
             Artifact::MemoryStats(stats) => stats.line,
             Artifact::NvidiaSmi(smi) => smi.line,
+            Artifact::DeviceTable(table) => table.line,
+            Artifact::Printed(printed) => printed.line,
             Artifact::LookAlike(look_alike) => look_alike.line,
             Artifact::Application(named) => named.line,
             Artifact::RootRank(_) => u32::MAX,
@@ -271,6 +280,10 @@ pub struct StatedOom {
     /// The traceback of the error, innermost frame first; empty if the text has none.
     #[serde(skip)]
     pub traceback: Vec<Frame>,
+    /// The lines beside the error that say what the program was doing, one of each kind.
+    // Note [Clues]
+    #[serde(skip)]
+    pub clues: Vec<Clue>,
 }
 
 impl StatedOom {

@@ -9,6 +9,7 @@
 //! error of its kind.
 
 use super::artifact::{OomKind, StatedOom};
+use super::clue::Clue;
 
 /// The number of latest errors to compare: printings of one error are not further apart.
 pub(super) const NEAR: usize = 32;
@@ -85,6 +86,17 @@ fn join(earlier: &mut StatedOom, later: StatedOom) {
         device_index: fuller.device_index.or(other.device_index),
         exception: fuller.exception.or(other.exception),
         series: fuller.series.or(other.series),
+        clues: join_clues(fuller.clues, other.clues),
         ..fuller
     };
+}
+
+/// The clues of both printings, one of each kind.
+fn join_clues(mut clues: Vec<Clue>, more: Vec<Clue>) -> Vec<Clue> {
+    for clue in more {
+        if clues.iter().all(|other| other.kind != clue.kind) {
+            clues.push(clue);
+        }
+    }
+    clues
 }

@@ -22,7 +22,7 @@ const BITS: u32 = 14;
 
 /// Every anchor has one of these.
 #[rustfmt::skip]
-const FRAGMENTS: [&[u8; LENGTH]; 70] = [
+const FRAGMENTS: [&[u8; LENGTH]; 84] = [
     b"outofm", b"nnotal", b"wedmem", b"ionond", b"hoomon", b"ut_of_", b"loc_fa", b"g`cubl", b"ceallo", b"rocbla",
     b"nengin", b"hmemor", b"ion_fa", b"dtocud", b"youtri", b"etomma", b"agingf", b"opensh", b"</torc", b"er(pid",
     b"oom-ki", b"oom_re", b"oom_ki", b"killed", b"ut-of-", b"edstep", b"edjobm", b"9(sigk", b"ls.sig", b"xitcod",
@@ -32,6 +32,8 @@ const FRAGMENTS: [&[u8; LENGTH]; 70] = [
     b"v_err_",
     b"toallo", b"yalloc",
     b"non-py", b"edmemo", b"otcaus", b"tgpume", b"cememo", b"d/dev/", b"y!ator", b"memlim",
+    b"rncode", b"hcode-", b"gkill(", b"alsigk", b"ignal9", b"ed(137", b"bleram", b"sageth", b"etooom", b"winerr", b"ror145", b"eadyma",
+    b"esulte", b"ramtot",
 ];
 
 /// The anchors with a gram, each with the letters before the gram.

@@ -55,6 +55,8 @@ fn rows(table: &Artifact) -> usize {
         Artifact::NvidiaSmi(smi) => smi.gpus.len() + smi.processes.as_ref().map_or(0, Vec::len),
         Artifact::Oom(_)
         | Artifact::Refusal(_)
+        | Artifact::DeviceTable(_)
+        | Artifact::Printed(_)
         | Artifact::LookAlike(_)
         | Artifact::Application(_)
         | Artifact::RootRank(_) => 0,

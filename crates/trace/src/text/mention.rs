@@ -49,7 +49,17 @@ fn ends_its_sentence(behind: &[u8]) -> bool {
     let rest = behind.trim_start_matches(|character: char| " .:,;!'\")}]`│┃|".contains(character));
     let is_escaped_end =
         rest.starts_with('\\') || behind.starts_with("\",") || behind.trim_start_matches('.').starts_with('<');
-    rest.is_empty() || is_escaped_end || is_cut_request(rest) || ADVICE.iter().any(|advice| rest.starts_with(advice))
+    rest.is_empty()
+        || is_escaped_end
+        || is_cut_request(rest)
+        || is_source_line(rest)
+        || ADVICE.iter().any(|advice| rest.starts_with(advice))
+}
+
+/// Recognises `at /workspace/csrc/cumem_allocator.cpp:62`.
+fn is_source_line(rest: &str) -> bool {
+    let place = rest.strip_prefix("at ").and_then(|place| place.split_whitespace().next()?.rsplit_once(':'));
+    place.is_some_and(|(file, number)| file.contains('.') && number.starts_with(|digit: char| digit.is_ascii_digit()))
 }
 
 /// Recognises `Tried to al` and `Tried to allocate 20.0`, but not `Tried to allocate X GiB`.

@@ -7,10 +7,11 @@ use memchr::memmem;
 use super::anchor::{self, Anchor};
 use super::artifact::{Artifact, Framework, OomKind, Refusal, StatedOom};
 use super::automaton::{Hit, is_passed_over};
+use super::clue::ClueKind;
 use super::findings::Findings;
 use super::look_alike::OtherFramework;
 use super::normalize::Normalized;
-use super::{application, line, mention, nvidia_smi, series, size, stats, summary};
+use super::{application, clue, device_table, line, mention, nvidia_smi, series, size, stats, summary};
 use crate::bytes::Bytes;
 
 /// The length of text around an anchor that is checked.
@@ -54,6 +55,8 @@ impl<'a> Reader<'a> {
             Anchor::Sure(framework, kind) => self.sure(framework, kind, start, end),
             Anchor::Worker => self.worker(start, end),
             Anchor::Killed => self.killed(start, end),
+            Anchor::RayKills => self.ray_kills(start, end),
+            Anchor::DeviceTable => self.device_table(start),
             Anchor::Refusal => self.refusal(start, end),
             Anchor::Part => self.cut_message(start, end),
             Anchor::RootCause => self.root_cause(end),
@@ -127,6 +130,11 @@ impl<'a> Reader<'a> {
     }
 
     fn error(&mut self, mut oom: StatedOom, start: usize, end: usize) {
+        oom.clues = clue::find(self.text, self.done, start, end);
+        if oom.kind == OomKind::Ended && oom.clues.iter().any(|clue| clue.kind == ClueKind::Cancelled) {
+            self.done = end;
+            return;
+        }
         self.name_applications(start, end, oom.line);
         if oom.kind == OomKind::Allocator {
             oom.series = series::above(&self.text[self.done.min(start)..], start - self.done.min(start));
@@ -151,13 +159,25 @@ impl<'a> Reader<'a> {
         self.sure(Framework::Host, kind, start, end);
     }
 
+    /// Reads Ray's count of killed workers; the line is printed for workers that crashed, too.
+    fn ray_kills(&mut self, start: usize, end: usize) {
+        let before = String::from_utf8_lossy(&self.text[line::start(self.text, start)..start]).into_owned();
+        let count =
+            before.rsplit("Workers").nth(1).and_then(|words| words.split_whitespace().last()?.parse::<u32>().ok());
+        if count != Some(0) {
+            self.sure(Framework::Ray, OomKind::Killed, start, end);
+        }
+    }
+
     /// Reads the shell's `Killed` at the start of its line, or after the number of the process.
     fn killed(&mut self, start: usize, end: usize) {
         let line_start = line::start(self.text, start);
         let before = String::from_utf8_lossy(&self.text[line_start..start]).into_owned();
         let behind = &self.text[end..line::end(self.text, end)];
         let before = before.trim();
-        let is_bare = before.is_empty() && (behind.trim_ascii().is_empty() || behind.starts_with(b"  "));
+        let is_behind_bar = before.ends_with("it/s]") || before.ends_with("s/it]") || before.ends_with("it/s, ]");
+        let is_bare =
+            (before.is_empty() || is_behind_bar) && (behind.trim_ascii().is_empty() || behind.starts_with(b"  "));
         let is_job = before.starts_with('[') && before.trim_end_matches(['+', '-']).ends_with(']');
         let pid = before.rsplit(' ').next().filter(|word| word.len() > 1).and_then(|word| word.parse().ok());
         let is_script = before.contains(": line ") && pid.is_some();
@@ -303,6 +323,14 @@ impl<'a> Reader<'a> {
         self.findings
             .look_alikes
             .add(framework, line, || line::clean(&text[line::start(text, start)..line::end(text, end)]));
+    }
+
+    fn device_table(&mut self, start: usize) {
+        let line = self.line_of(start);
+        if let Some((table, end)) = device_table::read(self.text, start, line) {
+            self.findings.others.add(Artifact::DeviceTable(table));
+            self.done = end;
+        }
     }
 
     fn table(&mut self, anchor: Anchor, start: usize) {

@@ -9,9 +9,9 @@ use super::artifact::Artifact;
 use super::automaton::Hit;
 use super::decode::Decoder;
 use super::findings::Findings;
-use super::nvidia_smi;
 use super::reader::Reader;
 use super::scan::{BLOCK, Scanner};
+use super::{nvidia_smi, printed};
 
 /// The bytes before the end of an anchor that are read.
 const BEHIND: usize = 320 << 10;
@@ -113,11 +113,15 @@ impl AnchorSearch {
 
     /// All artifacts. The last window is the whole text if the text is short.
     fn finish(self, last: Window<'_>) -> Vec<Artifact> {
-        let artifacts = self.findings.finish();
-        if !artifacts.is_empty() || last.base > 0 {
+        let mut artifacts = self.findings.finish();
+        if last.base > 0 || artifacts.iter().any(|artifact| matches!(artifact, Artifact::Oom(_))) {
             return artifacts;
         }
-        nvidia_smi::read_bare_list(last.bytes).map(Artifact::NvidiaSmi).into_iter().collect()
+        if artifacts.is_empty() {
+            artifacts.extend(nvidia_smi::read_bare_list(last.bytes).map(Artifact::NvidiaSmi));
+        }
+        artifacts.extend(printed::read(last.bytes).map(Artifact::Printed));
+        artifacts
     }
 }
 

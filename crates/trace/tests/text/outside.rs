@@ -1,11 +1,11 @@
 //! Errors outside of the caching allocator: device calls, libraries, the host, the kernel, launchers.
 
-use trace::text::Framework::{Cuda, Hip, Host, Xpu};
+use trace::text::Framework::{Cuda, Hip, Host, Ray, Xpu};
 use trace::text::OomKind::{
     Allocator, Context, Cublas, Cudnn, DeviceCall, Ended, HostAllocation, Killed, MathLibrary, Nccl, SharedMemory,
 };
 
-use crate::expect::{CUDA, Case, Expect, all, bare, check};
+use crate::expect::{CUDA, Case, Expect, all, bare, check, errors};
 use crate::sizes::*;
 
 const CALL: Expect = bare(Cuda, DeviceCall);
@@ -32,6 +32,9 @@ pub(crate) const DEVICE_CALLS: &[Case] = &[
     ("torch.AcceleratorError: CUDA error: out of memory\nSearch for `cudaErrorMemoryAllocation' in https://docs.nvidia.com/cuda/cuda-runtime-api/group__CUDART__TYPES.html for more information.\nFor more detailed error information, run with CUDA_LOG_FILE=stderr", CALL),
     ("torch.AcceleratorError: CUDA error: out of memory", CALL),
     ("RuntimeError: CUDA driver error: out of memory", CALL),
+    ("RuntimeError: CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62", CALL),
+    ("[torch_memory_saver.cpp] CUresult error: 2 (out of memory)  file=csrc/utils.h func=cu_mem_create line=104", CALL),
+    ("RuntimeError: CUDA error: resource already mapped", CALL),
     ("terminate called after throwing an instance of 'c10::Error'\n  what():  CUDA error: out of memory", CALL),
     ("RuntimeError: HIP error: out of memory\nHIP kernel errors might be asynchronously reported at some other API call, so the stacktrace below might be incorrect.", bare(Hip, DeviceCall)),
     ("RuntimeError: level_zero backend failed with error: 39 (UR_RESULT_ERROR_OUT_OF_DEVICE_MEMORY)", bare(Xpu, DeviceCall)),
@@ -76,6 +79,8 @@ pub(crate) const HOST_MEMORY: &[Case] = &[
     ("RuntimeError: unable to mmap 6738415616 bytes from file </models/a.safetensors>: Cannot allocate memory (12)", Expect { requested: Some(exactly(6_738_415_616)), ..HOST }),
     ("RuntimeError: $ Torch: unable to mmap memory: you tried to mmap 12GB. at /pytorch/aten/src/TH/THAllocator.cpp:263", Expect { requested: Some(size(12_884_901_888, 12_884_901_888, 13_958_643_711)), ..HOST }),
     ("OSError: [WinError 1455] The paging file is too small for this operation to complete. Error loading \"C:\\Python310\\lib\\site-packages\\torch\\lib\\cublasLt64_11.dll\" or one of its dependencies.", HOST),
+    ("OSError: [WinError 1455] Die Auslagerungsdatei ist zu klein", HOST),
+    ("SafetensorError: The paging file is too small for this operation to complete. (os error 1455)", HOST),
     ("RuntimeError: unable to allocate shared memory(shm) for file </torch_4242_17>: Success (0)", SHM),
     ("RuntimeError: unable to open shared memory object </torch_4242_17> in read-write mode: Too many open files (24)", SHM),
     ("RuntimeError: unable to write to file </torch_4242_17>: No space left on device (28)", SHM),
@@ -106,6 +111,13 @@ pub(crate) const ENDS: &[Case] = &[
     ("systemd[1]: train.service: A process of this unit has been killed by the OOM killer.", KILLED),
     ("    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137", KILLED),
     ("The job exited with code 137", ENDED),
+    ("[2024-05-14 02:40:31,011] [ERROR] [launch.py:322:sigkill_handler] ['python', '-u', 'train.py'] exits with return code = -9", ENDED),
+    ("[rank: 1] Child process with PID 50412 terminated with code -9. Forcefully terminating all other processes", ENDED),
+    ("torch.multiprocessing.spawn.ProcessExitedException: process 2 terminated with signal SIGKILL", ENDED),
+    ("The exit codes of the workers are {SIGKILL(-9)}", ENDED),
+    ("Loading checkpoint shards:  37%|###7      | 7/19 [02:50<05:02, 25.2s/it]Killed", ENDED),
+    ("node_manager.cc:3277: 3 Workers (tasks / actors) killed due to memory pressure (OOM), 0 Workers crashed due to other reasons", bare(Ray, Killed)),
+    ("Your session crashed after using all available RAM.", KILLED),
     ("subprocess.CalledProcessError: Command '['python', 'train.py']' died with <Signals.SIGKILL: 9>.", ENDED),
     ("torch.distributed.elastic.multiprocessing.api: [ERROR] failed (exitcode: -9) local_rank: 0 (pid: 5150) of binary: /usr/bin/python", Expect { pid: Some(5150), ..ENDED }),
     ("Root Cause (first observed failure):\n[0]:\n  time      : 2024-05-02_10:00:00\n  exitcode  : -9 (pid: 5150)\n  error_file: <N/A>\n  traceback : Signal 9 (SIGKILL) received by PID 5150", Expect { pid: Some(5150), ..ENDED }),
@@ -117,4 +129,17 @@ pub(crate) const TABLES: &[&[Case]] = &[DEVICE_CALLS, LIBRARIES, HOST_MEMORY, EN
 #[test]
 fn every_wording_outside_of_the_allocator_is_read() {
     all(TABLES.iter().flat_map(|table| table.iter()).map(|(text, expect)| check(text.as_bytes(), expect)));
+}
+
+#[test]
+fn a_process_that_ended_for_another_reason_is_no_error() {
+    let texts = [
+        "node_manager.cc:3277: 0 Workers (tasks / actors) killed due to memory pressure (OOM), 2 Workers crashed due to other reasons",
+        "slurmstepd: error: *** JOB 991 ON n3 CANCELLED AT 2025-03-01T10:00:00 DUE TO TIME LIMIT ***\nKilled",
+        "$ kill -9 7044\nfailed (exitcode: -9) local_rank: 1 (pid: 7044) of binary: /usr/bin/python3",
+        "[ERROR] [launch.py:322:sigkill_handler] ['python', 'train.py'] exits with return code = -11",
+    ];
+    for text in texts {
+        assert_eq!(errors(text.as_bytes()), [], "{text}");
+    }
 }
