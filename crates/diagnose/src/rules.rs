@@ -25,6 +25,7 @@ mod proof;
 mod removal;
 pub(crate) mod replayed;
 mod rule;
+mod saving;
 pub(crate) mod shared;
 mod switches;
 
@@ -188,8 +189,10 @@ fn of_a_failure(facts: &Facts) -> Findings {
     if causes.iter().any(|cause| cause.without().is_some()) {
         for cause in &mut causes {
             weigh_proven(cause, facts, missing);
+            saving::drop_small(cause, facts, missing);
         }
         causes.sort_by_key(|cause| order_of_proven(cause, facts, missing));
+        saving::drop_batches_beside_growth(&mut causes);
     } else {
         causes.sort_by_key(|cause| {
             let decides = missing.is_none() || cause.bytes >= missing;

@@ -111,6 +111,37 @@ fn cycle(program: &mut Program) -> Vec<Tensor> {
     freed
 }
 
+/// Five outputs of 150 MiB in the passes of the loop of lines 7 to 9, all of which stay.
+fn few_passes(program: &mut Program) -> Vec<Tensor> {
+    loops(program, 7, 9);
+    program.enter(Phase::Forward);
+    let mut outputs = Vec::new();
+    for _ in 0..5 {
+        let batch = program.alloc(8, 20 * MIB);
+        outputs.push(program.alloc(9, 150 * MIB));
+        program.free(batch);
+    }
+    program.alloc(8, 20 * MIB);
+    outputs
+}
+
+/// Results of 64 MiB that each of five passes joins to the last ones, on a plain line 9: 128 to 384 MiB.
+fn joins(program: &mut Program) -> Vec<Tensor> {
+    loops(program, 7, 9);
+    program.enter(Phase::Forward);
+    program.is_plain = true;
+    let model = program.alloc(2, 350 * MIB);
+    let mut whole = program.alloc(8, 64 * MIB);
+    for pass in 2..=6 {
+        let result = program.alloc(8, 64 * MIB);
+        let longer = program.alloc(9, pass * 64 * MIB);
+        program.free(whole);
+        program.free(result);
+        whole = longer;
+    }
+    vec![model, whole]
+}
+
 /// A large tensor, and the operation of the next request, with operands of `shapes`.
 fn operation(program: &mut Program, text: &str, shapes: &[&[u64]], result: &[u64]) -> Vec<Tensor> {
     program.enter(Phase::Forward);
@@ -153,11 +184,13 @@ fn logits(program: &mut Program) -> Vec<Tensor> {
 fn the_first_finding_is_the_cause_and_its_proof_is_exact() {
     // Name, the parts before and after the request, and the cause with the freed MiB.
     type Case = (&'static str, Part, fn(&mut Program), Option<(&'static str, u64)>);
-    let cases: [Case; 11] = [
+    let cases: [Case; 13] = [
         ("two models", two_models, call_the_new_model, Some(("earlier-model-alive", 750))),
         ("two models in turn", two_models, call_both_models, None),
         ("the last result", last_result, nothing, Some(("saved-intermediates", 720))),
         ("results for a backward", results_for_a_backward, nothing, None),
+        ("outputs of a few passes", few_passes, nothing, Some(("growing-collection", 750))),
+        ("joined results", joins, nothing, Some(("growing-collection", 384 + 300))),
         ("a dataset", dataset, nothing, Some(("dataset-on-gpu", 720))),
         ("an exception", traceback, nothing, Some(("exception-holds-frames", 720))),
         ("a cycle", cycle, nothing, Some(("reference-cycle", 720))),
