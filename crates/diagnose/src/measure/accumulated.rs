@@ -2,8 +2,8 @@
 //!
 //! # Note [Accumulated]
 //! Growth from pass to pass (Note `[Passes]`) needs many passes. A loop over eight micro-batches whose outputs stay in a list until the step ends
-//! has few, and fills the device as well. The run without a limit says which tensors no backward uses later: layers of one forward look the
-//! same, and a backward frees what they saved.
+//! has few, and fills the device as well. Layers of one forward look alike, but a backward frees their tensors later: the run without a limit
+//! shows the frees.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,9 +15,9 @@ use super::iterations::Iterations;
 use super::life::Life;
 use super::view::View;
 
-/// Fewer passes show no growth: the last one may be alive in a variable.
+/// Fewer passes show no growth: a variable may hold the last result.
 const LEAST_PASSES: usize = 3;
-/// Growth of less than 1/50 of the memory is no cause where the gaps between blocks are.
+/// Between gaps, growth of less than 1/50 of the memory is no cause.
 const LEAST_SHARE: u64 = 50;
 
 /// The tensors that the earlier passes of a loop left.
@@ -33,7 +33,7 @@ pub(crate) struct Accumulated {
     pub(crate) passes: usize,
 }
 
-/// Returns the tensors that every earlier pass of a loop left and no backward uses later. See Note [Accumulated].
+/// Returns the tensors of a loop, if every earlier pass left a part and no backward frees them later. See Note [Accumulated].
 pub(crate) fn find_accumulated(view: &View, level: &Iterations, moment: Moment, fate: &Fate) -> Option<Accumulated> {
     let passes = level.number(moment.event_before()?)?;
     let is_left = |(id, life, contents): &(LifetimeId, &Lifetime, report::Contents)| {
@@ -61,7 +61,7 @@ pub(crate) fn find_accumulated(view: &View, level: &Iterations, moment: Moment, 
     })
 }
 
-/// True for a tensor that a backward frees later, and for one that the run without a limit does not show.
+/// True for a tensor that a backward frees later, and for a tensor without a pair in the run without a limit.
 fn is_for_backward(fate: &Fate, id: LifetimeId) -> bool {
     let freed = |life: &Lifetime| life.freed().is_some_and(|at| fate.later.timeline.phase(at) == Some(Phase::Backward));
     fate.life(id.0 as usize).is_none_or(freed)
@@ -78,7 +78,7 @@ fn by_line(view: &View, level: &Iterations, stacks: impl Iterator<Item = (StackI
     lines
 }
 
-/// True if the device serves the request that was refused last without the kept tensors, and they are what it lacks.
+/// True if the device serves the last refused request without the kept tensors.
 pub(crate) fn is_served_without(
     view: &View,
     kept: &[(LifetimeId, EventIndex)],

@@ -1,9 +1,9 @@
-//! Results that each pass joins to all earlier ones, in one tensor that grows: `torch.cat` in a loop.
+//! Results of all passes in one tensor that grows: `torch.cat` in a loop.
 //!
 //! # Note [Joined]
-//! Each join allocates the whole and frees the last whole, so that no tensor of an earlier pass is left. A chain of joins is told by its sizes:
-//! each allocation of a line is larger than the last one by what the pass adds, and the last one is alive until the join is made. A
-//! cache inside a module, as for generation, is none of a program's own.
+//! Each join allocates the whole and frees the last whole, so no tensor of an earlier pass remains. The sizes show a chain of joins:
+//! each allocation of a line is larger than its predecessor by the bytes of a pass, and the predecessor is alive until the join. A
+//! cache inside a module, as for generation, does not count.
 
 use std::collections::BTreeMap;
 
@@ -16,6 +16,8 @@ use super::view::View;
 
 /// Fewer joins may be tensors of several sizes.
 const LEAST_JOINS: usize = 4;
+/// The most chains of a stack: tensors in a list make one each.
+const MOST_CHAINS: usize = 32;
 
 /// A chain of joins that is alive.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,9 +34,9 @@ pub(crate) struct Joined {
     pub(crate) bytes_per_pass: Bytes,
 }
 
-/// Returns the chain with most bytes that is alive at the moment. See Note [Joined].
+/// Returns the live chain with most bytes at the moment. See Note [Joined].
 pub(crate) fn find_joined(view: &View, moment: Moment) -> Option<Joined> {
-    let mut chains: BTreeMap<StackId, Vec<Chain>> = BTreeMap::new();
+    let mut chains: BTreeMap<StackId, Vec<JoinChain>> = BTreeMap::new();
     let all = (0..).map(LifetimeId).zip(view.trace.history.lifetimes()).zip(&view.contents);
     for ((id, life), contents) in all.filter(|((_, life), _)| life.begun <= moment) {
         if !stays(*contents) && view.is_outside(life.stack, &[]) {
@@ -48,26 +50,29 @@ pub(crate) fn find_joined(view: &View, moment: Moment) -> Option<Joined> {
 
 /// Allocations of one stack, each larger than the last.
 #[derive(Default)]
-struct Chain<'v> {
+struct JoinChain<'v> {
     lives: Vec<(LifetimeId, &'v Lifetime)>,
 }
 
-/// Adds an allocation to the chain whose last whole it grows from, else to a new one.
-fn add<'v>(chains: &mut Vec<Chain<'v>>, id: LifetimeId, life: &'v Lifetime) {
+/// Adds an allocation to the chain with the largest smaller whole, else to a new chain.
+fn add<'v>(chains: &mut Vec<JoinChain<'v>>, id: LifetimeId, life: &'v Lifetime) {
     let size = life.requested();
-    let grows = |chain: &&mut Chain| {
-        chain.last().is_some_and(|last| {
-            let (before, is_alive) = (last.requested(), last.is_live_after(life.begun));
-            is_alive && before < size && size.0 <= before.0.saturating_mul(3)
-        })
+    // A freed whole is joined to nothing.
+    chains.retain(|chain| chain.last().is_some_and(|last| last.is_live_after(life.begun)));
+    if chains.len() >= MOST_CHAINS {
+        chains.remove(0);
+    }
+    let grows = |chain: &&mut JoinChain| {
+        let before = chain.last().map_or(Bytes::ZERO, Life::requested);
+        before < size && size.0 <= before.0.saturating_mul(3)
     };
     match chains.iter_mut().filter(grows).max_by_key(|chain| chain.last().map(Life::requested)) {
         Some(chain) => chain.lives.push((id, life)),
-        None => chains.push(Chain { lives: vec![(id, life)] }),
+        None => chains.push(JoinChain { lives: vec![(id, life)] }),
     }
 }
 
-impl<'v> Chain<'v> {
+impl<'v> JoinChain<'v> {
     fn last(&self) -> Option<&'v Lifetime> {
         self.lives.last().map(|(_, life)| *life)
     }

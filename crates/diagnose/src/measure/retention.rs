@@ -53,7 +53,7 @@ pub(crate) fn cycles(view: &View, stacks: &BTreeSet<StackId>) -> Option<Burst> {
     of_them.max_by_key(|burst| burst.bytes)
 }
 
-/// Checks that no Python object refers to most of the survivors' bytes at the error; `None` if the agent did not look. Autograd keeps them.
+/// Checks that no Python object refers to most of the survivors' bytes at the error; `None` without a record of the agent. Autograd keeps them.
 fn are_unseen(view: &View, stacks: &BTreeSet<StackId>) -> Option<bool> {
     view.trace.process.visible.as_ref()?;
     let mut live = view.live_after(view.trace.last_oom()?).filter(|(life, _)| stacks.contains(&life.stack)).peekable();
@@ -61,7 +61,7 @@ fn are_unseen(view: &View, stacks: &BTreeSet<StackId>) -> Option<bool> {
     Some(is_unseen(view, live.map(|(life, _)| life)))
 }
 
-/// Checks that the agent looked at the error, and that no Python object refers to most of the bytes of tensors.
+/// Checks that no Python object refers to most of the bytes of tensors at the error; false without a record of the agent.
 pub(crate) fn is_unseen<'v>(view: &View, lives: impl Iterator<Item = &'v Lifetime>) -> bool {
     let Some(visible) = &view.trace.process.visible else { return false };
     let seen: BTreeSet<u64> = visible.addresses.iter().copied().collect();

@@ -3,13 +3,14 @@
 //! Role peak, order 170.
 //!
 //! Evidence: in a pass without a backward most results of the forward were alive until its end, and then freed without a
-//! backward. Under `no_grad` each result lives until the next is computed. Of the forward in which an error was raised nothing is known but
-//! from the run without a limit: unwinding frees the results. A forward whose other results a backward used is training.
+//! backward. Under `no_grad` each result lives until the next is computed. Unwinding frees the results of the forward in which an error was raised:
+//! only the run without a limit shows their use. A forward is training if a backward used other results.
 
 use std::collections::BTreeSet;
 
 use causes::CauseId;
 use report::{Contents, Finding, Location, Remedy, Severity};
+use trace::run::EndReason;
 use trace::{Action, Bytes, EventIndex, Lifetime, LifetimeId, Phase, StackId};
 
 use super::input::Facts;
@@ -23,6 +24,8 @@ use crate::measure::view::View;
 
 /// A pass with fewer tensors is too short to judge.
 const MIN_TENSORS: u64 = 8;
+/// The most allocations of one operator; a loop in one line makes more.
+const MOST_TEMPORARIES: usize = 16;
 /// Shares below 1/20 of the live bytes are not reported.
 const MIN_SHARE_DENOMINATOR: u64 = 20;
 
@@ -35,7 +38,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     }
 }
 
-/// Finds results that a module in evaluation mode saved, as the agent saw it at the error. Training in evaluation mode, as with frozen
+/// Finds results that a module in evaluation mode saved, by the agent's record of the error. Training in evaluation mode, as with frozen
 /// statistics, is excluded: a backward has freed earlier results of its lines.
 fn find_running_pass(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.is_at_error() && facts.pressure.is_none())?, facts.moment()?);
@@ -63,7 +66,7 @@ fn total_of(saved: &[(LifetimeId, &Lifetime)]) -> Bytes {
     saved.iter().map(|(_, life)| life.block()).sum()
 }
 
-/// The cause for results that are saved in vain and alive at the error. Without it they are freed as under `no_grad`.
+/// The cause for results that are saved in vain and alive at the error. The replay frees the results as under `no_grad`.
 fn blame_saved(view: &View, message: String, location: Option<Location>, saved: &[(LifetimeId, &Lifetime)]) -> Cause {
     let total = total_of(saved);
     let finding = Finding {
@@ -103,7 +106,7 @@ fn find_saved_in_vain(facts: &Facts, fate: &Fate) -> Option<Cause> {
         .collect();
     let in_vain: Vec<_> = made
         .iter()
-        .filter(|(id, ..)| fate.life(id.0 as usize).is_some_and(|life| is_saved_in_vain(fate.later, life)))
+        .filter(|(id, ..)| fate.life(id.0 as usize).is_some_and(|life| is_saved_in_vain(fate.later, life, None)))
         .map(|(id, life, _)| (*id, *life))
         .collect();
     let saved = total_of(&in_vain);
@@ -137,10 +140,14 @@ fn no_grad() -> Remedy {
     )
 }
 
-/// Finds the completed pass that saved most bytes for no backward.
+/// Finds the completed pass with most bytes saved for no backward.
 fn find_completed_pass(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|view| may_record(view))?, facts.moment()?);
-    let pass = saving_passes(view).into_iter().max_by_key(|pass| pass.most)?;
+    let freed = list_passes(view, None);
+    // The only result of a program is kept to the end, and the graph with the result.
+    let end = is_whole(view).then(|| view.trace.end()).filter(|_| freed.is_empty());
+    let passes = if end.is_some() { list_passes(view, end) } else { freed };
+    let pass = passes.into_iter().max_by_key(|pass| pass.most)?;
     let held = view.live_after(moment).filter(|(life, _)| pass.stacks.contains(&life.stack));
     let held: Bytes = held.map(|(life, _)| life.block()).sum();
     if pass.most.0.saturating_mul(MIN_SHARE_DENOMINATOR) < view.live_total(moment).0 {
@@ -165,13 +172,13 @@ fn find_completed_pass(facts: &Facts) -> Option<Cause> {
     Some(Cause { finding, bytes: Some(held), rank: Rank::Fault, removal: None })
 }
 
-/// False for a program of which every call of a module ran under `no_grad`.
+/// False if every call of a module ran under `no_grad`.
 fn may_record(view: &View) -> bool {
     let mut called = view.trace.process.roots.iter().filter(|root| root.last_call > 0).peekable();
     called.peek().is_none() || called.any(|root| !root.is_without_grad)
 }
 
-/// A forward whose results no backward freed, up to `now` and at its peak.
+/// A forward without a backward of its results, up to `now` and at its peak.
 #[derive(Clone, Debug, Default)]
 struct Pass {
     now: Bytes,
@@ -182,7 +189,7 @@ struct Pass {
     tensors: u64,
     made: u64,
     stacks: BTreeSet<StackId>,
-    /// The results since the beginning of the pass that a backward used.
+    /// The results of the pass that a backward used.
     trained: u64,
 }
 
@@ -209,7 +216,7 @@ impl Pass {
     }
 }
 
-/// The refused requests that raised an error in Python. A library that goes on with a smaller workspace raises none.
+/// The refused requests with an error in Python. A library with a smaller workspace at hand raises no error.
 fn list_raised(view: &View) -> Vec<EventIndex> {
     let (events, records) = (view.trace.ooms(), &view.trace.process.ooms);
     if events.len() != records.len() {
@@ -223,15 +230,20 @@ fn list_raised(view: &View) -> Vec<EventIndex> {
     raised.map(|(event, _)| event).collect()
 }
 
-/// The passes that saved tensors for no backward.
-fn saving_passes(view: &View) -> Vec<Pass> {
+/// True for a program that came to its end by itself.
+fn is_whole(view: &View) -> bool {
+    view.trace.process.end.as_ref().is_some_and(|end| end.reason == EndReason::Exit)
+}
+
+/// The passes that saved tensors for no backward. With `end`, live tensors at the end count, too.
+fn list_passes(view: &View, end: Option<EventIndex>) -> Vec<Pass> {
     let (mut passes, mut pass) = (Vec::new(), Pass::default());
     let ooms = list_raised(view);
     for (index, event) in (0..).map(EventIndex).zip(view.trace.events) {
         let Some(id) = view.trace.history.lifetime_of(index) else { continue };
         let Some(life) = view.trace.history.lifetimes().get(id.0 as usize) else { continue };
         let is_cut = ooms.iter().any(|oom| life.is_live_after(*oom));
-        if !is_cut && is_saved_in_vain(view, life) {
+        if !is_cut && is_saved_in_vain(view, life, end) {
             match event.action {
                 Action::Alloc => pass.record_alloc(life.stack, life.block()),
                 Action::FreeRequested => pass.record_free(life.block()),
@@ -247,25 +259,28 @@ fn saving_passes(view: &View) -> Vec<Pass> {
             pass.trained += 1;
         }
     }
+    passes.push(pass);
     passes.retain(Pass::is_saving);
     passes
 }
 
 /// Checks that a tensor of the forward was freed without a backward in its lifetime.
-fn is_saved_in_vain(view: &View, life: &trace::Lifetime) -> bool {
-    let (Some(begun), Some(freed)) = (life.begun(), life.freed()) else {
+fn is_saved_in_vain(view: &View, life: &trace::Lifetime, end: Option<EventIndex>) -> bool {
+    let (Some(begun), Some(freed)) = (life.begun(), life.freed().or(end)) else {
         return false;
     };
-    let (made, done) = (view.timeline.number(begun), view.timeline.number(freed));
+    let last = EventIndex(view.trace.end().0.saturating_sub(1));
+    let (made, done) = (view.timeline.number(begun), view.timeline.number(freed.min(last)));
     let forward = view.timeline.phase(begun) == Some(Phase::Forward) && view.is_made_by_module(life.stack);
     let (Some(made), Some(done)) = (made, done) else { return false };
     forward && !view.timeline.has_backward(made, done) && !is_of_one_operator(view, life.stack, begun, freed)
 }
 
-/// True if only the operator that made a tensor allocated in its lifetime: a temporary of the operator.
+/// True for a temporary of one operator: no other stack allocated in its lifetime.
 fn is_of_one_operator(view: &View, stack: StackId, begun: EventIndex, freed: EventIndex) -> bool {
     let events = view.trace.events.get(begun.0 as usize..freed.0 as usize).unwrap_or_default();
     let mark = events.first().and_then(|event| event.mark);
-    let mut made = events.iter().filter(|event| event.action == Action::Alloc);
-    made.all(|event| event.stack == stack && event.mark == mark)
+    let made = events.iter().filter(|event| event.action == Action::Alloc).take(MOST_TEMPORARIES + 1);
+    let all = made.clone().all(|event| event.stack == stack && event.mark == mark);
+    all && made.count() <= MOST_TEMPORARIES
 }

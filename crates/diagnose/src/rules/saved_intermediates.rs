@@ -19,6 +19,7 @@ use super::rule::{Cause, Check, Rank, Rule};
 use super::shared::advice;
 use crate::measure::growth::stays;
 use crate::measure::iterations::Iterations;
+use crate::measure::joined::find_joined;
 use crate::measure::life::Life;
 use crate::measure::retention::{Retention, is_unseen};
 use crate::measure::view::View;
@@ -55,7 +56,9 @@ fn find(facts: &Facts) -> Option<Cause> {
 /// Finds results of the previous iteration that are alive together with the work of this one.
 fn find_stale(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.pressure.is_none())?, facts.moment()?);
-    let levels = facts.iterations.iter().map(|level| Stale::of(facts, view, level, moment));
+    // What every pass joins to the last ones is growth.
+    let joined: BTreeSet<LifetimeId> = find_joined(view, moment).into_iter().flat_map(|joined| joined.lives).collect();
+    let levels = facts.iterations.iter().map(|level| Stale::of(facts, view, level, moment, &joined));
     let stale = levels.flatten().max_by_key(|stale| stale.bytes)?;
     let total = view.live_total(moment);
     if stale.bytes.0.saturating_mul(MIN_SHARE_DENOMINATOR) < total.0 {
@@ -111,12 +114,19 @@ struct Stale<'f> {
 }
 
 impl<'f> Stale<'f> {
-    fn of(facts: &Facts, view: &View, level: &'f Iterations, moment: Moment) -> Option<Stale<'f>> {
+    fn of(
+        facts: &Facts,
+        view: &View,
+        level: &'f Iterations,
+        moment: Moment,
+        joined: &BTreeSet<LifetimeId>,
+    ) -> Option<Stale<'f>> {
         let event = moment.event_before()?;
         let previous = level.number(event)?.checked_sub(1)?;
         let last = level.last_event(previous)?;
         let is_stale = |(id, life, contents): &(LifetimeId, &Lifetime, Contents)| {
-            level.of(life) == Some(previous) && !stays(*contents) && is_replaced(facts, view, level, *id, *contents)
+            let is_here = level.of(life) == Some(previous) && !joined.contains(id);
+            is_here && !stays(*contents) && is_replaced(facts, view, level, *id, *contents)
         };
         let lives: Vec<_> = view.live_with_ids(moment).filter(is_stale).collect();
         let mut stacks: BTreeMap<StackId, Bytes> = BTreeMap::new();
