@@ -46,7 +46,7 @@ fn loops(program: &mut Program, line: u32, last_line: u32) {
 
 fn root(number: u32, last_call: u64, tensors: &[Tensor]) -> RootRecord {
     let addresses = tensors.iter().map(|Tensor(address, _)| *address).collect();
-    RootRecord { number, name: "Net".to_owned(), last_call, is_running: false, addresses }
+    RootRecord { number, name: "Net".to_owned(), last_call, addresses, ..RootRecord::default() }
 }
 
 /// An earlier model of 750 MiB, called in calls 1 and 2, and a new one.
