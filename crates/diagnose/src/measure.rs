@@ -1,6 +1,7 @@
 //! Measures: numbers taken from a run. A measure states a quantity. It knows no case, forms no sentence and reaches no
 //! verdict: `judge` and the rules do.
 
+pub(crate) mod accumulated;
 pub(crate) mod assumptions;
 pub(crate) mod breakdown;
 mod contents;
@@ -11,6 +12,7 @@ mod guessed_loops;
 pub(crate) mod holders;
 pub(crate) mod infer;
 pub(crate) mod iterations;
+pub(crate) mod joined;
 pub(crate) mod keeper;
 pub(crate) mod leaks;
 pub(crate) mod least;

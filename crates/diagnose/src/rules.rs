@@ -27,6 +27,7 @@ mod proof;
 mod removal;
 pub(crate) mod replayed;
 mod rule;
+mod saving;
 pub(crate) mod shared;
 mod switches;
 
@@ -190,8 +191,10 @@ fn of_a_failure(facts: &Facts) -> Findings {
     if causes.iter().any(|cause| cause.without().is_some()) {
         for cause in &mut causes {
             weigh_proven(cause, facts, missing);
+            saving::drop_small(cause, facts, missing);
         }
         causes.sort_by_key(|cause| order_of_proven(cause, facts, missing));
+        saving::drop_batches_beside_growth(&mut causes);
     } else {
         causes.sort_by_key(|cause| {
             let decides = missing.is_none() || cause.bytes >= missing;
@@ -212,7 +215,7 @@ fn order_of_proven(
     cause: &Cause,
     facts: &Facts,
     missing: Option<Bytes>,
-) -> (bool, Rank, u8, Rank, Severity, Reverse<Bytes>) {
+) -> (bool, Rank, u8, Rank, Severity, bool, Reverse<Bytes>) {
     let is_remark = cause.finding.severity == Severity::Info;
     let aside = cause.rank.max(Rank::Need);
     // What the numbers only suggest decides nothing beside a proof.
@@ -225,7 +228,8 @@ fn order_of_proven(
         (false, _) => 2,
     };
     let rank = if class == 0 { cause.rank } else { aside };
-    (is_remark, aside, class, rank, cause.finding.severity, Reverse(cause.freed_bytes()))
+    let is_unproven = cause.without().is_none();
+    (is_remark, aside, class, rank, cause.finding.severity, is_unproven, Reverse(cause.freed_bytes()))
 }
 
 /// False if the program needs more than the device has without the cause, too: the request that failed would be served, and a later one refused.

@@ -152,6 +152,9 @@ pub struct Finding<Rule = CauseId> {
     pub without: Option<Without>,
 }
 
+/// A peak that is lower by less than this part is the same.
+const LEAST_SHARE: u64 = 50;
+
 /// The recorded program without a cause, by a replay of its requests: the proof of the cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -169,9 +172,10 @@ pub struct Without {
 }
 
 impl Without {
-    /// True if the peak is lower without the cause.
+    /// True if the peak is lower without the cause, by 1/50 at least.
     pub fn lowers_peak(&self) -> bool {
-        self.after_bytes < self.before_bytes
+        let less = self.before_bytes - self.after_bytes;
+        less > Bytes::ZERO && less.0.saturating_mul(LEAST_SHARE) >= self.before_bytes.0
     }
 }
 

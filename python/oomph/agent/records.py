@@ -48,9 +48,9 @@ def step(*, step: int, devices: list[dict], monotonic_ns: int, work: dict | None
     return record
 
 
-def oom(*, device: int, requested_bytes: int, total_bytes: int, free_bytes: int, step: int, phase: str, module: str, stats: dict, frames: list[tuple[str, str, int]], monotonic_ns: int, records_in_eval: bool, caught_at: tuple[str, int] | None = None, lowers: str | None = None, guard: dict | None = None) -> dict:
+def oom(*, device: int, requested_bytes: int, total_bytes: int, free_bytes: int, step: int, phase: str, module: str, stats: dict, frames: list[tuple[str, str, int]], monotonic_ns: int, records_in_eval: bool, without_grad: bool, caught_at: tuple[str, int] | None = None, lowers: str | None = None, guard: dict | None = None) -> dict:
     """The allocator is about to raise out of memory."""
-    record = {"kind": "oom", "device": device, "requested_bytes": requested_bytes, "total_bytes": total_bytes, "free_bytes": free_bytes, "step": step, "phase": phase, "module": module, "stats": stats, "frames": frames, "monotonic_ns": monotonic_ns, "records_in_eval": records_in_eval}
+    record = {"kind": "oom", "device": device, "requested_bytes": requested_bytes, "total_bytes": total_bytes, "free_bytes": free_bytes, "step": step, "phase": phase, "module": module, "stats": stats, "frames": frames, "monotonic_ns": monotonic_ns, "records_in_eval": records_in_eval, "without_grad": without_grad}
     if caught_at is not None:
         record["caught_at"] = caught_at
     if lowers is not None:
@@ -95,9 +95,14 @@ def loop(*, depth: int, file: str, line: int, last_line: int) -> dict:
     return {"kind": "loop", "depth": depth, "file": file, "line": line, "last_line": last_line}
 
 
-def root(*, number: int, name: str, last_call: int, is_running: bool, addresses: list[int]) -> dict:
+def root(*, number: int, name: str, last_call: int, is_running: bool, addresses: list[int], is_without_grad: bool) -> dict:
     """A root module, as it is at the last out-of-memory error, else at the end (`python/oomph/agent/memory/living.py`)."""
-    return {"kind": "root", "number": number, "name": name, "last_call": last_call, "is_running": is_running, "addresses": addresses}
+    return {"kind": "root", "number": number, "name": name, "last_call": last_call, "is_running": is_running, "addresses": addresses, "is_without_grad": is_without_grad}
+
+
+def gradient_graph(*, file: str, line: int) -> dict:
+    """A backward that wrote gradients with a graph of their own, once for each line of the user's code (`backward(create_graph=True)`)."""
+    return {"kind": "gradient_graph", "file": file, "line": line}
 
 
 def held(*, holder: str, what: str, file: str, line: int, addresses: list[int]) -> dict:
@@ -130,9 +135,9 @@ def attempt(*, file: str, line: int, name: str, tried: list[int], now: int, is_s
     return {"kind": "attempt", "file": file, "line": line, "name": name, "tried": tried, "now": now, "is_set": is_set}
 
 
-def operation(*, functions: list[str], text: str, shapes: list[list[int]], result: list[int], operands: list[list[int]], input: list[int], out_features: int) -> dict:
+def operation(*, functions: list[str], text: str, shapes: list[list[int]], result: list[int], operands: list[list[int]], input: list[int], out_features: int, scores: list[int], is_sdpa: bool) -> dict:
     """The operation whose request failed last, by the innermost line of the user's code (`python/oomph/agent/memory/operation.py`)."""
-    return {"kind": "operation", "functions": functions, "text": text, "shapes": shapes, "result": result, "operands": operands, "input": input, "out_features": out_features}
+    return {"kind": "operation", "functions": functions, "text": text, "shapes": shapes, "result": result, "operands": operands, "input": input, "out_features": out_features, "scores": scores, "is_sdpa": is_sdpa}
 
 
 def gpu(*, device: int, name: str, total_bytes: int, free_bytes: int | None) -> dict:

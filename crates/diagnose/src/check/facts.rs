@@ -8,9 +8,11 @@ use super::measured::Measured;
 use super::oom::refused;
 use super::ranks::rank_facts;
 use crate::judge::caught::find_search;
+use crate::measure::accumulated::{find_accumulated, is_served_without};
 use crate::measure::fate::Fate;
 use crate::measure::growth::{list_kept, survivors};
 use crate::measure::iterations::Iterations;
+use crate::measure::keeper::find_keeper;
 use crate::measure::retention::find_retention;
 use crate::measure::view::View;
 use crate::rules::input::{At, DeviceFacts, Facts, Failure, Fleet, NeedFacts, PeakFacts, Pressure, Sharing, Usable};
@@ -30,7 +32,7 @@ pub(super) fn gather_facts<'a>(
     let fate = moment.zip(later).filter(|_| failure.is_some());
     let fate = fate.and_then(|(at, later)| Fate::of(view, at.moment(), later));
     let retries = count_retries(view, measured);
-    Facts {
+    let facts = Facts {
         folder: case.folder,
         view: Some(view),
         device: DeviceFacts {
@@ -47,7 +49,7 @@ pub(super) fn gather_facts<'a>(
             place: measured.peak.place.clone(),
             breakdown: measured.breakdown.clone(),
         },
-        pressure: measured.growth.as_ref().map(|growth| pressure(view, growth, measured)),
+        pressure: None,
         moment,
         fleet: Fleet {
             ranks: rank_facts(case, &measured.ranks),
@@ -56,7 +58,31 @@ pub(super) fn gather_facts<'a>(
         retries: retries.map(|retries| Known::new(retries, Source::CountersAtEnd)),
         value_shapes: measured.value_shapes.clone(),
         ..Facts::default()
-    }
+    };
+    let growing = measured.growth.as_ref().map(|growth| pressure(view, growth, measured));
+    Facts { pressure: growing.or_else(|| find_accumulation(&facts, view)), ..facts }
+}
+
+/// Returns what the few passes of a loop left, if the refused request is served without.
+fn find_accumulation(facts: &Facts, view: &View) -> Option<Pressure> {
+    let (moment, fate) = (facts.moment().filter(|_| facts.is_at_error())?, facts.fate.as_ref()?);
+    let (usable, requested) = (facts.device.usable?.bytes.value, facts.failure.as_ref()?.requested?.nearest());
+    let levels =
+        facts.iterations.iter().filter_map(|level| Some((level, find_accumulated(view, level, moment, fate)?)));
+    let mut fitting = levels.filter(|(_, found)| is_served_without(view, &found.kept, usable, requested));
+    let (level, found) = fitting.next()?;
+    let growth = Growth {
+        keeper: find_keeper(view, &found.kept),
+        loop_at: level.at.clone(),
+        bytes_per_iteration: found.bytes_per_pass,
+        first_iteration: 1,
+        of_iterations: None,
+        full_at: u32::try_from(found.passes + 1).ok(),
+        location: found.survivors.first().and_then(|most| most.location.clone()),
+    };
+    let retention = find_retention(view, &found.survivors);
+    let growth = Known::new(growth, Source::TraceLifetimes);
+    Some(Pressure { growth, survivors: found.survivors, retention, kept: found.kept })
 }
 
 /// Counts the times that PyTorch emptied its cache; of a program that went on with less, those after its last error.

@@ -13,6 +13,7 @@ use super::oom::oom;
 use super::ranks::ranks;
 use super::verdict::{Decision, find_reason};
 use crate::judge::outcome::Outcome;
+use crate::measure::accumulated::is_served_without;
 use crate::measure::assumptions::value_shapes;
 use crate::measure::breakdown::breakdown_after;
 use crate::measure::growth::{find_step_growth, list_kept, survivors};
@@ -75,6 +76,8 @@ impl Measured {
         let together = case.shared().map_or(Bytes::ZERO, |shared| shared.together);
         let held = if decision.is_search() { need.usage.device_bytes } else { usage.device_bytes }.max(together);
         let steps = find_step_growth(view, &peak, case.usable()).map(|growth| with_end(case, growth, oom.as_ref()));
+        let requested = oom.as_ref().and_then(|oom| oom.requested_bytes);
+        let steps = steps.filter(|_| requested.is_none_or(|bytes| fills_by_steps(view, case.usable(), bytes)));
         let passes = oom.as_ref().filter(|_| steps.is_none()).and_then(|oom| find_growing_loop(case, view, oom));
         let ended = highest.filter(|_| oom.is_none() && steps.is_none() && view.trace.process.step_count() == 0);
         let passes = passes.or_else(|| find_ended_growth(view, ended?.at));
@@ -111,6 +114,12 @@ fn find_growing_loop(case: &Case, view: &View, oom: &Oom) -> Option<PassGrowth> 
     let later = case.find_later(view);
     let found = find_pass_growth(view, later.as_deref())?;
     fills(&found, view, case.usable(), oom.requested_bytes?).then_some(found)
+}
+
+/// True if the refused request is served without what earlier steps left: growth of another size beside a large request is no cause.
+fn fills_by_steps(view: &View, usable: Bytes, requested: Bytes) -> bool {
+    let kept = list_kept(view, &survivors(view));
+    view.trace.last_oom().is_none() || kept.is_empty() || is_served_without(view, &kept, usable, requested)
 }
 
 /// Returns the growth from pass to pass; the run without a limit shows how many passes there are.

@@ -10,7 +10,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use trace::{Bytes, StackId};
+use trace::{Bytes, Lifetime, StackId};
 
 use super::growth::Survivors;
 use super::leaks::{Burst, bursts};
@@ -36,7 +36,7 @@ pub(crate) fn find_retention(view: &View, survivors: &[Survivors]) -> Retention 
     if cycles(view, &stacks).is_some() {
         return Retention::Cycle;
     }
-    if is_unseen(view, &stacks).unwrap_or_else(|| has_graph(view, &stacks)) {
+    if are_unseen(view, &stacks).unwrap_or_else(|| has_graph(view, &stacks)) {
         return Retention::Graph;
     }
     let first = survivors.first().and_then(|line| line.stacks.first().copied());
@@ -53,15 +53,24 @@ pub(crate) fn cycles(view: &View, stacks: &BTreeSet<StackId>) -> Option<Burst> {
     of_them.max_by_key(|burst| burst.bytes)
 }
 
-/// Checks that no Python object refers to most of the bytes that are alive at the error; `None` if the agent did not look. Autograd keeps them.
-fn is_unseen(view: &View, stacks: &BTreeSet<StackId>) -> Option<bool> {
-    let seen: BTreeSet<u64> = view.trace.process.visible.as_ref()?.addresses.iter().copied().collect();
-    let live: Vec<_> =
-        view.live_after(view.trace.last_oom()?).filter(|(life, _)| stacks.contains(&life.stack)).collect();
-    let total: Bytes = live.iter().map(|(life, _)| life.block()).sum();
-    let unseen = live.iter().filter(|(life, _)| !seen.contains(&life.address().0));
-    let unseen: Bytes = unseen.map(|(life, _)| life.block()).sum();
-    (total > Bytes::ZERO).then_some(unseen.0.saturating_mul(2) > total.0)
+/// Checks that no Python object refers to most of the survivors' bytes at the error; `None` without a record of the agent. Autograd keeps them.
+fn are_unseen(view: &View, stacks: &BTreeSet<StackId>) -> Option<bool> {
+    view.trace.process.visible.as_ref()?;
+    let mut live = view.live_after(view.trace.last_oom()?).filter(|(life, _)| stacks.contains(&life.stack)).peekable();
+    live.peek()?;
+    Some(is_unseen(view, live.map(|(life, _)| life)))
+}
+
+/// Checks that no Python object refers to most of the bytes of tensors at the error; false without a record of the agent.
+pub(crate) fn is_unseen<'v>(view: &View, lives: impl Iterator<Item = &'v Lifetime>) -> bool {
+    let Some(visible) = &view.trace.process.visible else { return false };
+    let seen: BTreeSet<u64> = visible.addresses.iter().copied().collect();
+    let (mut unseen, mut total) = (Bytes::ZERO, Bytes::ZERO);
+    for life in lives {
+        total += life.block();
+        unseen += if seen.contains(&life.address().0) { Bytes::ZERO } else { life.block() };
+    }
+    unseen.0.saturating_mul(2) > total.0
 }
 
 /// Checks that one call in the user's code left three or more tensors, allocated by two or more library lines.

@@ -30,6 +30,9 @@ fn find(facts: &Facts) -> Option<Cause> {
     if scales.0.saturating_mul(2) <= total.0 || facts.pressure.is_some() {
         return None;
     }
+    // A step that was never seen whole has a peak that is not known.
+    let is_seen = moment.event_before().and_then(|event| view.timeline.number(event));
+    let is_seen = is_seen.is_some_and(|last| view.timeline.has_backward(0, last));
     let source = Source::Lifetimes;
     let finding = Finding {
         without: None,
@@ -43,10 +46,11 @@ fn find(facts: &Facts) -> Option<Cause> {
             bytes("inputs", inputs, source),
             bytes("allocated", total, source),
         ],
-        remedies: vec![if is_open(view) { smaller() } else { halve(total, scales) }, checkpointing()],
+        remedies: vec![if is_seen { halve(total, scales) } else { smaller() }, checkpointing()],
     };
     let cause = Cause { finding, bytes: Some(Bytes(scales.0 / 2)), rank: Rank::Need, removal: None };
-    Some(if is_open(view) { cause } else { cause.with_removal(halved(facts, view)) })
+    let removal = halved(facts, view);
+    Some(cause.with_removal(if is_seen { removal } else { removal.without_remedy() }))
 }
 
 /// True if no need is known, or a lower bound that the device has: the program was stopped there.
@@ -65,20 +69,6 @@ fn halved(facts: &Facts, view: &View) -> Removal {
     Removal::with_failed(edits, AllocationChange::Resize(half)).estimated()
 }
 
-/// True if the error came before the first whole step, as far as steps are known: later phases of the step may need more.
-fn is_open(view: &View) -> bool {
-    let process = view.trace.process;
-    !process.identity.script_dir.is_empty() && process.step_count() == 0
-}
-
-/// No part of the batch is known to fit.
-fn smaller() -> Remedy {
-    advice(
-        "a smaller batch",
-        "the error came before the end of the first step, so that no part of the batch is known to fit",
-    )
-}
-
 fn halve(total: Bytes, scales: Bytes) -> Remedy {
     Remedy {
         remedy: "halve the batch".to_owned(),
@@ -89,6 +79,14 @@ fn halve(total: Bytes, scales: Bytes) -> Remedy {
               accumulation the effective batch stays the same (divide the loss, call backward on every micro-batch)"
             .to_owned(),
     }
+}
+
+/// No part of the batch is known to fit.
+fn smaller() -> Remedy {
+    advice(
+        "a smaller batch",
+        "the program was not seen to the end of a step, so how much smaller is not known: oomph check runs it without a limit",
+    )
 }
 
 fn checkpointing() -> Remedy {

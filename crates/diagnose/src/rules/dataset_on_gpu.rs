@@ -42,7 +42,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     let total: Bytes = data.iter().map(|(_, life)| life.block()).sum();
     let requested = facts.failure.as_ref().and_then(|failure| failure.requested).map(Known::nearest);
     let wanted = view.live_total(moment).max(requested.unwrap_or_default());
-    if total.0.saturating_mul(MIN_SHARE_DENOMINATOR) < wanted.0 || data.is_empty() {
+    if total.0.saturating_mul(MIN_SHARE_DENOMINATOR) < wanted.0 || data.is_empty() || is_beside_gaps(facts, total) {
         return None;
     }
     let finding = Finding {
@@ -70,6 +70,15 @@ fn find(facts: &Facts) -> Option<Cause> {
         Removal::leave_out(edits).steady()
     };
     Some(cause.with_removal(change))
+}
+
+/// True if the reserved and free memory is as large as the request, and the data is not most of the rest: the gaps are the cause.
+fn is_beside_gaps(facts: &Facts, data: Bytes) -> bool {
+    let Some(failure) = &facts.failure else { return false };
+    let requested = failure.requested.map(Known::nearest).unwrap_or_default();
+    let allocated = failure.allocated.map(Known::nearest).unwrap_or_default();
+    let has_gaps = failure.cached().is_some_and(|cached| cached.nearest >= requested);
+    has_gaps && data.0.saturating_mul(2) < allocated.0
 }
 
 /// True for a tensor of the program's own that is older than all iterations and that the program never frees.

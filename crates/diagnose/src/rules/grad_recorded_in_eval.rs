@@ -3,13 +3,14 @@
 //! Role peak, order 170.
 //!
 //! Evidence: in a pass without a backward most results of the forward were alive until its end, and then freed without a
-//! backward. Under `no_grad` each result lives until the next is computed. A history without any backward whose only pass
-//! failed may be evaluation or the first step of training; the finding is then a warning.
+//! backward. Under `no_grad` each result lives until the next is computed. Unwinding frees the results of the forward in which an error was raised:
+//! only the run without a limit shows their use. A forward is training if a backward used other results.
 
 use std::collections::BTreeSet;
 
 use causes::CauseId;
 use report::{Contents, Finding, Location, Remedy, Severity};
+use trace::run::EndReason;
 use trace::{Action, Bytes, EventIndex, Lifetime, LifetimeId, Phase, StackId};
 
 use super::input::Facts;
@@ -23,6 +24,8 @@ use crate::measure::view::View;
 
 /// A pass with fewer tensors is too short to judge.
 const MIN_TENSORS: u64 = 8;
+/// The most allocations of one operator; a loop in one line makes more.
+const MOST_TEMPORARIES: usize = 16;
 /// Shares below 1/20 of the live bytes are not reported.
 const MIN_SHARE_DENOMINATOR: u64 = 20;
 
@@ -31,11 +34,11 @@ pub(super) const RULE: Rule = Rule { cause: CauseId::GradRecordedInEval, check: 
 fn find(facts: &Facts) -> Option<Cause> {
     match facts.fate.as_ref().filter(|_| facts.is_at_error()) {
         Some(fate) => find_saved_in_vain(facts, fate),
-        None => find_running_pass(facts).or_else(|| find_completed_pass(facts)).or_else(|| find_failed_pass(facts)),
+        None => find_running_pass(facts).or_else(|| find_completed_pass(facts)),
     }
 }
 
-/// Finds results that a module in evaluation mode saved, as the agent saw it at the error. Training in evaluation mode, as with frozen
+/// Finds results that a module in evaluation mode saved, by the agent's record of the error. Training in evaluation mode, as with frozen
 /// statistics, is excluded: a backward has freed earlier results of its lines.
 fn find_running_pass(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.is_at_error() && facts.pressure.is_none())?, facts.moment()?);
@@ -63,7 +66,7 @@ fn total_of(saved: &[(LifetimeId, &Lifetime)]) -> Bytes {
     saved.iter().map(|(_, life)| life.block()).sum()
 }
 
-/// The cause for results that are saved in vain and alive at the error. Without it they are freed as under `no_grad`.
+/// The cause for results that are saved in vain and alive at the error. The replay frees the results as under `no_grad`.
 fn blame_saved(view: &View, message: String, location: Option<Location>, saved: &[(LifetimeId, &Lifetime)]) -> Cause {
     let total = total_of(saved);
     let finding = Finding {
@@ -93,6 +96,9 @@ fn is_used_by_backward(view: &View, life: &Lifetime) -> bool {
 /// Finds results that are alive at the error though no backward uses them later, as the run without a limit shows.
 fn find_saved_in_vain(facts: &Facts, fate: &Fate) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.pressure.is_none())?, facts.moment()?);
+    if view.trace.process.ooms.last().is_some_and(|oom| oom.without_grad) {
+        return None;
+    }
     let is_made = |life: &Lifetime| view.phase_of(life) == Some(Phase::Forward) && view.is_made_by_module(life.stack);
     let made: Vec<_> = view
         .live_with_ids(moment)
@@ -100,7 +106,7 @@ fn find_saved_in_vain(facts: &Facts, fate: &Fate) -> Option<Cause> {
         .collect();
     let in_vain: Vec<_> = made
         .iter()
-        .filter(|(id, ..)| fate.life(id.0 as usize).is_some_and(|life| is_saved_in_vain(fate.later, life)))
+        .filter(|(id, ..)| fate.life(id.0 as usize).is_some_and(|life| is_saved_in_vain(fate.later, life, None)))
         .map(|(id, life, _)| (*id, *life))
         .collect();
     let saved = total_of(&in_vain);
@@ -127,33 +133,6 @@ fn freed_by_next(
     results.filter_map(|(id, begun)| Some((id, after(begun?)?))).collect()
 }
 
-/// The only pass of the history failed: evaluation, or the first step of training. The agent has seen the mode of the module: where it did,
-/// [`find_running_pass`] decides.
-fn find_failed_pass(facts: &Facts) -> Option<Cause> {
-    let (view, moment) = (facts.view.filter(|_| facts.is_at_error())?, facts.moment()?);
-    if !view.trace.process.ooms.is_empty() {
-        return None;
-    }
-    let last = view.timeline.number(moment.event_before()?)?;
-    let saved = facts.live_bytes(Contents::Activations);
-    let most = saved.0.saturating_mul(2) > view.live_total(moment).0;
-    if view.timeline.has_backward(0, last) || !most || facts.pressure.is_some() {
-        return None;
-    }
-    let finding = Finding {
-        without: None,
-        rule: RULE.cause,
-        severity: Severity::Warning,
-        message: format!(
-            "{saved} of activations were saved and no backward ran: evaluation does not need to save activations"
-        ),
-        location: facts.failed_at(),
-        evidence: vec![bytes("activations", saved, Source::LiveAtError)],
-        remedies: vec![no_grad()],
-    };
-    Some(Cause { finding, bytes: Some(saved), rank: Rank::Fault, removal: None })
-}
-
 fn no_grad() -> Remedy {
     advice(
         "evaluate under torch.no_grad() or torch.inference_mode()",
@@ -161,10 +140,14 @@ fn no_grad() -> Remedy {
     )
 }
 
-/// Finds the completed pass that saved most bytes for no backward.
+/// Finds the completed pass with most bytes saved for no backward.
 fn find_completed_pass(facts: &Facts) -> Option<Cause> {
-    let (view, moment) = (facts.view?, facts.moment()?);
-    let pass = saving_passes(view).into_iter().max_by_key(|pass| pass.most)?;
+    let (view, moment) = (facts.view.filter(|view| may_record(view))?, facts.moment()?);
+    let freed = list_passes(view, None);
+    // The only result of a program is kept to the end, and the graph with the result.
+    let end = is_whole(view).then(|| view.trace.end()).filter(|_| freed.is_empty());
+    let passes = if end.is_some() { list_passes(view, end) } else { freed };
+    let pass = passes.into_iter().max_by_key(|pass| pass.most)?;
     let held = view.live_after(moment).filter(|(life, _)| pass.stacks.contains(&life.stack));
     let held: Bytes = held.map(|(life, _)| life.block()).sum();
     if pass.most.0.saturating_mul(MIN_SHARE_DENOMINATOR) < view.live_total(moment).0 {
@@ -189,7 +172,13 @@ fn find_completed_pass(facts: &Facts) -> Option<Cause> {
     Some(Cause { finding, bytes: Some(held), rank: Rank::Fault, removal: None })
 }
 
-/// A forward whose results no backward freed, up to `now` and at its peak.
+/// False if every call of a module ran under `no_grad`.
+fn may_record(view: &View) -> bool {
+    let mut called = view.trace.process.roots.iter().filter(|root| root.last_call > 0).peekable();
+    called.peek().is_none() || called.any(|root| !root.is_without_grad)
+}
+
+/// A forward without a backward of its results, up to `now` and at its peak.
 #[derive(Clone, Debug, Default)]
 struct Pass {
     now: Bytes,
@@ -200,6 +189,8 @@ struct Pass {
     tensors: u64,
     made: u64,
     stacks: BTreeSet<StackId>,
+    /// The results of the pass that a backward used.
+    trained: u64,
 }
 
 impl Pass {
@@ -219,41 +210,77 @@ impl Pass {
         self.alive = self.alive.saturating_sub(1);
     }
 
-    /// Checks that at least half of the tensors were alive at the peak.
+    /// Checks that at least half of the tensors were alive at the peak, and that a backward used few others.
     fn is_saving(&self) -> bool {
-        self.tensors >= MIN_TENSORS && self.tensors * 2 >= self.made
+        self.tensors >= MIN_TENSORS && self.tensors * 2 >= self.made && self.trained * 2 < self.tensors
     }
 }
 
-/// The passes that saved tensors for no backward.
-fn saving_passes(view: &View) -> Vec<Pass> {
+/// The refused requests with an error in Python. A library with a smaller workspace at hand raises no error.
+fn list_raised(view: &View) -> Vec<EventIndex> {
+    let (events, records) = (view.trace.ooms(), &view.trace.process.ooms);
+    if events.len() != records.len() {
+        return events;
+    }
+    let last = events.last().copied();
+    let raised = events.into_iter().zip(records).filter(|(event, record)| {
+        let ends = Some(*event) == last && view.trace.process.errors.iter().any(|error| error.oom);
+        ends || record.caught_at.is_some() || record.guard.is_some()
+    });
+    raised.map(|(event, _)| event).collect()
+}
+
+/// True for a program that came to its end by itself.
+fn is_whole(view: &View) -> bool {
+    view.trace.process.end.as_ref().is_some_and(|end| end.reason == EndReason::Exit)
+}
+
+/// The passes that saved tensors for no backward. With `end`, live tensors at the end count, too.
+fn list_passes(view: &View, end: Option<EventIndex>) -> Vec<Pass> {
     let (mut passes, mut pass) = (Vec::new(), Pass::default());
+    let ooms = list_raised(view);
     for (index, event) in (0..).map(EventIndex).zip(view.trace.events) {
         let Some(id) = view.trace.history.lifetime_of(index) else { continue };
-        let Some(life) = view.trace.history.lifetimes().get(id.0 as usize).filter(|life| is_saved_in_vain(view, life))
-        else {
-            continue;
-        };
-        match event.action {
-            Action::Alloc => pass.record_alloc(life.stack, life.block()),
-            Action::FreeRequested => pass.record_free(life.block()),
-            _ => {}
-        }
-        if pass.alive == 0 {
-            passes.push(std::mem::take(&mut pass));
+        let Some(life) = view.trace.history.lifetimes().get(id.0 as usize) else { continue };
+        let is_cut = ooms.iter().any(|oom| life.is_live_after(*oom));
+        if !is_cut && is_saved_in_vain(view, life, end) {
+            match event.action {
+                Action::Alloc => pass.record_alloc(life.stack, life.block()),
+                Action::FreeRequested => pass.record_free(life.block()),
+                _ => {}
+            }
+            if pass.alive == 0 {
+                passes.push(std::mem::take(&mut pass));
+            }
+        } else if event.action == Action::Alloc
+            && view.is_made_by_module(life.stack)
+            && (is_cut || is_used_by_backward(view, life))
+        {
+            pass.trained += 1;
         }
     }
+    passes.push(pass);
     passes.retain(Pass::is_saving);
     passes
 }
 
 /// Checks that a tensor of the forward was freed without a backward in its lifetime.
-fn is_saved_in_vain(view: &View, life: &trace::Lifetime) -> bool {
-    let (Some(begun), Some(freed)) = (life.begun(), life.freed()) else {
+fn is_saved_in_vain(view: &View, life: &trace::Lifetime, end: Option<EventIndex>) -> bool {
+    let (Some(begun), Some(freed)) = (life.begun(), life.freed().or(end)) else {
         return false;
     };
-    let (made, done) = (view.timeline.number(begun), view.timeline.number(freed));
+    let last = EventIndex(view.trace.end().0.saturating_sub(1));
+    let (made, done) = (view.timeline.number(begun), view.timeline.number(freed.min(last)));
     let forward = view.timeline.phase(begun) == Some(Phase::Forward) && view.is_made_by_module(life.stack);
     let (Some(made), Some(done)) = (made, done) else { return false };
-    forward && !view.timeline.has_backward(made, done)
+    forward && !view.timeline.has_backward(made, done) && !is_of_one_operator(view, life.stack, begun, freed)
+}
+
+/// True for a temporary of one operator: no other stack allocated in its lifetime.
+fn is_of_one_operator(view: &View, stack: StackId, begun: EventIndex, freed: EventIndex) -> bool {
+    let events = view.trace.events.get(begun.0 as usize..freed.0 as usize).unwrap_or_default();
+    let mark = events.first().and_then(|event| event.mark);
+    let made = events.iter().filter(|event| event.action == Action::Alloc).take(MOST_TEMPORARIES + 1);
+    let all = made.clone().all(|event| event.stack == stack && event.mark == mark);
+    all && made.count() <= MOST_TEMPORARIES
 }

@@ -9,6 +9,7 @@ use trace::Bytes;
 
 use super::held::explains_growth;
 use super::known::{Known, Source, bytes, count};
+use super::reference_cycle::has_gradient_graph;
 use super::removal::Removal;
 use super::rule::{Cause, Rank};
 use super::shared::advice;
@@ -26,7 +27,7 @@ pub(super) type Remedied = (&'static str, &'static str);
 pub(super) fn find_growth(facts: &Facts, retention: Retention, rule: CauseId, change: Remedied) -> Option<Cause> {
     let pressure = facts.pressure.as_ref().filter(|pressure| pressure.retention == retention)?;
     // A holder that was seen says more than the kind of the tensors.
-    if explains_growth(facts) {
+    if explains_growth(facts) || has_gradient_graph(facts) {
         return None;
     }
     let growth = &pressure.growth.value;

@@ -94,7 +94,7 @@ fn available_memory(facts: &Facts, failure: &Failure) -> Option<Usable> {
 fn find_measured_need(facts: &Facts, known: &Known<NeedFacts>) -> Option<Cause> {
     let (need, device) = (known.value.bytes, facts.device.total?);
     let total = device.nearest();
-    if need <= total || facts.failure.is_none() {
+    if need <= total || !facts.is_fatal() {
         return None;
     }
     let mut evidence = vec![bytes("need", need, known.source), device.row("device")];
@@ -110,7 +110,11 @@ fn find_measured_need(facts: &Facts, known: &Known<NeedFacts>) -> Option<Cause> 
         message: format!("the program needs {least}{need} and {name} has {total}: {least}{} too little", need - total),
         location: facts.failed_at(),
         evidence,
-        remedies: smaller_batch(breakdown, need, total).filter(|_| has_whole_step(facts, known)).into_iter().collect(),
+        // Of a program that was not run without a limit, the rest is not known.
+        remedies: smaller_batch(breakdown, need, total)
+            .filter(|_| has_whole_step(facts, known) && !known.value.is_partial)
+            .into_iter()
+            .collect(),
     };
     Some(Cause { finding, bytes: Some(need - total), rank: Rank::Need, removal: None })
 }

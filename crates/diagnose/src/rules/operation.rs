@@ -23,12 +23,16 @@ const LEAST_PART: u64 = 4;
 /// The segment is this much larger than the request at most.
 const SEGMENT_ROUNDING: u64 = allocator::size::ROUND_LARGE_BYTES;
 
+/// The bytes of an element in PyTorch's types.
+const ELEMENT_BYTES: [u64; 5] = [1, 2, 4, 8, 16];
+/// PyTorch's layers of images.
+const IMAGE_LAYERS: [&str; 4] =
+    ["nn/modules/conv.py", "nn/modules/batchnorm.py", "nn/modules/pooling.py", "nn/modules/upsampling.py"];
+
 /// The failed request of a known operation, and the live tensors of about the same size.
 pub(super) struct Failed<'f> {
     pub(super) operation: &'f OperationRecord,
     pub(super) requested: Bytes,
-    /// The functions on the stack, the user's included, innermost first.
-    pub(super) functions: Vec<&'f str>,
     /// The module that was running.
     pub(super) module: &'f str,
     facts: &'f Facts<'f>,
@@ -47,15 +51,40 @@ impl<'f> Failed<'f> {
         }
         let oom = view.trace.process.ooms.last()?;
         let requested = facts.failure.as_ref()?.requested?.nearest();
-        let functions = oom.frames.iter().map(|(function, ..)| function.as_str()).collect();
-        Some(Failed { operation, requested, functions, module: &oom.module, facts, view, moment })
+        Some(Failed { operation, requested, module: &oom.module, facts, view, moment })
     }
 
     /// Returns the cause; the change leaves out the request and the tensors of about the same size. `None` if both are small.
     pub(super) fn cause(&self, rule: CauseId, what: &str, remedy: Remedy) -> Option<Cause> {
-        let alike: Vec<(LifetimeId, Bytes)> = self.list_alike();
+        self.cause_of(rule, what, remedy, self.list_alike(), self.requested)
+    }
+
+    /// As [`Failed::cause`], for tensors of a shape: where the request is another, for the live tensors alone.
+    pub(super) fn cause_of_shape(&self, rule: CauseId, what: &str, shape: &[u64], remedy: Remedy) -> Option<Cause> {
+        if self.is_of_shape(shape) {
+            return self.cause(rule, what, remedy);
+        }
+        let sizes = ELEMENT_BYTES.map(|bytes| Bytes(elements(shape).saturating_mul(bytes)));
+        let live = self.view.live_with_ids(self.moment);
+        let alike: Vec<_> =
+            live.filter(|(_, life, contents)| !stays(*contents) && sizes.contains(&life.requested())).collect();
+        let size = alike.first()?.1.requested();
+        let [_, rest @ ..] = alike.as_slice() else { return None };
+        let rest = rest.iter().map(|(id, life, _)| (*id, life.block())).collect();
+        self.cause_of(rule, what, remedy, rest, size)
+    }
+
+    /// Returns the cause for a tensor of `size`, the request or a live one, and for others of that size.
+    fn cause_of(
+        &self,
+        rule: CauseId,
+        what: &str,
+        remedy: Remedy,
+        alike: Vec<(LifetimeId, Bytes)>,
+        size: Bytes,
+    ) -> Option<Cause> {
         let held: Bytes = alike.iter().map(|(_, block)| *block).sum();
-        let all = held + self.requested;
+        let all = held + size;
         let device = self.facts.device.total?.nearest();
         if all.0.saturating_mul(MIN_DEVICE_DENOMINATOR) < device.0 {
             return None;
@@ -69,7 +98,7 @@ impl<'f> Failed<'f> {
             without: None,
             rule,
             severity: Severity::Error,
-            message: format!("{what} takes {}{others}", self.requested),
+            message: format!("{what} takes {size}{others}"),
             location: self.facts.failed_at(),
             evidence: self.evidence(held),
             remedies: vec![remedy],
@@ -121,14 +150,38 @@ impl<'f> Failed<'f> {
 
     /// True if a word is part of a function's name, of the module's name or of the expression.
     pub(super) fn mentions(&self, word: &str) -> bool {
-        let is_in = |name: &str| name.to_ascii_lowercase().contains(word);
-        is_in(self.module) || is_in(&self.operation.text) || self.functions.iter().any(|name| is_in(name))
+        is_in(self.module, word) || self.names(word)
+    }
+
+    /// True if a word is part of the expression, or of the name of a function of PyTorch's on the way to the request.
+    pub(super) fn names(&self, word: &str) -> bool {
+        is_in(&self.operation.text, word) || self.operation.functions.iter().any(|name| is_in(name, word))
+    }
+
+    /// True if a tensor of a shape, in one of PyTorch's types, has the bytes of the request.
+    pub(super) fn is_of_shape(&self, shape: &[u64]) -> bool {
+        let rounding = |bytes: u64| self.requested.0.checked_sub(bytes).is_some_and(|more| more < SEGMENT_ROUNDING);
+        ELEMENT_BYTES.iter().any(|bytes| rounding(elements(shape).saturating_mul(*bytes)))
+    }
+
+    /// True if a convolution, or another layer of images, made a live tensor of the size of the request.
+    pub(super) fn is_beside_images(&self) -> bool {
+        let is_image = |stack| {
+            let mut frames = self.view.frames_of(stack);
+            frames.any(|frame| IMAGE_LAYERS.iter().any(|file| frame.file.ends_with(file)))
+        };
+        let mut live = self.view.live_after(self.moment);
+        live.any(|(life, contents)| !stays(contents) && self.is_alike(life) && is_image(life.stack))
     }
 
     /// True if PyTorch's functions between the user's line and the request include one of `names`.
     pub(super) fn calls(&self, names: &[&str]) -> bool {
         self.operation.functions.iter().any(|function| names.contains(&function.as_str()))
     }
+}
+
+fn is_in(name: &str, word: &str) -> bool {
+    name.to_ascii_lowercase().contains(word)
 }
 
 /// The number of elements of a shape.

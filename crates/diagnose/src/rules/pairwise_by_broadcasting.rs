@@ -19,13 +19,13 @@ fn find(facts: &Facts) -> Option<Cause> {
     let operation = failed.operation;
     let [one, other] = operation.operands.as_slice() else { return None };
     let largest = elements(one).max(elements(other));
-    // Of the broadcast shapes each dimension is the larger; the request is for eight bytes of an element at most.
-    let is_product = elements(&broadcast(one, other)) >= largest.saturating_mul(MIN_RATIO)
-        && failed.requested.0 / 8 >= largest.saturating_mul(MIN_RATIO / 8);
+    let pairs = broadcast(one, other);
+    let is_product = elements(&pairs) >= largest.saturating_mul(MIN_RATIO) && failed.is_of_shape(&pairs);
     if !is_product || ["one_hot", "eye("].iter().any(|word| operation.text.contains(word)) {
         return None;
     }
-    let what = format!("broadcasting {} with {}", words_of_shape(one), words_of_shape(other));
+    let [one, other, pairs] = [one, other, &pairs].map(|shape| words_of_shape(shape));
+    let what = format!("broadcasting {one} with {other} to {pairs}");
     failed.cause(
         RULE.cause,
         &what,

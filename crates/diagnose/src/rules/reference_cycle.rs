@@ -3,14 +3,17 @@
 //! Role growth, order 130.
 //!
 //! Evidence: tensors of one line and several steps were freed at once, between two allocations. A list of tensors that the
-//! program clears now and then looks the same; the evidence says so.
+//! program clears now and then looks the same; the evidence says so. A gradient with a graph of its own, from `backward(create_graph=True)`,
+//! refers to the graph, and the graph to the tensor that has the gradient: no collector sees the cycle.
 
 use causes::CauseId;
-use report::{Evidence, Finding, Remedy, Severity};
+use report::{Evidence, Finding, Location, Remedy, Severity};
+use trace::Bytes;
 
 use super::held::Held;
 use super::input::Facts;
 use super::known::{Source, bytes, count, text};
+use super::removal::Removal;
 use super::rule::{Cause, Check, Rank, Rule};
 use super::shared::advice;
 use crate::measure::growth::Survivors;
@@ -22,7 +25,43 @@ const SOURCE: Source = Source::Lifetimes;
 pub(super) const RULE: Rule = Rule { cause: CauseId::ReferenceCycle, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
-    find_unreachable(facts).or_else(|| find_burst(facts))
+    find_unreachable(facts).or_else(|| find_gradient_graph(facts)).or_else(|| find_burst(facts))
+}
+
+/// Finds growth of a program whose gradients have a graph, where no container keeps the tensors.
+fn find_gradient_graph(facts: &Facts) -> Option<Cause> {
+    let pressure = facts.pressure.as_ref().filter(|pressure| pressure.growth.value.keeper.is_none())?;
+    let call = facts.view?.trace.process.gradient_graphs.first()?;
+    let growth = &pressure.growth.value;
+    let location = Location { file: call.file.clone(), line: call.line, column: None };
+    let held: Bytes = pressure.survivors.iter().map(|line| line.bytes).sum();
+    let finding = Finding {
+        without: None,
+        rule: RULE.cause,
+        severity: facts.severity(),
+        message: format!(
+            "backward(create_graph=True) makes a cycle of each gradient and its graph, which nothing frees: every {} leaves {}",
+            growth.unit(),
+            growth.bytes_per_iteration
+        ),
+        location: Some(location),
+        evidence: vec![
+            bytes(&format!("growth per {}", growth.unit()), growth.bytes_per_iteration, pressure.growth.source),
+            bytes("allocated in one and alive in the next", held, Source::TraceLifetimes),
+        ],
+        remedies: vec![advice(
+            "torch.autograd.grad(..., create_graph=True) instead of backward(create_graph=True)",
+            "it returns the gradients and stores none in .grad; else set .grad of every tensor to None after use. Replayed as if each of these \
+             tensors were freed at the end of its own iteration",
+        )],
+    };
+    let cause = Cause { finding, bytes: Some(held), rank: Rank::Fault, removal: None };
+    Some(cause.with_removal(Removal::free_after(pressure.kept.iter().copied())))
+}
+
+/// True if gradients with a graph explain the growth.
+pub(super) fn has_gradient_graph(facts: &Facts) -> bool {
+    find_gradient_graph(facts).is_some()
 }
 
 /// Finds tensors at an error that nothing but cycles refers to: the agent asked the garbage collector.

@@ -5,7 +5,7 @@
 //! Two forms: results that add up from step to step, and results that the next step replaces, alive while the next forward
 //! runs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use causes::CauseId;
 use report::{Contents, Finding, Location, Severity};
@@ -19,12 +19,29 @@ use super::rule::{Cause, Check, Rank, Rule};
 use super::shared::advice;
 use crate::measure::growth::stays;
 use crate::measure::iterations::Iterations;
+use crate::measure::joined::find_joined;
 use crate::measure::life::Life;
-use crate::measure::retention::Retention;
+use crate::measure::retention::{Retention, is_unseen};
 use crate::measure::view::View;
 
 const CHANGE: Remedied =
     ("move them to the CPU, or delete them after use", "use .detach().cpu() where the result is stored");
+
+/// The holder of the last iteration's tensors, and the remedy.
+const OF_VARIABLE: (&str, Remedied) = (
+    "a variable holds them until the next result replaces them",
+    (
+        "free them before the next forward",
+        "del the variable at the end of the iteration, or keep .detach().cpu(), or .item() of a loss",
+    ),
+);
+const OF_GRAPH: (&str, Remedied) = (
+    "the autograd graph of a result that no backward uses keeps them",
+    (
+        "compute the result under torch.no_grad(), or from .detach()",
+        "what is only logged needs no graph: with torch.no_grad() around it nothing is saved for a backward, and .item() keeps a number",
+    ),
+);
 
 /// Shares below 1/50 of the live bytes are not reported.
 const MIN_SHARE_DENOMINATOR: u64 = 50;
@@ -39,7 +56,9 @@ fn find(facts: &Facts) -> Option<Cause> {
 /// Finds results of the previous iteration that are alive together with the work of this one.
 fn find_stale(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.pressure.is_none())?, facts.moment()?);
-    let levels = facts.iterations.iter().map(|level| Stale::of(facts, view, level, moment));
+    // What every pass joins to the last ones is growth.
+    let joined: BTreeSet<LifetimeId> = find_joined(view, moment).into_iter().flat_map(|joined| joined.lives).collect();
+    let levels = facts.iterations.iter().map(|level| Stale::of(facts, view, level, moment, &joined));
     let stale = levels.flatten().max_by_key(|stale| stale.bytes)?;
     let total = view.live_total(moment);
     if stale.bytes.0.saturating_mul(MIN_SHARE_DENOMINATOR) < total.0 {
@@ -50,25 +69,36 @@ fn find_stale(facts: &Facts) -> Option<Cause> {
         None => "step".to_owned(),
     };
     let held = stale.bytes;
+    let (keeper, change) = if stale.is_of_graph { OF_GRAPH } else { OF_VARIABLE };
     let finding = Finding {
         without: None,
         rule: RULE.cause,
         severity: Severity::Warning,
-        message: format!(
-            "{held} of the previous {of} are still alive: a variable holds them until the next result replaces them"
-        ),
+        message: format!("{held} of the previous {of} are still alive: {keeper}"),
         location: stale.location,
         evidence: vec![
             bytes("allocated in the previous iteration", held, Source::Lifetimes),
             count("tensors", stale.tensors, Source::Lifetimes),
         ],
-        remedies: vec![advice(
-            "free them before the next forward",
-            "del the variable at the end of the iteration, or keep .detach().cpu(), or .item() of a loss",
-        )],
+        remedies: vec![advice(change.0, change.1)],
     };
     let cause = Cause { finding, bytes: Some(held), rank: Rank::Fault, removal: None };
-    Some(cause.with_removal(Removal::free_after(stale.kept).steady()))
+    let removal = if stale.is_of_graph {
+        Removal::free_after(list_unrecorded(view, &stale.kept)).estimated()
+    } else {
+        Removal::free_after(stale.kept)
+    };
+    Some(cause.with_removal(removal.steady()))
+}
+
+/// Frees each tensor of the stacks of `kept` after the second later allocation, as without a graph, in every iteration.
+fn list_unrecorded(view: &View, kept: &[(LifetimeId, EventIndex)]) -> Vec<(LifetimeId, EventIndex)> {
+    let lives = view.trace.history.lifetimes();
+    let stacks: BTreeSet<StackId> = kept.iter().filter_map(|(id, _)| Some(lives.get(id.0 as usize)?.stack)).collect();
+    let made: Vec<EventIndex> = lives.iter().filter_map(Life::begun).collect();
+    let later = |begun: EventIndex| made.get(made.partition_point(|event| *event <= begun) + 1).copied();
+    let all = (0..).map(LifetimeId).zip(lives).filter(|(_, life)| stacks.contains(&life.stack));
+    all.filter_map(|(id, life)| Some((id, later(life.begun()?)?))).collect()
 }
 
 /// The tensors of the previous iteration that are alive.
@@ -77,17 +107,26 @@ struct Stale<'f> {
     kept: Vec<(LifetimeId, EventIndex)>,
     bytes: Bytes,
     tensors: u64,
+    /// True if no Python object refers to most of them.
+    is_of_graph: bool,
     /// The line outside modules that allocated most bytes.
     location: Option<Location>,
 }
 
 impl<'f> Stale<'f> {
-    fn of(facts: &Facts, view: &View, level: &'f Iterations, moment: Moment) -> Option<Stale<'f>> {
+    fn of(
+        facts: &Facts,
+        view: &View,
+        level: &'f Iterations,
+        moment: Moment,
+        joined: &BTreeSet<LifetimeId>,
+    ) -> Option<Stale<'f>> {
         let event = moment.event_before()?;
         let previous = level.number(event)?.checked_sub(1)?;
         let last = level.last_event(previous)?;
         let is_stale = |(id, life, contents): &(LifetimeId, &Lifetime, Contents)| {
-            level.of(life) == Some(previous) && !stays(*contents) && is_replaced(facts, view, level, *id, *contents)
+            let is_here = level.of(life) == Some(previous) && !joined.contains(id);
+            is_here && !stays(*contents) && is_replaced(facts, view, level, *id, *contents)
         };
         let lives: Vec<_> = view.live_with_ids(moment).filter(is_stale).collect();
         let mut stacks: BTreeMap<StackId, Bytes> = BTreeMap::new();
@@ -98,7 +137,9 @@ impl<'f> Stale<'f> {
         let location = most.and_then(|(stack, _)| level.line_of(view, *stack).or_else(|| view.call_location(*stack)));
         let kept: Vec<_> = lives.iter().map(|(id, ..)| (*id, last)).collect();
         let tensors = u64::try_from(kept.len()).unwrap_or(u64::MAX);
-        (tensors > 0).then(|| Stale { level, kept, bytes: stacks.into_values().sum(), tensors, location })
+        let (bytes, is_of_graph) =
+            (stacks.into_values().sum(), is_unseen(view, lives.iter().map(|(_, life, _)| *life)));
+        (tensors > 0).then(|| Stale { level, kept, bytes, tensors, is_of_graph, location })
     }
 }
 

@@ -51,9 +51,9 @@ fn find(facts: &Facts) -> Option<Cause> {
             bytes("parameters and buffers", weights, Source::LiveAtError),
         ],
         remedies: vec![advice(
-            "load the checkpoint onto the CPU",
+            "load with map_location=\"cpu\", or del the checkpoint after load_state_dict",
             "torch.load(..., map_location=\"cpu\") (mmap=True reads it piece by piece), then load_state_dict copies; or make the model on the \
-             meta device and load_state_dict(..., assign=True); del the checkpoint afterwards",
+             meta device and load_state_dict(..., assign=True)",
         )],
     };
     let failed_in_load =

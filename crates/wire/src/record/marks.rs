@@ -152,6 +152,8 @@ macro_rules! agent_records {
                     monotonic_ns: u64,
                     /// True if the running root module is in evaluation mode, has parameters to train, and gradients are recorded.
                     records_in_eval: bool,
+                    /// True if gradients are not recorded, as under `torch.no_grad()`.
+                    without_grad: bool,
                 } optional {
                     /// The file and line of the handler that will catch the error, if any (Note `[Handlers]` in `memory/handlers.py`).
                     caught_at: site,
@@ -256,6 +258,17 @@ macro_rules! agent_records {
                     is_running: bool,
                     /// The addresses of parameters, buffers, gradients and the optimizer's state; empty for a module that is gone.
                     addresses: addresses,
+                } later {
+                    /// True if gradients were recorded in no call.
+                    is_without_grad: bool,
+                }
+                /// A backward that wrote gradients with a graph of their own, once for each line of the user's code
+                /// (`backward(create_graph=True)`).
+                GradientGraph "gradient_graph" => many gradient_graphs: GradientGraphRecord {
+                    /// The script's file.
+                    file: text,
+                    /// The line of the call.
+                    line: u32,
                 }
                 /// Tensors in the hands of a holder at the last out-of-memory error (`python/oomph/agent/memory/living.py`).
                 Held "held" => many held: HeldRecord {
@@ -345,6 +358,11 @@ macro_rules! agent_records {
                     input: addresses,
                     /// The number of output features of a linear layer; else 0.
                     out_features: u64,
+                } later {
+                    /// The shape of attention's scores, queries by keys; empty for other operations.
+                    scores: addresses,
+                    /// True if `scaled_dot_product_attention` runs.
+                    is_sdpa: bool,
                 }
                 /// A GPU of a real run; the last record of a device counts.
                 Gpu "gpu" => many gpus: GpuRecord {

@@ -53,6 +53,7 @@ class Living:
                 last_call=call.last,
                 is_running=call.is_running and root is not None,
                 addresses=sorted({address for tensor in tensors for address in _addresses(tensor)}),
+                is_without_grad=call.is_without_grad,
             )
 
     def describe_visible(self) -> dict:

@@ -76,19 +76,20 @@ class OutOfMemory:
             frames=here or frames.stack_of_thread(self.backward.waiting_thread),
             monotonic_ns=time.monotonic_ns(),
             records_in_eval=_records_in_eval(self._find_frame(sys._getframe(1))),
+            without_grad=not torch.is_grad_enabled(),
             caught_at=handler and (handler.file, handler.line),
             lowers=handler and handler.lowers,
             guard=handler and handler.guard,
         )
         self.record_file.write(record)
         self.attempts.note_error(self._find_frame(sys._getframe(1)), handler)
-        self._note_surroundings()
+        self._note_surroundings(requested)
         self._note()
 
-    def _note_surroundings(self) -> None:
+    def _note_surroundings(self, requested: int) -> None:
         self._errors += 1
         frame = self._find_frame(sys._getframe(1))
-        parts: list[Callable] = [lambda: list_loops(frame), lambda: operation.describe(frame)]
+        parts: list[Callable] = [lambda: list_loops(frame), lambda: operation.describe(frame, requested)]
         if self._errors <= _MOST_SEARCHES:
             living = self._living
             parts += [living.list_roots, living.list_held, living.describe_visible, living.list_keepers]

@@ -17,10 +17,14 @@ _LONGEST = 120
 _MOST_SHAPES = 16
 # The most nodes of an expression, and of the values of its variables.
 _MOST_NODES = 5_000
+_PRODUCTS = ("matmul", "bmm", "baddbmm")
+# The bytes of an element, and the unit of large segments (c10/cuda/CUDACachingAllocator.cpp).
+_ELEMENT_SIZES = (1, 2, 4, 8, 16)
+_SEGMENT_ROUNDING = 2 << 20
 
 
-def describe(frame: FrameType | None) -> dict | None:
-    """The record of the running operation of `frame`; `None` without a line of the user."""
+def describe(frame: FrameType | None, requested: int) -> dict | None:
+    """The record of the operation of `frame` that requests bytes; `None` without a line of the user."""
     inner, outer = [], frame
     while outer is not None and not frames.is_users(outer.f_code.co_filename):
         if not frames.is_agents(outer.f_code.co_filename):
@@ -34,9 +38,10 @@ def describe(frame: FrameType | None) -> dict | None:
         text="" if expression is None else ast.unparse(expression)[:_LONGEST],
         shapes=[] if expression is None else _list_shapes(expression, outer),
         result=[] if expression is None else _result(expression, outer),
-        operands=[] if expression is None else _find_operands(expression, outer),
+        operands=[] if expression is None else _find_operands(expression, outer, requested),
         input=next((shape for it in inner if (shape := _shape_of(local_variables.read(it, "input")))), []),
         out_features=next((it for it in map(_out_features, inner) if it), 0),
+        **_find_scores(inner[0] if inner else outer),
     )
 
 
@@ -44,6 +49,27 @@ def _out_features(frame: FrameType) -> int:
     """The number of output features of a linear layer, for its `forward`; else 0."""
     module = local_variables.read(frame, "self")
     return module.out_features if objects.is_a(module, torch.nn.Linear) else 0
+
+
+def _find_scores(frame: FrameType) -> dict:
+    """The shape of attention's scores, for `scaled_dot_product_attention` and for a line of a function of attention; else empty."""
+    expression = _find_expression(frame)
+    name = _name_of_call(expression)
+    if name == "scaled_dot_product_attention":
+        query, key = ([*map(lambda it: _infer(it, frame), _arguments(expression, ("query", "key")))] + [[], []])[:2]
+        return {"scores": [*query[:-1], key[-2]] if min(len(query), len(key)) >= 2 else [], "is_sdpa": True}
+    is_attention = "attention" in frame.f_code.co_name.lower() and expression is not None
+    return {"scores": _result(expression, frame) if is_attention else [], "is_sdpa": False}
+
+
+def _name_of_call(node: ast.AST | None) -> str:
+    return getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+
+
+def _arguments(call: ast.Call, names: tuple[str, ...]) -> list[ast.expr]:
+    """The first arguments of a call, by position or by name."""
+    named = {keyword.arg: keyword.value for keyword in call.keywords}
+    return [*call.args, *(named[name] for name in names if name in named)][: len(names)]
 
 
 def _find_expression(frame: FrameType) -> ast.AST | None:
@@ -83,12 +109,18 @@ def _result(expression: ast.AST, frame: FrameType) -> list[int]:
     return next((shape for shape in shapes if shape), [])
 
 
-def _find_operands(expression: ast.AST, frame: FrameType) -> list[list[int]]:
-    """The shapes of the two operands with the largest growth by broadcasting."""
+def _find_operands(expression: ast.AST, frame: FrameType, requested: int) -> list[list[int]]:
+    """The shapes of the two operands with the largest growth by broadcasting, of which the result has the requested bytes."""
     nodes = itertools.chain(ast.walk(expression), (node for value in _list_values(expression, frame) for node in ast.walk(value)))
     pairs = (_operands(node, frame) for node in itertools.islice(nodes, _MOST_NODES))
-    found = [(math.prod(_broadcast(*pair)) / max(map(math.prod, pair)), pair) for pair in pairs if len(pair) == 2 and _broadcast(*pair)]
+    sizes = ((math.prod(_broadcast(*pair)), pair) for pair in pairs if len(pair) == 2)
+    found = [(size / max(map(math.prod, pair)), pair) for size, pair in sizes if _has_bytes(size, requested)]
     return max(found, key=lambda it: it[0], default=(0, []))[1]
+
+
+def _has_bytes(elements: int, requested: int) -> bool:
+    """True if a tensor of one of PyTorch's types has so many elements, and the requested bytes in whole segments."""
+    return any(0 <= requested - elements * size < _SEGMENT_ROUNDING for size in _ELEMENT_SIZES)
 
 
 def _operands(node: ast.AST, frame: FrameType) -> list[list[int]]:
@@ -136,10 +168,34 @@ def _infer(node: ast.expr, frame: FrameType) -> list[int]:
         return _infer(node.func.value, frame)
     if is_method and node.func.attr in ("transpose", "t"):
         return _transpose(_infer(node.func.value, frame), node.args)
+    if _name_of_call(node) in _PRODUCTS:
+        sides = [node.func.value, *node.args] if is_method and not _is_torch(node.func.value) else node.args
+        shapes = [_infer(side, frame) for side in sides[-2:]]
+        return _multiply(*shapes) if len(shapes) == 2 else []
+    if _name_of_call(node) == "einsum":
+        return _contract(node, frame)
     if isinstance(node, ast.BinOp):
         combine = _multiply if isinstance(node.op, ast.MatMult) else _broadcast
         return combine(_infer(node.left, frame), _infer(node.right, frame))
     return []
+
+
+def _is_torch(node: ast.expr) -> bool:
+    return isinstance(node, ast.Name) and node.id == "torch"
+
+
+def _contract(call: ast.Call, frame: FrameType) -> list[int]:
+    """The shape of an `einsum` with single letters and all tensors known."""
+    equation = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
+    if not isinstance(equation, str) or "->" not in equation or "." in equation:
+        return []
+    inputs, output = equation.replace(" ", "").split("->")
+    shapes = [_infer(operand, frame) for operand in call.args[1:]]
+    letters = inputs.split(",")
+    if [len(it) for it in letters] != [len(it) for it in shapes]:
+        return []
+    sizes = {letter: size for names, shape in zip(letters, shapes, strict=True) for letter, size in zip(names, shape, strict=True)}
+    return [sizes[letter] for letter in output if letter in sizes]
 
 
 def _transpose(shape: list[int], places: list[ast.expr]) -> list[int]:

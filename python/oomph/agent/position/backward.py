@@ -6,14 +6,21 @@ graph nodes: `modules` registers the hooks of forward passes, this file the hook
 """
 
 import functools
+import sys
 import threading
 from collections.abc import Sequence
 
 import torch
 import torch.autograd.graph
 
+from .. import records
+from ..part import Write
+from ..process import frames
 from ..process.failure import guarded
 from .marks import Marks
+
+# The most lines of calls with `create_graph=True`.
+_MOST_LINES = 16
 
 
 class Backward:
@@ -25,6 +32,9 @@ class Backward:
         # script.
         self.waiting_thread: int | None = None
         self._depth = 0
+        self.write: Write | None = None
+        # The user's lines whose gradients have a graph.
+        self._graph_lines: set[tuple[str, int]] = set()
 
     def install(self) -> None:
         """Replaces the engine's entry in both modules that name it."""
@@ -38,12 +48,22 @@ class Backward:
             if torch.compiler.is_compiling():
                 return run(outputs, *args, **kwargs)
             phase, hooks = self.marks.phase, self._begin(outputs)
+            if len(args) > 2 and args[2] is True and kwargs.get("accumulate_grad", False):
+                self._note_graph()
             try:
                 return run(outputs, *args, **kwargs)
             finally:
                 self._end(phase, hooks)
 
         return wrapper
+
+    @guarded
+    def _note_graph(self) -> None:
+        """Records the user's line once."""
+        line = frames.users_line(sys._getframe(1))
+        if self.write is not None and line[0] and line not in self._graph_lines and len(self._graph_lines) < _MOST_LINES:
+            self._graph_lines.add(line)
+            self.write(records.gradient_graph(file=line[0], line=line[1]))
 
     @guarded
     def _begin(self, outputs: Sequence) -> list:

@@ -44,7 +44,7 @@ _MOST_OUTPUTS = 1000
 class Call:
     """The calls of a root, or of a part of it from outside."""
 
-    __slots__ = ("number", "name", "root", "last", "is_running")
+    __slots__ = ("number", "name", "root", "last", "is_running", "is_without_grad")
 
     def __init__(self, number: int, root: torch.nn.Module) -> None:
         self.number = number
@@ -53,6 +53,8 @@ class Call:
         # Among the calls of all roots, counted from 1.
         self.last = 0
         self.is_running = False
+        # True until a call records gradients.
+        self.is_without_grad = True
 
 
 class Modules:
@@ -147,6 +149,7 @@ class Modules:
     def _note_call(self, call: Call) -> None:
         self._call_count += 1
         call.last, call.is_running = self._call_count, True
+        call.is_without_grad = call.is_without_grad and not torch.is_grad_enabled()
 
     def _named(self, module: torch.nn.Module) -> _Named | None:
         named = self._names.get(id(module))

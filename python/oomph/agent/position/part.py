@@ -40,6 +40,7 @@ class Position(Part):
 
     def install(self, write: Write) -> None:
         """Hooks modules, backward passes and optimizers."""
+        self.backward.write = write
         for part in (self.modules, self.backward, self.steps):
             guarded(part.install)()
 
