@@ -276,11 +276,11 @@ fn is_saved_in_vain(view: &View, life: &trace::Lifetime, end: Option<EventIndex>
     forward && !view.timeline.has_backward(made, done) && !is_of_one_operator(view, life.stack, begun, freed)
 }
 
-/// True for a temporary of one operator: no other stack allocated in its lifetime.
+/// True for a temporary of one operator: no other stack and no other module allocated in its lifetime. Without marks, false: layers have one stack.
 fn is_of_one_operator(view: &View, stack: StackId, begun: EventIndex, freed: EventIndex) -> bool {
     let events = view.trace.events.get(begun.0 as usize..freed.0 as usize).unwrap_or_default();
     let mark = events.first().and_then(|event| event.mark);
     let made = events.iter().filter(|event| event.action == Action::Alloc).take(MOST_TEMPORARIES + 1);
     let all = made.clone().all(|event| event.stack == stack && event.mark == mark);
-    all && made.count() <= MOST_TEMPORARIES
+    mark.is_some() && all && made.count() <= MOST_TEMPORARIES
 }

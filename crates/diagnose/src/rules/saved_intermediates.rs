@@ -139,7 +139,7 @@ impl<'f> Stale<'f> {
         let tensors = u64::try_from(kept.len()).unwrap_or(u64::MAX);
         let (bytes, is_of_graph) =
             (stacks.into_values().sum(), is_unseen(view, lives.iter().map(|(_, life, _)| *life)));
-        (tensors > 0).then(|| Stale { level, kept, bytes, tensors, is_of_graph, location })
+        (tensors > 0).then_some(Stale { level, kept, bytes, tensors, is_of_graph, location })
     }
 }
 

@@ -288,3 +288,30 @@ fn a_constant_mistake_is_no_headline_where_the_need_stays_too_large() {
         assert_eq!(report.mistake.map(CauseId::name), expected, "{needed_mib}: {:#?}", report.findings);
     }
 }
+
+#[test]
+fn the_largest_part_of_the_batch_that_fits_is_named() {
+    // 600 MiB and the request that fails are activations, 24 MiB the context, and the device has 1024 MiB.
+    let cases = [
+        (500, Some("halve the batch")),
+        (1500, Some("a quarter of the batch")),
+        (3700, Some("an eighth of the batch")),
+        (16_000, None),
+    ];
+    let forward = || {
+        let mut program = Program::new();
+        program.enter(Phase::Forward);
+        program.alloc(8, 600 * MIB);
+        program
+    };
+    for (requested, expected) in cases {
+        let (mut limited, mut later) = (forward(), forward());
+        limited.oom(9, requested * MIB, 0);
+        later.alloc(9, requested * MIB);
+        let limited = limited.raise("torch.OutOfMemoryError", "CUDA out of memory.", true);
+        let report = check_both(limited, later.end(EndReason::Exit));
+        let finding = report.findings.iter().find(|finding| finding.rule == CauseId::NeedExceedsDevice).unwrap();
+        let named = finding.remedies.first().map(|remedy| remedy.remedy.as_str());
+        assert_eq!(named, expected, "{requested} MiB");
+    }
+}

@@ -354,31 +354,6 @@ fn without_a_second_run_the_need_is_a_lower_bound() {
 }
 
 #[test]
-fn the_largest_part_of_the_batch_that_fits_is_named() {
-    // 600 MiB and the request that failed are activations, 192 MiB others, 24 MiB context; the device has 1024 MiB.
-    let cases = [
-        (400, Some("halve the batch")),
-        (1100, Some("a quarter of the batch")),
-        (3000, Some("an eighth of the batch")),
-        (13_000, None),
-    ];
-    for (requested, expected) in cases {
-        let mut case = case(out_of_memory(requested * MIB, 0));
-        let mut unlimited = Program::new();
-        let mut model = Model::new(&mut unlimited);
-        model.step(&mut unlimited);
-        model.zero_grad(&mut unlimited);
-        unlimited.enter(Phase::Forward);
-        unlimited.alloc(41, 600 * MIB);
-        unlimited.alloc(42, requested * MIB);
-        case.runs.unlimited = Some(ended(unlimited.end(EndReason::Exit)));
-        let report = check(&case);
-        let remedies = &finding(&report, "need-exceeds-device").unwrap().remedies;
-        assert_eq!(remedies.first().map(|remedy| remedy.remedy.as_str()), expected, "{requested} MiB");
-    }
-}
-
-#[test]
 fn fragments_are_no_cause_where_the_tensors_alone_are_too_large() {
     for (mib, is_cause) in [(900, true), (1100, false)] {
         let mut case = case(out_of_memory(8 * MIB, 64 * MIB));
