@@ -45,6 +45,10 @@ fn read_rows() -> Result<Vec<Row>, GenerateError> {
     let mut rows = Vec::new();
     for entry in fs::read_dir(&folder).map_err(failed(&folder))? {
         let path = entry.map_err(failed(&folder))?.path();
+        if path.is_dir() {
+            // The parts of a rule.
+            continue;
+        }
         let text = fs::read_to_string(&path).map_err(failed(&path))?;
         if text.contains("const RULE: Rule") {
             rows.push(read_row(&path, &text).ok_or(GenerateError::NoRow { path })?);

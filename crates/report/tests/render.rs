@@ -337,6 +337,7 @@ fn so_far(stopped: Option<&str>, conditions: Vec<Condition>) -> CheckReport {
 fn each_condition_has_words_in_the_headline() {
     let not_run = |line| Condition::NotRun { what: "evaluate".to_owned(), location: Some(at(line)) };
     let assumed = |fraction, line| Condition::Assumed { fraction, location: Some(at(line)) };
+    let grows = |full_at| Condition::Growing { bytes_per_step: Bytes::from_mib(20), location: Some(at(41)), full_at };
     let cases = [
         (vec![not_run(88)], "not run: evaluate (train.py:88)"),
         (
@@ -356,18 +357,8 @@ fn each_condition_has_words_in_the_headline() {
             "110.00 MiB of parameters that an optimizer holds were not trained yet",
         ),
         (vec![Condition::NoStep { location: Some(at(7)) }], "no optimizer step trained a parameter (train.py:7)"),
-        (
-            vec![Condition::Growing {
-                bytes_per_step: Bytes::from_mib(20),
-                location: Some(at(41)),
-                full_at: Some(1180),
-            }],
-            "it grows 20.00 MiB a step (train.py:41): full at step 1,180 if that goes on",
-        ),
-        (
-            vec![Condition::Growing { bytes_per_step: Bytes::from_mib(20), location: None, full_at: None }],
-            "it grows 20.00 MiB a step",
-        ),
+        (vec![grows(Some(1180))], "it grows 20.00 MiB a step (train.py:41): full at step 1,180 if that goes on"),
+        (vec![grows(None)], "it grows 20.00 MiB a step (train.py:41)"),
         (vec![Condition::Rising], "its peak still rose in the last step"),
         (
             vec![

@@ -43,8 +43,8 @@ pub(super) fn list_conditions(case: &Case, spare: Bytes, growth: Option<&Growth>
     without_repeats(conditions)
 }
 
-/// True if the memory fills the device before the loop ends, should it go on growing: within a known number of steps, else before
-/// [`Growth::LATEST`]. A program that made all of its steps has shown that it does not.
+/// True if a growth that goes on fills the device before the loop ends: within a known number of steps, else before [`Growth::LATEST`]. A program
+/// that made all of its steps has shown the opposite.
 fn fills_in_time(case: &Case, growth: &Growth) -> bool {
     let is_open = case.limited.processes.iter().any(is_stopped);
     let in_time = |step: u32| total_steps(case).map_or(!growth.is_harmless(), |total| u64::from(step) <= total);
@@ -113,8 +113,8 @@ fn rise(process: &Process, spare: Bytes) -> Option<Condition> {
     (is_stopped(process) && more > spare.0).then_some(Condition::Rising)
 }
 
-/// Returns the rise of the peak in `left` steps, if the rises go on as the last, or grow as the last two did: the product of all states so far
-/// with each other rises faster with every step.
+/// Returns the rise of the peak in `left` steps, if the last rise repeats, or rises grow as the last two did: a matrix over all states so far
+/// rises faster with every step.
 fn extrapolate(peaks: &[u64], left: u64) -> u64 {
     let rises: Vec<u64> = peaks.windows(2).rev().take(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
     let Some(&last) = rises.first() else { return 0 };

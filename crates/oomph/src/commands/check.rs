@@ -26,7 +26,7 @@ use crate::exit::ExitStatus;
 use crate::gpu_choice::{self, GpuChoice};
 use crate::{lint_links, output, program};
 
-/// The most steps after the third, for a program that takes little time: no recording becomes larger than this makes it.
+/// The most steps after the third, for a program of short steps: a bound on the size of the recording.
 const MORE_STEPS: u32 = 20_000;
 
 /// The longest run that is repeated with another share of selected elements.

@@ -2,13 +2,13 @@
 
 Note [Taken]
 ~~~~~~~~~~~~
-What ran is evidence; what did not is open. Before the first pass through a model nothing is to be seen, so the notes begin there. Each instruction
-of a file of the program's own counts once, wherever it stands: in a hook, a property, a handler, a method that PyTorch calls. The end of the
-first step is a mark: code that is entered after it belongs to the loop, and what ran before it only does not come again.
+Code that ran is evidence, and code that did not run is open. The loop of a training begins after the construction of an optimizer, and so do the
+notes. Each instruction in the program's own files counts once, wherever it stands: in a hook, a property, a handler, a method that PyTorch calls.
+Functions that are entered after the first step belong to the loop; earlier ones are not called again.
 
-Python 3.12 has `sys.monitoring`, where an instruction is told once and costs nothing afterwards. Older versions have trace functions: a function
-that shows nothing new for `_MOST_TOLD` instructions is traced no more, and a program that is traced already, or compiles its code, is not
-traced at all. In 3.10 an instruction does not know its columns, so nothing is noted.
+Python 3.12 has `sys.monitoring`, which reports an instruction once and costs nothing afterwards. Older versions have trace functions: a function
+without a new instruction in `_MOST_EVENTS` events is traced no more, and a program with a trace function, or with a compiler, is not
+traced at all. In 3.10 instructions have no columns, so nothing is noted.
 """
 
 import sys
@@ -17,9 +17,9 @@ from types import CodeType, FrameType
 
 from ..process import frames
 
-_MOST_TOLD = 20_000
+_MOST_EVENTS = 20_000
 _NAME = "oomph"
-# Functions of PyTorch's compiler: what it reads, it does not run.
+# A function of PyTorch's compiler, which reads code without running it.
 _COMPILER = "torch/_dynamo/convert_frame.py"
 
 
@@ -37,11 +37,11 @@ class Taken:
 
     @property
     def is_on(self) -> bool:
-        """True if the notes are complete."""
+        """True if no instruction is missing."""
         return self._notes is not None and self._notes.is_on
 
     def begin(self, frame: FrameType | None) -> None:
-        """Notes from now on, also in the functions that run."""
+        """Begins to note instructions, also those of running functions."""
         if self._is_begun:
             return
         self._is_begun = True
@@ -59,7 +59,7 @@ class Taken:
             self._notes.forget_entered()
 
     def end(self) -> None:
-        """Notes nothing from now on."""
+        """Ends the notes."""
         if self._notes is not None:
             self._notes.end()
 
@@ -77,7 +77,7 @@ class Taken:
 
 
 class _Notes:
-    """A way to be told of instructions."""
+    """A source of events."""
 
     is_on = False
 
@@ -87,7 +87,7 @@ class _Notes:
 
 
 class _Monitored(_Notes):
-    """`sys.monitoring`: each function is told once, and each instruction once."""
+    """`sys.monitoring`: an event for each function, and for each instruction."""
 
     def begin(self, frame: FrameType | None) -> None:
         monitoring = sys.monitoring
@@ -135,7 +135,7 @@ class _Traced(_Notes):
     """Trace functions."""
 
     def begin(self, frame: FrameType | None) -> None:
-        self._told: dict[CodeType, int] = {}
+        self._events: dict[CodeType, int] = {}
         self.is_on = True
         for running in frames.list_running(frame):
             if frames.is_users(running.f_code.co_filename):
@@ -143,7 +143,7 @@ class _Traced(_Notes):
         sys.settrace(self._call)
 
     def forget_entered(self) -> None:
-        """Every call is told anyway."""
+        """Every call has an event."""
 
     def end(self) -> None:
         if self.is_on:
@@ -159,7 +159,7 @@ class _Traced(_Notes):
                 self.end()
             return None
         self._enter(code)
-        return self._trace(frame) if self._told.get(code, 0) < _MOST_TOLD else None
+        return self._trace(frame) if self._events.get(code, 0) < _MOST_EVENTS else None
 
     def _trace(self, frame: FrameType) -> Callable:
         frame.f_trace, frame.f_trace_opcodes, frame.f_trace_lines = self._step, True, False
@@ -169,7 +169,7 @@ class _Traced(_Notes):
         if event == "opcode":
             code = frame.f_code
             is_new = self._run(code, frame.f_lasti)
-            told = self._told[code] = 0 if is_new else self._told.get(code, 0) + 1
-            if told >= _MOST_TOLD or not self.is_on:
+            count = self._events[code] = 0 if is_new else self._events.get(code, 0) + 1
+            if count >= _MOST_EVENTS or not self.is_on:
                 frame.f_trace_opcodes = False
         return self._step

@@ -1,8 +1,8 @@
-"""Lists the parts of the program's own code that the loop can reach and that did not run (Note [Taken] in `taken`).
+"""Lists the branches of the program's own code that the loop can reach and that did not run (Note [Taken] in `taken`).
 
-A branch that was never taken is open if it may allocate: if it has a call that is not harmless, by name or hidden in a property, an operator, a
-subscript, a `with`, an f-string or an import, or if it gives a name a larger number, or a larger tensor, than it has. The parts of a running
-function before its loops do not come again, and neither do functions that were called before the loop only.
+Such a branch is open if it may allocate: with a call that is not harmless, by name or hidden in a property, an operator, a subscript, a `with`, an
+f-string or an import, or with an assignment of a larger number, or a larger tensor, than the name has now. The statements before the loops of a
+running function do not run again, nor do functions that were called before the loop only.
 """
 
 import ast
@@ -35,7 +35,7 @@ Span = tuple[tuple[int, int], tuple[int, int]]
 
 
 def correct(ahead: Ahead, taken: Taken, frame: FrameType | None) -> None:
-    """Puts what was seen in the place of what was read: a call that ran is not ahead, whatever its condition, and a part that did not run is."""
+    """Corrects the items of sources by the notes: a call that ran is not ahead, whatever its condition, and a branch that did not run is."""
     ahead.items[:] = [it for it in ahead.items if it.reason != "unrun" or not _has_run(taken, it)]
     try:
         for item in _list_untaken(taken, frame, Budget(_NODES)):
@@ -71,13 +71,13 @@ def _list_untaken(taken: Taken, frame: FrameType | None, budget: Budget) -> list
 
 
 class Code:
-    """A code object, with what of it ran."""
+    """A code object, with the instructions that ran."""
 
     def __init__(self, code: CodeType, seen: set[int] | None, frame: FrameType | None, taken: Taken, budget: Budget) -> None:
-        """`seen`: the offsets that ran; `None` for code of another thread, whose conditions may have gone either way."""
+        """`seen`: the offsets that ran; `None` for code of another thread, whose conditions are unknown."""
         self.file = code.co_filename
         self.budget = budget
-        # Of a function that was called before the loop only, what comes is in its loops, or behind the running statement.
+        # A function that was called before the loop only goes on in its loops, or behind the running statement.
         self.frame = frame if code not in taken.entered else None
         self.node = _find_node(code)
         self.scope = _scope_of(code, frame, budget)
@@ -103,7 +103,7 @@ class Code:
                 yield from self._judge(part)
 
     def list_exits(self) -> Iterator[Item]:
-        """The items of the `with` statements that are entered: their ends come."""
+        """The items of the ends of `with` statements that are entered."""
         path = syntax.find_path(self.node, self.frame.f_lineno) if self.node is not None and self.frame is not None else []
         for node in path:
             for item in node.items if isinstance(node, (ast.With, ast.AsyncWith)) else ():
@@ -122,7 +122,7 @@ class Code:
                     yield Item("unrun", name_of(node), function.__code__.co_filename, node.lineno)
 
     def _comes(self, part: ast.AST) -> bool:
-        """True if the program may still get to a part."""
+        """True if the program may still reach a part."""
         if self.frame is None:
             return True
         path = syntax.find_path(self.node, self.frame.f_lineno)
@@ -137,7 +137,7 @@ class Code:
             if isinstance(node, _SCOPES) and not isinstance(node, ast.Lambda):
                 continue
             if not self._has(node, self.all):
-                # A `pass`, a constant, a block: of no instruction itself.
+                # A `pass`, a constant or a block has no instruction.
                 yield from self._list_open(list(_children(node)))
             elif self._has(node, self.ran):
                 yield from self._list_open(list(_children(node)))
@@ -154,7 +154,7 @@ class Code:
         return any(_covers(node, span) for span in spans)
 
     def _judge(self, part: ast.AST) -> Iterator[Item]:
-        """The item of a part that may allocate."""
+        """The item of a branch that may allocate."""
         for node in _walk_own(part):
             self.budget.spend()
             found = self._name_of_hidden(node)
@@ -188,7 +188,7 @@ class Code:
         return name
 
     def _find_larger(self, part: ast.AST) -> str | None:
-        """The text of a number or tensor of the part that is larger than that of the same name now."""
+        """The text of a number or tensor of the part that is larger than the present one of the same name."""
         target, value = _assignment(part, self.node)
         if target is None:
             return None
@@ -222,7 +222,7 @@ def _assignment(part: ast.AST, scope: ast.AST) -> tuple[ast.expr | None, ast.exp
 
 
 def _list_methods(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
-    """The operands of a node, with the methods of theirs that Python calls."""
+    """The operands of a node, with the methods that Python calls."""
     if isinstance(node, ast.Subscript):
         yield node.value, "__getitem__" if isinstance(node.ctx, ast.Load) else "__setitem__"
     elif isinstance(node, ast.BinOp):
@@ -271,7 +271,7 @@ def _is_own_module(name: str) -> bool:
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
-    """The parts of a node that may run or not, without what has no place of its own."""
+    """The parts of a node with a place in the source."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.expr, ast.stmt, ast.ExceptHandler, ast.match_case, ast.withitem, ast.keyword, ast.comprehension)):
             yield child
@@ -300,7 +300,7 @@ def _find_node(code: CodeType) -> ast.AST | None:
 
 
 def _scope_of(code: CodeType, frame: FrameType | None, budget: Budget) -> Scope:
-    """The variables of a function: as they are, while it runs; else those of its module."""
+    """The variables of a running function; else the names of its module."""
     if frame is not None:
         return Scope.of_frame(frame, budget)
     own = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}

@@ -2,7 +2,7 @@
 
 Note [Latent values]
 ~~~~~~~~~~~~~~~~~~~~
-A skipped sampler and an unread checkpoint leave holes (Note [Holes] in `holes`), which read as zeros. On the way to the device nobody looks at the
+A skipped sampler and an unread checkpoint leave holes (Note [Holes] in `holes`), which read as zeros. On the way to the device nobody reads the
 values. But a program may read them on the host: `int((weights > 0).sum())`, `int(lengths.max())` of a checkpoint. So each such hole has a
 *source*: the sampler with its arguments, or the bytes of the file. An operator that decides by values (`_READERS`), `tolist` and `numpy` first let the source
 write, and then see what PyTorch would have drawn or read, up to a seed.

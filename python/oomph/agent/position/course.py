@@ -2,8 +2,8 @@
 
 The requested number of steps is made in any case. After them the program is stopped if nothing is to come that did not run (Note [Ahead]
 in `ahead.look`) and the last steps left the same memory and the same peak. Else it goes on, as long as a step takes little time: until the
-program ends, until what grows stops growing or fills the device, or until the steps took too long together. A program of very small steps
-goes on for some seconds in any case: what was run is evidence, and what was read from sources is none.
+program ends, until a growth stops or fills the device, or until the steps took too long together. A program of very small steps goes on for
+some seconds in any case: a run is evidence, and sources are none.
 """
 
 import time
@@ -50,7 +50,7 @@ class Course:
         self.more = more
         # False for the trials of a search, of which only the peak counts.
         self.looks = looks
-        # What of the program's own code ran, if anybody asks.
+        # The instructions that ran; `None` for a trial.
         self._taken = taken
         self._ahead: Ahead | None = None
         self._running: set[tuple[str, int]] = set()
