@@ -221,12 +221,13 @@ fn stem_of(file: &str) -> &str {
     name.split('.').next().unwrap_or(name)
 }
 
-/// True for the finding that the short report has room for: the first more important than a remark, unless it repeats
+/// True for the finding that the short report has room for: the first more important than a remark, or of a notable growth, unless it repeats
 /// the headline.
 fn matters(report: &CheckReport, finding: &Finding) -> bool {
     let repeats = repeats_headline(report, finding) && finding.remedies.is_empty();
     let is_search = report.verdict.search().is_some() && finding.rule.role() == Role::Caught;
-    (finding.severity != Severity::Info || is_search) && !repeats
+    let is_growth = finding.rule.role() == Role::Growth && report.growth.as_ref().is_some_and(Growth::is_notable);
+    (finding.severity != Severity::Info || is_search || is_growth) && !repeats
 }
 
 /// True for the finding that the headline states: the mistake, or the need of a program that does not fit.
