@@ -161,17 +161,23 @@ pub(crate) fn list_kept(view: &View, survivors: &[Survivors]) -> Vec<(LifetimeId
 
 /// Returns the allocations of one step that were alive at the end of the next step.
 ///
-/// The step is the last one after which more was allocated than before, and which a whole step follows; without such a step, the last but one.
-/// Persistent categories are excluded.
+/// The step is the last one after which more was allocated than before, and which a whole step follows, or the step before that one, whose
+/// tensors a program may keep after the step; without such a step, the last but one. Persistent categories are excluded.
 fn outliving<'a>(view: &'a View) -> impl Iterator<Item = &'a Lifetime> {
-    let step = last_rising_step(view).or_else(|| last_step(view)?.checked_sub(1));
-    let after = step.map(|step| view.trace.first_event(|mark| mark.step > step + 1));
+    let risen = last_rising_step(view);
+    let steps = [risen.or_else(|| last_step(view)?.checked_sub(1)), risen.and_then(|step| step.checked_sub(1))];
+    let mut survivors = steps.into_iter().flatten().map(|step| list_outliving(view, step));
+    survivors.find(|lives| !lives.is_empty()).unwrap_or_default().into_iter()
+}
+
+fn list_outliving<'a>(view: &'a View, step: u32) -> Vec<&'a Lifetime> {
+    let after = view.trace.first_event(|mark| mark.step > step + 1);
     let all = view.trace.history.lifetimes().iter().zip(&view.contents);
-    all.filter_map(move |(life, contents)| {
-        let begun = step.is_some() && view.step_of(life) == step;
-        let alive = life.freed().is_none_or(|freed| after.is_some_and(|after| freed >= after));
-        (begun && alive && !stays(*contents)).then_some(life)
-    })
+    let lives = all.filter(|(life, contents)| {
+        let alive = life.freed().is_none_or(|freed| freed >= after);
+        view.step_of(life) == Some(step) && alive && !stays(**contents)
+    });
+    lives.map(|(life, _)| life).collect()
 }
 
 /// Checks that a category persists from step to step.

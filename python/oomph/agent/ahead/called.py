@@ -18,21 +18,29 @@ _STATE_HOOKS = ("_state_dict_hooks", "_state_dict_pre_hooks")
 
 def list_unseen(seen: set[CodeType]) -> Iterator[CodeType]:
     """The backward functions and the hooks that run in the threads of autograd, which an older Python's trace functions do not see."""
-    for function in _list_called_by_autograd():
+    for function in _list_methods(torch.autograd.Function, "backward"):
         function = function_of(function)
         if function is not None and frames.is_users(function.__code__.co_filename) and function.__code__ not in seen:
             yield function.__code__
 
 
-def _list_called_by_autograd() -> Iterator[object]:
-    waiting, met = [torch.autograd.Function], set()
+def list_forwards() -> Iterator[CodeType]:
+    """The forward methods of the program's own modules."""
+    for function in map(function_of, _list_methods(torch.nn.Module, "forward")):
+        if function is not None:
+            yield function.__code__
+
+
+def _list_methods(base: type, name: str) -> Iterator[object]:
+    """The functions of a name in all classes below a base."""
+    waiting, met = [base], set()
     while waiting and len(met) < _MOST_OBJECTS:
         kind = waiting.pop()
         for inner in type.__subclasses__(kind):
             if inner not in met:
                 met.add(inner)
                 waiting.append(inner)
-                found = objects.list_attributes(inner).get("backward")
+                found = objects.list_attributes(inner).get(name)
                 yield found.__func__ if type(found) is staticmethod else found
 
 

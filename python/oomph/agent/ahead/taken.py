@@ -6,21 +6,19 @@ Code that ran is evidence, and code that did not run is open. The loop of a trai
 notes. Each instruction in the program's own files counts once, wherever it stands: in a hook, a property, a handler, a method that PyTorch calls.
 Functions that are entered after the first step belong to the loop; earlier ones are not called again.
 
-Python 3.12 has `sys.monitoring`, which reports an instruction once and costs nothing afterwards. Older versions have trace functions: a function
-without a new instruction in `_MOST_EVENTS` events is traced no more, and a program with a trace function, or with a compiler, is not
-traced at all. In 3.10 instructions have no columns, so nothing is noted.
+Python 3.12 has `sys.monitoring`, which reports an instruction once and costs nothing afterwards. Older versions have trace functions only, which copy
+the variables of each traced function into a dict: tensors would live longer than without oomph. There nothing is noted, and conditions are read from
+the sources.
 """
 
+import atexit
 import sys
 from collections.abc import Callable
 from types import CodeType, FrameType
 
 from ..process import frames
 
-_MOST_EVENTS = 20_000
 _NAME = "oomph"
-# A function of PyTorch's compiler, which reads code without running it.
-_COMPILER = "torch/_dynamo/convert_frame.py"
 
 
 class Taken:
@@ -33,7 +31,7 @@ class Taken:
         self.entered: set[CodeType] = set()
         self._is_begun = False
         self._has_stepped = False
-        self._notes: _Notes | None = None
+        self._notes: _Monitored | None = None
 
     @property
     def is_on(self) -> bool:
@@ -47,10 +45,9 @@ class Taken:
         self._is_begun = True
         if hasattr(sys, "monitoring"):
             self._notes = _Monitored(self._enter, self._run)
-        elif sys.version_info >= (3, 11) and sys.gettrace() is None:
-            self._notes = _Traced(self._enter, self._run)
-        if self._notes is not None:
             self._notes.begin(frame)
+            # At the end of the interpreter the functions here have lost their modules.
+            atexit.register(self.end)
 
     def note_step(self) -> None:
         """Marks the end of a step."""
@@ -67,27 +64,17 @@ class Taken:
         if self._has_stepped:
             self.entered.add(code)
 
-    def _run(self, code: CodeType, offset: int) -> bool:
-        """Notes an instruction; True if it is new."""
-        seen = self.seen.setdefault(code, set())
-        if offset in seen:
-            return False
-        seen.add(offset)
-        return True
+    def _run(self, code: CodeType, offset: int) -> None:
+        self.seen.setdefault(code, set()).add(offset)
 
 
-class _Notes:
-    """A source of events."""
+class _Monitored:
+    """`sys.monitoring`: an event for each function, and for each instruction."""
 
-    is_on = False
-
-    def __init__(self, enter: Callable[[CodeType], object], run: Callable[[CodeType, int], bool]) -> None:
+    def __init__(self, enter: Callable[[CodeType], object], run: Callable[[CodeType, int], object]) -> None:
         self._enter = enter
         self._run = run
-
-
-class _Monitored(_Notes):
-    """`sys.monitoring`: an event for each function, and for each instruction."""
+        self.is_on = False
 
     def begin(self, frame: FrameType | None) -> None:
         monitoring = sys.monitoring
@@ -129,47 +116,3 @@ class _Monitored(_Notes):
     def _instruction(self, code: CodeType, offset: int) -> object:
         self._run(code, offset)
         return sys.monitoring.DISABLE
-
-
-class _Traced(_Notes):
-    """Trace functions."""
-
-    def begin(self, frame: FrameType | None) -> None:
-        self._events: dict[CodeType, int] = {}
-        self.is_on = True
-        for running in frames.list_running(frame):
-            if frames.is_users(running.f_code.co_filename):
-                self._trace(running)
-        sys.settrace(self._call)
-
-    def forget_entered(self) -> None:
-        """Every call has an event."""
-
-    def end(self) -> None:
-        if self.is_on:
-            self.is_on = False
-            sys.settrace(None)
-
-    def _call(self, frame: FrameType, _event: str, _value: object) -> object:
-        code = frame.f_code
-        if not self.is_on:
-            return None
-        if not frames.is_users(code.co_filename):
-            if code.co_filename.endswith(_COMPILER):
-                self.end()
-            return None
-        self._enter(code)
-        return self._trace(frame) if self._events.get(code, 0) < _MOST_EVENTS else None
-
-    def _trace(self, frame: FrameType) -> Callable:
-        frame.f_trace, frame.f_trace_opcodes, frame.f_trace_lines = self._step, True, False
-        return self._step
-
-    def _step(self, frame: FrameType, event: str, _value: object) -> object:
-        if event == "opcode":
-            code = frame.f_code
-            is_new = self._run(code, frame.f_lasti)
-            count = self._events[code] = 0 if is_new else self._events.get(code, 0) + 1
-            if count >= _MOST_EVENTS or not self.is_on:
-                frame.f_trace_opcodes = False
-        return self._step

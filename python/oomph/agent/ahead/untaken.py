@@ -17,7 +17,7 @@ import torch
 
 from ..process import frames, objects, syntax
 from ..process.objects import Budget, Spent
-from .called import find_exit, list_behind_yield, list_conditional, list_hidden, list_unseen
+from .called import find_exit, list_behind_yield, list_conditional, list_forwards, list_hidden, list_unseen
 from .evaluate import UNKNOWN, Scope
 from .harmless import find_definition, is_body_harmless, is_harmless, name_of
 from .items import Ahead, Item
@@ -40,6 +40,23 @@ def correct(ahead: Ahead, taken: Taken, frame: FrameType | None) -> None:
     try:
         for item in _list_untaken(taken, frame, Budget(_NODES)):
             ahead.add(item)
+    except Spent:
+        if frame is not None:
+            ahead.leave_out(frame)
+
+
+def add_hidden(ahead: Ahead, frame: FrameType | None) -> None:
+    """Adds what sources alone show: hidden calls in the loops of running functions, the ends of `with` statements, and counted calls of autograd."""
+    budget, nothing = Budget(_NODES), Taken()
+    try:
+        for one in frames.list_running(frame):
+            if frames.is_users(one.f_code.co_filename):
+                code = Code(one.f_code, None, one, nothing, budget)
+                for item in (*code.list_exits(), *code.list_hidden_in_loops()):
+                    ahead.add(item)
+        for unseen in (*list_unseen(set()), *list_forwards()):
+            for item in Code(unseen, None, None, nothing, budget).list_counted():
+                ahead.add(item)
     except Spent:
         if frame is not None:
             ahead.leave_out(frame)
@@ -110,6 +127,25 @@ class Code:
                 function = find_exit(self.scope, item.context_expr)
                 if function is not None:
                     yield from self._judge_exit(function)
+
+    def list_hidden_in_loops(self) -> Iterator[Item]:
+        """The items of later and of conditional parts of the running loops that run code without a call in sight."""
+        path = syntax.find_path(self.node, self.frame.f_lineno) if self.node is not None and self.frame is not None else []
+        for loop in (node for node in path if isinstance(node, _LOOPS)):
+            later = [node for node in ast.walk(loop) if isinstance(node, ast.stmt) and node.lineno > self.frame.f_lineno]
+            for part in (*later, *(part for node in ast.walk(loop) for part in list_conditional(node))):
+                for node in _walk_own(part):
+                    name = self._name_of_hidden(node) if not isinstance(node, ast.Call) or is_harmless(node, self.scope) else None
+                    if name is not None:
+                        yield Item("unrun", name, self.file, node.lineno)
+
+    def list_counted(self) -> Iterator[Item]:
+        """The items of parts under a condition on a counter of the function."""
+        counters = {ast.unparse(it.target) for it in ast.walk(self.node) if isinstance(it, ast.AugAssign)} if self.node is not None else set()
+        for node in ast.walk(self.node) if counters else ():
+            if isinstance(node, ast.If) and counters & {ast.unparse(it) for it in ast.walk(node.test) if isinstance(it, ast.expr)}:
+                for part in node.body:
+                    yield from self._judge(part)
 
     def _judge_exit(self, function: types.FunctionType) -> Iterator[Item]:
         definition = find_definition(function)

@@ -18,10 +18,10 @@ from ..ahead.items import Ahead
 from ..ahead.look import look
 from ..ahead.stops import list_early_ends
 from ..ahead.taken import Taken
-from ..ahead.untaken import correct
+from ..ahead.untaken import add_hidden, correct
 from ..process import frames, syntax
 from ..process.failure import guarded
-from ..process.objects import Spent
+from .enclosing import list_own_files
 
 
 
@@ -40,6 +40,10 @@ class _Allowance:
 _OPEN = _Allowance(step_events=5_000, all_events=400_000, all_seconds=20.0)
 # For a program that seems to repeat itself.
 _SETTLED = _Allowance(step_events=500, all_events=100_000, all_seconds=5.0)
+
+
+# A program that ends after so few steps has shown no repetition.
+_FEW_STEPS = 3
 
 
 class Course:
@@ -94,14 +98,10 @@ class Course:
         return is_last or (self._is_settled() and not self._is_within(_SETTLED))
 
     def list_early_ends(self) -> list[dict]:
-        """The records of loops that an assumed number ended, in a program that came to its end before its steps were alike."""
-        if self._taken is None or not self._taken.is_on or self._repeats():
+        """The records of loops that an assumed number may have ended, in a program that ended after few steps with growing memory."""
+        if not 0 < len(self._bytes) <= _FEW_STEPS or self._repeats():
             return []
-        try:
-            items = list(list_early_ends(self._taken))
-        except Spent:
-            # A program of so much source has said enough.
-            return []
+        items = list_early_ends(list_own_files())
         return [records.ahead(reason=it.reason, what=it.what, file=it.file, line=it.line, shares_line=True) for it in items]
 
     def list_records(self) -> Iterator[dict]:
@@ -119,6 +119,8 @@ class Course:
         ahead = look(frame, steps)
         if self._taken is not None and self._taken.is_on:
             correct(ahead, self._taken, frame)
+        else:
+            add_hidden(ahead, frame)
         return ahead
 
     def _is_settled(self) -> bool:
