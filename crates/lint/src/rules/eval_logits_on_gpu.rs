@@ -76,7 +76,7 @@ fn check_joins(model: &Model<'_>, matches: &mut Matches) {
     }
 }
 
-/// Checks for the innermost loop over batches, with no other one around it.
+/// Checks for the innermost loop over batches, with no other loop over batches around.
 fn is_only_evaluated(model: &Model<'_>, call: &Call<'_>, around: LoopId) -> bool {
     let is_over_batches = |id: LoopId| {
         let name = model.tree.loops[id.index()].iterated.map_or("", |it| model.source(it)).to_ascii_lowercase();
@@ -85,7 +85,7 @@ fn is_only_evaluated(model: &Model<'_>, call: &Call<'_>, around: LoopId) -> bool
     is_over_batches(around) && model.loops(call.region).filter(|&id| is_over_batches(id)).count() == 1
 }
 
-/// Returns the two values that a call joins: what is kept, and what is added.
+/// Returns the two values that a call joins: the kept and the added value.
 fn joined<'a>(model: &Model<'a>, call: &Call<'a>) -> Option<[&'a Expr; 2]> {
     if call.is_any(&JOINS) {
         return parts(call);
@@ -127,7 +127,7 @@ fn mentions<'a>(model: &Model<'a>, expression: &'a Expr, object: &str) -> bool {
     model.expressions((id, model.node(id).last)).any(|(_, it)| model.source(it) == object)
 }
 
-/// Checks whether a call is assigned as it is, or in one branch of a condition.
+/// Checks whether a call is assigned unchanged, or in one branch of a condition.
 fn is_whole(value: &Expr, call: &Call<'_>) -> bool {
     let is_call = |it: &Expr| it.as_call_expr().is_some_and(|it| std::ptr::eq(it, call.syntax));
     is_call(value) || value.as_if_expr().is_some_and(|it| is_call(&it.body) || is_call(&it.orelse))
@@ -157,7 +157,7 @@ fn is_output<'a>(model: &Model<'a>, expression: &'a Expr, left: usize) -> bool {
     }
 }
 
-/// Checks whether a loop uses an object only in a join and in conditions, and sets it otherwise only where a condition asks for it.
+/// Checks whether a loop uses an object only in a join and in conditions; other assignments stand below a condition on the object.
 fn is_only_kept<'a>(model: &Model<'a>, object: &str, join: NodeId, around: LoopId) -> bool {
     let last = model.node(join).last;
     let mut uses = model.expressions(model.tree.loops[around.index()].body).filter(|&(id, it)| {
