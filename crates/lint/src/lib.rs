@@ -114,7 +114,7 @@ pub fn check(source: &SourceFile, options: &Options) -> Result<Vec<Finding>, Unr
 
 /// Checks whether a text mentions a library that rules are about; other files are not even parsed.
 fn may_concern(text: &str) -> bool {
-    let words = [&b"torch"[..], b"transformers", b"accelerate", b"lightning"];
+    let words = [&b"torch"[..], b"transformers", b"accelerate", b"lightning", b"diffusers"];
     words.iter().any(|word| memchr::memmem::find(text.as_bytes(), word).is_some())
 }
 

@@ -48,6 +48,7 @@ mod missing_zero_grad;
 mod model_copied_in_loop;
 mod no_grad_not_entered;
 mod non_blocking_without_pinned_memory;
+mod offload_after_cuda;
 mod one_hot_of_vocabulary;
 mod outputs_kept_on_gpu;
 mod pairwise_by_broadcasting;
@@ -103,6 +104,7 @@ pub(crate) static RULES: &[Rule] = &[
     model_copied_in_loop::RULE,
     no_grad_not_entered::RULE,
     non_blocking_without_pinned_memory::RULE,
+    offload_after_cuda::RULE,
     one_hot_of_vocabulary::RULE,
     outputs_kept_on_gpu::RULE,
     pairwise_by_broadcasting::RULE,

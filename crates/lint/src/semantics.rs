@@ -34,6 +34,7 @@ use data::{
     Class, Definition, Function, FunctionId, LoopId, LoopStatement, NodeId, Region, RegionId, RegionKind, Scope,
     Symbol, Syntax, SyntaxNode,
 };
+pub(crate) use evaluation::ran_module;
 use evidence::Evidence;
 pub(crate) use evidence::is_called_optimizer;
 pub(crate) use storage::StoredAs;

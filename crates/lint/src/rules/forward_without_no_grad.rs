@@ -2,9 +2,10 @@
 
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::{Call, Model, ValueKind};
+use crate::semantics::{Call, Model, ValueKind, ran_module};
 use causes::CauseId;
 use report::RuleId;
+use ruff_python_ast::Expr;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("forward-without-no-grad"),
@@ -17,7 +18,8 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
     // A file that trains may run the backward out of sight.
-    if model.work_of(model.calls()).backwards > 0 {
+    let work = model.work_of(model.calls());
+    if work.backwards + work.steps > 0 || has_explainer(model) {
         return;
     }
     for call in model.calls() {
@@ -26,13 +28,27 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         // A function that returns its result may pass the graph to a backward.
         let is_kept_inside = function.is_none_or(|it| model.tree.functions[it.index()].returned.is_empty());
         if is_alone && is_kept_inside && is_made_here(model, call) && model.is_recorded_evaluation(call) {
-            let module = model.source(&*call.syntax.func);
+            let module = model.source(ran_module(call));
             matches.add(call.syntax, format!("`{module}` saves its activations for a backward that never runs"));
         }
     }
 }
 
-/// Checks whether the file creates the module. A module known only by `.eval()` may have no parameters.
+/// Checks whether the file creates the module or loads its weights. A module known only by `.eval()` may have no parameters.
 fn is_made_here<'a>(model: &Model<'a>, forward: &Call<'a>) -> bool {
-    model.origins(&forward.syntax.func).into_iter().any(|made| model.value(made) == ValueKind::Module)
+    let module = ran_module(forward);
+    model.is_loaded(module) || model.origins(module).into_iter().any(|it| is_created(model, it))
+}
+
+/// Checks for a value that is a module without regard to `.eval()`, which says nothing of parameters.
+fn is_created<'a>(model: &Model<'a>, mut made: &'a Expr) -> bool {
+    while let Some((receiver, "eval")) = model.call(made).and_then(Call::method) {
+        made = receiver;
+    }
+    model.value(made) == ValueKind::Module
+}
+
+/// Checks for a package that runs the backward itself from the outputs that it is given.
+fn has_explainer(model: &Model<'_>) -> bool {
+    ["captum", "torchcam", "grad_cam", "gradcam"].iter().any(|name| model.text.contains(name))
 }

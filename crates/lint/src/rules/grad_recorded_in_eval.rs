@@ -5,8 +5,8 @@ use report::RuleId;
 
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::Model;
 use crate::semantics::data::LoopId;
+use crate::semantics::{Model, ran_module};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("grad-recorded-in-eval"),
@@ -25,7 +25,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         };
         if model.is_recorded_evaluation(call) {
             reported.push(around);
-            let module = model.source(&*call.syntax.func);
+            let module = model.source(ran_module(call));
             matches.add(
                 call.syntax,
                 format!(

@@ -222,7 +222,7 @@ pub(crate) fn is_model_class(name: &str) -> bool {
         && (name.ends_with("Model")
             || name.contains("ModelFor")
             || name.contains("For")
-            || name.starts_with("AutoencoderKL")
+            || name.contains("Autoencoder")
             || name.ends_with("LMHeadModel"))
 }
 

@@ -104,6 +104,10 @@ impl<'a> Model<'a> {
 
     pub(super) fn value_of_method(&self, call: &Call<'a>, receiver: &'a Expr, method: &str, left: usize) -> ValueKind {
         match self.value_within(receiver, left) {
+            // A tensor has no `eval`: what `torch.load` gave is a module.
+            ValueKind::Unknown | ValueKind::Tensor(..) if method == "eval" && call.syntax.arguments.is_empty() => {
+                ValueKind::Module
+            }
             tensor @ ValueKind::Tensor(graph, _) => match method {
                 "cpu" => ValueKind::Tensor(graph, TensorDevice::Host),
                 "cuda" => ValueKind::Tensor(graph, TensorDevice::Gpu),
