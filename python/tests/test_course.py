@@ -5,7 +5,7 @@ import unittest
 from oomph.agent.position.course import Course
 
 
-def stopped_at(peaks, wanted=3, more=0, looks=True, events=100):
+def stopped_at(peaks, wanted=3, more=0, looks=True, events=501):
     """The step after which a program with these peaks is stopped; nothing is ahead of it. `None` if it never is. `events` of each step."""
     course = Course(wanted, more, looks)
     for step, peak in enumerate(peaks, 1):
@@ -29,7 +29,10 @@ class CourseTest(unittest.TestCase):
             ([9, 9, 9, 9], {"looks": False}, 3),
             # A step is too long, and the steps after the third are.
             (range(1, 99), {"more": 10, "events": 5_001}, 3),
-            (range(1, 99), {"more": 90, "events": 5_000}, 24),
+            (range(1, 99), {"more": 90, "events": 5_000}, 84),
+            # Very small steps are made in any case.
+            ([9] * 98, {"more": 90, "events": 100}, 93),
+            ([9] * 300, {"more": 999, "events": 500}, 204),
         )
         for peaks, options, expected in cases:
             self.assertEqual(stopped_at(peaks, **options), expected, (peaks, options))

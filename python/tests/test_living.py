@@ -55,7 +55,7 @@ class LivingTest(unittest.TestCase):
             for part in (looking.list_roots, looking.list_held, looking.describe_visible, looking.list_keepers):
                 list(part())
             list(list_loops(sys._getframe()))
-            frame_of_work(sys._getframe())
+            frame_of_work(sys._getframe(), 0)
             return weakref.ref(tensor), weakref.ref(store[0])
 
         try:

@@ -32,7 +32,7 @@ def describe(body: str) -> dict:
     with tempfile.TemporaryDirectory() as folder:
         script = Path(folder) / "script.py"
         script.write_text(HEAD + "def run(a, b):\n" + body)
-        namespace = {"fail": lambda *_: found.append(operation.describe(sys._getframe(1))) or torch.zeros(1), "__name__": "__main__"}
+        namespace = {"fail": lambda *_: found.append(operation.describe(sys._getframe(1), 64 * 48 * 4)) or torch.zeros(1), "__name__": "__main__"}
         found: list[dict] = []
         exec(compile(script.read_text(), str(script), "exec"), namespace)
         namespace["run"](torch.zeros(64, 1), torch.zeros(48))
@@ -49,7 +49,7 @@ class OperationTest(unittest.TestCase):
                 self.assertEqual((record["result"], record["operands"]), (result, operands), name)
 
     def test_without_a_line_of_the_users_there_is_no_operation(self):
-        self.assertIsNone(operation.describe(None))
+        self.assertIsNone(operation.describe(None, 0))
 
 
 if __name__ == "__main__":

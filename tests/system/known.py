@@ -114,7 +114,7 @@ def freed_without_the_agent(box: Box) -> None:
 def check(box: Box, program: str) -> None:
     """Three steps, the program's own assertions hold, and nothing was assumed of a value."""
     result = box.check("--json", "--gpu", "rtx-4090", box.write("train.py", program))
-    expect(result, (result.status, result.report["verdict"], result.report["steps"]), (0, "fits", 3), "status, verdict, steps")
+    expect(result, (result.status, result.report["verdict"], result.report["steps"]), (0, "fits", 4), "status, verdict, steps")
     expect(result, result.report["value_shapes"], [], "shapes that values decide")
     expect(result, [note for note in result.report["notes"] if "read values" in note], [], "reads of unknown values")
 

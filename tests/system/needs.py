@@ -47,7 +47,7 @@ def said(box: Box) -> None:
     """The first lines of the report say that the need is a bound, and why."""
     script = box.write("train.py", START + STOPPED[0][1] + END)
     result = box.check("--gpu", "rtx-4090", script)
-    contains(result, "\n".join(result.stdout.splitlines()[:4]), "needs    at least", "without a limit", "FileNotFoundError")
+    contains(result, "\n".join(result.stdout.splitlines()[:6]), "needs    at least", "without a limit", "FileNotFoundError")
 
 
 def vary(box: Box) -> None:

@@ -104,9 +104,12 @@ class Checkpoints:
         return storage
 
     def _note_source(self, path: str, part: Part, storage: torch.UntypedStorage) -> None:
-        """Remembers that a program which decides by a weight reads the file."""
+        """Remembers where a program that decides by a weight finds it, as long as nobody writes the file anew."""
+        written = _identify(path)
 
         def write(into: torch.Tensor) -> None:
+            if _identify(path) != written:
+                return
             with open(path, "rb", buffering=0) as file:
                 _read_range(file, part.start, part.start + part.size, into.data_ptr())
 
@@ -116,6 +119,15 @@ class Checkpoints:
         """Counts the unread tensors of a file, in place of an earlier count."""
         if sizes:
             self._unread[os.path.realpath(path)] = (len(sizes), sum(sizes))
+
+
+def _identify(path: str) -> tuple[int, int, int] | None:
+    """The number, the size and the time of a file; `None` if it is gone."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _can_stand_in(path: str) -> bool:
