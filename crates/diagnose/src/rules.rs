@@ -215,7 +215,7 @@ fn order_of_proven(
     cause: &Cause,
     facts: &Facts,
     missing: Option<Bytes>,
-) -> (bool, Rank, u8, Rank, Severity, bool, Reverse<Bytes>) {
+) -> (bool, Rank, u8, Rank, Severity, Reverse<Bytes>) {
     let is_remark = cause.finding.severity == Severity::Info;
     let aside = cause.rank.max(Rank::Need);
     // What the numbers only suggest decides nothing beside a proof.
@@ -228,8 +228,7 @@ fn order_of_proven(
         (false, _) => 2,
     };
     let rank = if class == 0 { cause.rank } else { aside };
-    let is_unproven = cause.without().is_none();
-    (is_remark, aside, class, rank, cause.finding.severity, is_unproven, Reverse(cause.freed_bytes()))
+    (is_remark, aside, class, rank, cause.finding.severity, Reverse(cause.freed_bytes()))
 }
 
 /// False if the program needs more than the device has without the cause, too: the request that failed would be served, and a later one refused.

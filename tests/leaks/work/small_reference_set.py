@@ -3,7 +3,11 @@
 # vram = "8GiB"
 # truth = "fits"
 # verdict = ["fits", "fits so far"]
-# grows = false
+# grows = true
+# loop = [24]
+# allocates = [25]
+# keeps_mib = 40
+# full_at = [180, 198]
 # why = "48 parts of 10,240 x 1024 x 4 B = 40 MiB are kept: 1.9 GiB, and their join the same again: 3.8 GiB of 7.5 GiB"
 # ///
 """Reference statistics for image quality: features of a fixed reference set are kept until their mean is known."""

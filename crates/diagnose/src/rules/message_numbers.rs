@@ -9,7 +9,7 @@
 //! |---|---|---|
 //! | 1 | V + R > L and F >= S | `small-gpu-fraction` |
 //! | 2 | F >= S | `unclear`: the device had room |
-//! | 3 | R is 1 PiB or more, or half of U waits for other streams | `unclear`: no size of a tensor; freed blocks that are still active |
+//! | 3 | R is 16 PiB or more, or half of U waits for other streams | `unclear`: no size of a tensor; freed blocks that are still active |
 //! | 4 | R <= F + U and U >= T / 10 | `fragmentation` |
 //! | 5 | R >= T / 2 | `one-huge-request` |
 //! | 6 | O (else X, if 1.5 GiB and 15 % of T) frees enough, and the rest fits: A + R + N <= T | `other-process-memory` |

@@ -4,7 +4,7 @@ use report::{Remedy, Standing};
 use trace::Bytes;
 
 /// No tensor has this size: a shape has overflowed, or a size was read from a wrong value.
-const NO_TENSOR: Bytes = Bytes::from_mib(1 << 30);
+const NO_TENSOR: Bytes = Bytes::from_mib(1 << 34);
 
 /// The reserve beyond a request's own size that a new segment may need.
 pub(crate) const SEGMENT_SLACK: Bytes = Bytes::from_mib(20);
