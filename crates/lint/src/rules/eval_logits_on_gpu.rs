@@ -158,7 +158,7 @@ fn is_output<'a>(model: &Model<'a>, expression: &'a Expr, left: usize) -> bool {
 }
 
 /// Checks whether a loop uses an object only in a join and in conditions; other assignments stand below a condition on the object.
-fn is_only_kept<'a>(model: &Model<'a>, object: &str, join: NodeId, around: LoopId) -> bool {
+fn is_only_kept(model: &Model<'_>, object: &str, join: NodeId, around: LoopId) -> bool {
     let last = model.node(join).last;
     let mut uses = model.expressions(model.tree.loops[around.index()].body).filter(|&(id, it)| {
         (it.is_name_expr() || it.is_attribute_expr()) && model.source(it) == object && !(join <= id && id <= last)
