@@ -67,7 +67,7 @@ CASES_OF_WORDS = (
         "growth until the device is full",
         program(after="kept.append(torch.ones(4 << 20, device='cuda'))"),
         ("--vram", "6GiB"),
-        *("oom", 1, None, None, "of 2,000, as 16.00 MiB stay of each (train.py:14)"),
+        *("oom", 1, None, None, "as 16.00 MiB stay of each (train.py:14)"),
     ),
     ("growth that ends in time", program(after="kept.append(torch.ones(4 << 20, device='cuda')) if step < 20 else None"), ("--vram", "6GiB"), "fits", 0, None, [], "fits"),
     ("a share that decides nothing", SELECTS, ("--vram", "4GiB"), "fits", 0, 0, [], "fits NVIDIA"),

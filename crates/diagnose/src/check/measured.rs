@@ -63,7 +63,7 @@ impl Measured {
     pub(super) fn of(case: &Case, view: &View, counted: Usage, decision: &Decision) -> Measured {
         let highest = view.trace.history.peaks().allocated;
         let usage = at_least_shown(counted, highest);
-        let gone_on = decision.is_search().then(|| measure_attempt(view, usage)).flatten();
+        let gone_on = decision.is_known_search().then(|| measure_attempt(view, usage)).flatten();
         let usage = gone_on.map_or(usage, |(after, _)| after);
         let peak_at = gone_on.map(|(_, at)| at).or_else(|| highest.map(|peak| peak.at));
         let at_error = at_last_error(case, view, decision);

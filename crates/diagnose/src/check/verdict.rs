@@ -1,7 +1,7 @@
 //! The verdict: the program fits, runs out, or ended too early to decide.
 
 use report::words::{count, words_of_stop};
-use report::{Growth, SizeSearch, Stopped, Verdict};
+use report::{Growth, Recovery, SizeSearch, Stopped, Verdict};
 use trace::run::owner::NCCL;
 use trace::run::{EndReason, Ended};
 use trace::{Bytes, DeviceIndex, Process, Run};
@@ -32,6 +32,12 @@ impl Decision {
     /// True for a program that looks for a size by running out, and found one.
     pub(super) fn is_search(&self) -> bool {
         matches!(self, Decision::Fits { search: Some(_), .. })
+    }
+
+    /// True for a search of which the tried size, or the other way, is known. Else the peak before the error may be that of other work.
+    pub(super) fn is_known_search(&self) -> bool {
+        let Decision::Fits { search: Some(search), .. } = self else { return false };
+        search.recovery != Recovery::Smaller || search.lowers.is_some() || !search.tried.is_empty()
     }
 
     /// Returns the verdict with its figures: what the device has beyond the `peak` under its limit, or beyond the `need`.
