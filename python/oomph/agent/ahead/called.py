@@ -1,4 +1,4 @@
-"""Code of the program's own that PyTorch or Python calls, and that no note of instructions shows (Note [Taken] in `taken`)."""
+"""Code of the program's own that PyTorch or Python calls, without a call of the program's."""
 
 import ast
 import types
@@ -16,17 +16,19 @@ _PICKLED = ("__getstate__", "__reduce__", "__reduce_ex__", "__deepcopy__", "__co
 _STATE_HOOKS = ("_state_dict_hooks", "_state_dict_pre_hooks")
 
 
-def list_unseen(seen: set[CodeType]) -> Iterator[CodeType]:
-    """The backward functions and the hooks that run in the threads of autograd, which an older Python's trace functions do not see."""
-    for function in _list_methods(torch.autograd.Function, "backward"):
-        function = function_of(function)
-        if function is not None and frames.is_users(function.__code__.co_filename) and function.__code__ not in seen:
-            yield function.__code__
+def list_backwards() -> Iterator[CodeType]:
+    """The backward methods of the program's own functions of autograd."""
+    yield from _list_codes(torch.autograd.Function, "backward")
 
 
 def list_forwards() -> Iterator[CodeType]:
     """The forward methods of the program's own modules."""
-    for function in map(function_of, _list_methods(torch.nn.Module, "forward")):
+    yield from _list_codes(torch.nn.Module, "forward")
+
+
+def _list_codes(base: type, name: str) -> Iterator[CodeType]:
+    """The code of the program's own functions of a name, in all classes below a base."""
+    for function in map(function_of, _list_methods(base, name)):
         if function is not None:
             yield function.__code__
 
@@ -87,7 +89,7 @@ def list_hidden(node: ast.Call, scope: Scope) -> Iterator[types.FunctionType]:
             yield from _list_pickling(scope.evaluate(argument), 2)
     elif name == "state_dict" and isinstance(node.func, ast.Attribute):
         owner = scope.evaluate(node.func.value)
-        for module in owner.modules() if objects.is_a(owner, torch.nn.Module) else ():
+        for module in torch.nn.Module.modules(owner) if objects.is_a(owner, torch.nn.Module) else ():
             own = objects.list_own(module)
             hooks = (it for kind in _STATE_HOOKS for it in dict(own.get(kind) or {}).values())
             yield from (found for found in map(_function_of_hook, hooks) if found is not None)

@@ -18,7 +18,8 @@ from ..ahead.items import Ahead
 from ..ahead.look import look
 from ..ahead.stops import list_early_ends
 from ..ahead.taken import Taken
-from ..ahead.untaken import add_hidden, correct
+from ..ahead.unnoted import add_unnoted
+from ..ahead.untaken import correct
 from ..process import frames, syntax
 from ..process.failure import guarded
 from .enclosing import list_own_files
@@ -120,7 +121,7 @@ class Course:
         if self._taken is not None and self._taken.is_on:
             correct(ahead, self._taken, frame)
         else:
-            add_hidden(ahead, frame)
+            add_unnoted(ahead, frame)
         return ahead
 
     def _is_settled(self) -> bool:

@@ -1,0 +1,186 @@
+"""What a part of the program's own code would run or make, in a function: by calls, and without a call in sight."""
+
+import ast
+import sys
+import types
+from collections.abc import Iterator
+from importlib.machinery import PathFinder
+from types import CodeType, FrameType
+
+import torch
+
+from ..process import frames, objects, syntax
+from ..process.objects import Budget
+from .called import list_hidden
+from .evaluate import UNKNOWN, Scope
+from .harmless import is_body_harmless, is_harmless, name_of
+from .items import Item
+
+# Numbers up to this are no sizes worth the name: flags, counts of retries, ranks.
+_SMALL = 16
+_OPERATORS = {
+    ast.Add: "__add__",
+    ast.Sub: "__sub__",
+    ast.Mult: "__mul__",
+    ast.MatMult: "__matmul__",
+    ast.Div: "__truediv__",
+    ast.FloorDiv: "__floordiv__",
+    ast.Mod: "__mod__",
+    ast.Pow: "__pow__",
+    ast.LShift: "__lshift__",
+    ast.RShift: "__rshift__",
+    ast.BitOr: "__or__",
+    ast.BitAnd: "__and__",
+}
+
+
+class Function:
+    """A function of the program's own, with its variables as far as they are known."""
+
+    def __init__(self, code: CodeType, frame: FrameType | None, budget: Budget) -> None:
+        """`frame`: the running call, if any."""
+        self.file = code.co_filename
+        self.frame = frame
+        self.budget = budget
+        self.node = _find_node(code)
+        self.scope = _scope_of(code, frame, budget)
+
+    def list_around(self) -> list[ast.AST]:
+        """The statements around the running line, outermost first; empty without a running call, or without a source."""
+        return syntax.find_path(self.node, self.frame.f_lineno) if self.node is not None and self.frame is not None else []
+
+    def judge(self, part: ast.AST) -> Iterator[Item]:
+        """The item of a part that may allocate."""
+        for node in walk_own(part):
+            self.budget.spend()
+            found = self.name_of_call(node) or self.name_of_hidden(node)
+            if found is not None:
+                yield Item("unrun", found, self.file, node.lineno)
+                return
+        larger = self._find_larger(part)
+        if larger is not None:
+            yield Item("larger", larger, self.file, part.lineno)
+
+    def name_of_call(self, node: ast.AST) -> str | None:
+        """The name of a call that may take memory."""
+        return name_of(node) if isinstance(node, ast.Call) and not is_harmless(node, self.scope) else None
+
+    def name_of_hidden(self, node: ast.AST) -> str | None:
+        """The name of the program's own code that a node runs beside the call that it is, unless it takes no memory."""
+        if isinstance(node, (ast.Import, ast.ImportFrom)):
+            return _name_of_import(node)
+        return next((found for function, name in self._list_run(node) if (found := self._unless_harmless(function, name))), None)
+
+    def _list_run(self, node: ast.AST) -> Iterator[tuple[object, str]]:
+        """The functions that a node runs, with their names."""
+        if isinstance(node, ast.Call):
+            yield from ((function, function.__name__) for function in list_hidden(node, self.scope))
+        elif isinstance(node, ast.Attribute):
+            found = objects.find_in_class(self.scope.evaluate(node.value), node.attr)
+            if type(found) is property:
+                yield found.fget, node.attr
+        for owner, method in _list_methods(node):
+            value = self.scope.evaluate(owner)
+            if value is not UNKNOWN:
+                yield objects.find_in_class(value, method), method
+
+    def _unless_harmless(self, function: object, name: str) -> str | None:
+        is_own = type(function) is types.FunctionType and frames.is_users(function.__code__.co_filename)
+        return name if is_own and not is_body_harmless(function, function, self.scope, 0) else None
+
+    def _find_larger(self, part: ast.AST) -> str | None:
+        """The text of a number or tensor of the part that is larger than the present one of the same name."""
+        target, value = _assignment(part, self.node)
+        if target is None:
+            return None
+        now, then = _measure(self.scope.evaluate(target)), _measure(self.scope.evaluate(value))
+        return ast.unparse(target) if then is not None and then > max(_SMALL, now or 0) else None
+
+
+def walk_own(node: ast.AST) -> Iterator[ast.AST]:
+    """A node and all below, without the bodies of functions within."""
+    yield node
+    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+        for child in ast.iter_child_nodes(node):
+            yield from walk_own(child)
+
+
+def _measure(value: object) -> int | None:
+    """A whole number, the elements of a tensor, or the largest of several; `None` for anything else."""
+    if type(value) is int:
+        return value
+    if objects.is_a(value, torch.Tensor):
+        return value.numel()
+    if type(value) in (tuple, list):
+        return max((it for it in map(_measure, value[:64]) if it is not None), default=None)
+    return None
+
+
+def _assignment(part: ast.AST, scope: ast.AST) -> tuple[ast.expr | None, ast.expr]:
+    """The target and the value, if the part is an assignment, or the value of one."""
+    if isinstance(part, ast.Assign) and isinstance(part.targets[0], (ast.Name, ast.Attribute)):
+        return part.targets[0], part.value
+    for node in ast.walk(scope):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.IfExp) and part in (node.value.body, node.value.orelse):
+            return node.targets[0], part
+    return None, part
+
+
+def _list_methods(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
+    """The operands of a node, with the methods that Python calls."""
+    if isinstance(node, ast.Subscript):
+        yield node.value, "__getitem__" if isinstance(node.ctx, ast.Load) else "__setitem__"
+    elif isinstance(node, ast.BinOp):
+        yield node.left, _OPERATORS.get(type(node.op), "__add__")
+        yield node.right, _OPERATORS.get(type(node.op), "__add__").replace("__", "__r", 1)
+    elif isinstance(node, ast.FormattedValue):
+        yield node.value, "__format__"
+        yield node.value, "__str__"
+    elif isinstance(node, ast.withitem):
+        yield node.context_expr, "__enter__"
+    elif isinstance(node, (ast.For, ast.comprehension)):
+        yield node.iter, "__iter__"
+    elif isinstance(node, ast.Compare):
+        yield node.left, "__eq__"
+
+
+def _name_of_import(node: ast.Import | ast.ImportFrom) -> str | None:
+    """The name of a module of the program's own that is not imported yet."""
+    names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+    for name in names:
+        top = name.partition(".")[0]
+        if name and name not in sys.modules and top not in sys.stdlib_module_names and _is_own_module(top):
+            return f"import {name}"
+    return None
+
+
+def _is_own_module(name: str) -> bool:
+    found = PathFinder.find_spec(name)
+    return found is not None and frames.is_users(found.origin or "")
+
+
+def _find_node(code: CodeType) -> ast.AST | None:
+    """The parsed definition of a code object; the module for that of a file."""
+    tree = syntax.parse(code.co_filename)
+    if tree is None or code.co_name == "<module>":
+        return tree
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
+            if min([node.lineno, *(it.lineno for it in node.decorator_list)]) == code.co_firstlineno:
+                return node
+        if isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
+            return node
+    return None
+
+
+def _scope_of(code: CodeType, frame: FrameType | None, budget: Budget) -> Scope:
+    """The variables of a running function; else the names of its module."""
+    if frame is not None:
+        return Scope.of_frame(frame, budget)
+    own = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
+    module = next((it for it in list(sys.modules.values()) if objects.list_own(it).get("__file__") == code.co_filename), None)
+    namespace = dict(objects.list_own(module)) if module is not None else {}
+    scope = Scope(lambda _name: UNKNOWN, namespace, budget)
+    for name in own:
+        scope.set(name, UNKNOWN)
+    return scope

@@ -1,0 +1,71 @@
+"""What sources alone show of code that no note of instructions covers: before Python 3.12, in other threads, and at the end of a `with`.
+
+A condition is not known here, so only three kinds of code are named: code that runs without a call in sight in a running loop, calls under a condition on
+a counter of a `forward` or `backward`, and the end of a `with` that is entered. Lines that allocated are left out by the reader of the records.
+"""
+
+import ast
+from collections.abc import Iterator
+from types import FrameType
+
+from ..process import frames
+from ..process.objects import Budget, Spent
+from .called import find_exit, list_backwards, list_behind_yield, list_conditional, list_forwards
+from .function import Function, walk_own
+from .harmless import find_definition, is_harmless, name_of
+from .items import Ahead, Item
+
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+# The most nodes that a look visits.
+_NODES = 500_000
+
+
+def add_unnoted(ahead: Ahead, frame: FrameType | None) -> None:
+    """Adds the items of the running functions, and of the functions that PyTorch calls."""
+    budget = Budget(_NODES)
+    try:
+        for one in frames.list_running(frame):
+            if frames.is_users(one.f_code.co_filename):
+                function = Function(one.f_code, one, budget)
+                for item in (*list_exits(function), *_list_hidden(function)):
+                    ahead.add(item)
+        for code in (*list_backwards(), *list_forwards()):
+            for item in list_counted(Function(code, None, budget)):
+                ahead.add(item)
+    except Spent:
+        if frame is not None:
+            ahead.leave_out(frame)
+
+
+def list_exits(function: Function) -> Iterator[Item]:
+    """The items of the ends of `with` statements that are entered."""
+    for node in function.list_around():
+        for item in node.items if isinstance(node, (ast.With, ast.AsyncWith)) else ():
+            found = find_exit(function.scope, item.context_expr)
+            definition = None if found is None else find_definition(found)
+            scope = None if definition is None else function.scope.of_call(found, {})
+            for part in (part for statement in list_behind_yield(definition) for part in walk_own(statement)) if definition is not None else ():
+                if isinstance(part, ast.Call) and not is_harmless(part, scope):
+                    yield Item("unrun", name_of(part), found.__code__.co_filename, part.lineno)
+
+
+def _list_hidden(function: Function) -> Iterator[Item]:
+    """The items of later and of conditional parts of the running loops that run code without a call in sight."""
+    for loop in (node for node in function.list_around() if isinstance(node, _LOOPS)):
+        later = [node for node in ast.walk(loop) if isinstance(node, ast.stmt) and node.lineno > function.frame.f_lineno]
+        for part in (*later, *(part for node in ast.walk(loop) for part in list_conditional(node))):
+            for node in walk_own(part):
+                function.budget.spend()
+                name = function.name_of_hidden(node)
+                if name is not None:
+                    yield Item("unrun", name, function.file, node.lineno)
+
+
+def list_counted(function: Function) -> Iterator[Item]:
+    """The items of parts under a condition on a counter of the function."""
+    nodes = list(ast.walk(function.node)) if function.node is not None else []
+    counters = {ast.unparse(it.target) for it in nodes if isinstance(it, ast.AugAssign)}
+    for node in nodes if counters else ():
+        if isinstance(node, ast.If) and counters & {ast.unparse(it) for it in ast.walk(node.test) if isinstance(it, ast.expr)}:
+            for part in node.body:
+                yield from function.judge(part)
