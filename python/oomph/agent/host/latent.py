@@ -7,7 +7,7 @@ values. But a program may read them on the host: `int((weights > 0).sum())`, `in
 *source*: the sampler with its arguments, or the bytes of the file. An operator that decides by values (`_READERS`), `tolist` and `numpy` first let the source
 write, and then see what PyTorch would have drawn or read, up to a seed.
 
-A copy of a hole inherits the source. Arithmetic does not ask: a model that computes on the host decides no size by its weights, and would have to
+A copy of a hole inherits the source. A hole that something else read, such as a library in C, counts as written, and stays zeros. Arithmetic does not ask: a model that computes on the host decides no size by its weights, and would have to
 draw all of them. Holes above `_MOST_WRITTEN_BYTES` stay zeros, and their reads are noted as reads of unknown values.
 """
 
@@ -102,7 +102,9 @@ class Latent:
         for source in self._sources.pop(address, ()):
             # A view with strides reaches further than its bytes: the whole source is written, or left.
             is_apart = source.start + source.size <= start or (end <= source.start and tensor.is_contiguous())
-            if is_apart:
+            # A reader of files reads a byte of the memory before a tensor is made of it.
+            is_no_tensor = source.dtype == tensor.dtype == torch.uint8
+            if is_apart or is_no_tensor:
                 self._sources.setdefault(address, []).append(source)
             elif source.size > _MOST_WRITTEN_BYTES:
                 self._note_unread()
