@@ -140,12 +140,20 @@ pub(crate) fn of_a_crash(facts: &Facts) -> Vec<Finding> {
     of_a_failure(facts).all
 }
 
+/// The causes that name the operation of the refused request.
+const OF_AN_OPERATION: [CauseId; 4] =
+    [CauseId::AttentionMatrix, CauseId::OneHotOfVocabulary, CauseId::PairwiseByBroadcasting, CauseId::VocabularyLogits];
+
 /// Asks every rule. The rules that say what is unclear count only without a cause.
 fn find_causes(facts: &Facts) -> Vec<Cause> {
     let causes = RULES.iter().flat_map(|rule| rule.causes(facts)).collect();
     let mut causes: Vec<Cause> = printed::decide(foreign::decide(message_numbers::decide(causes, facts), facts), facts);
     if causes.iter().any(|cause| cause.rank < Rank::Aside) {
         causes.retain(|cause| cause.rank != Rank::Unclear);
+    }
+    // The operation that made a huge request says more than its size.
+    if causes.iter().any(|cause| OF_AN_OPERATION.contains(&cause.finding.rule)) {
+        causes.retain(|cause| cause.finding.rule != CauseId::OneHugeRequest);
     }
     causes
 }

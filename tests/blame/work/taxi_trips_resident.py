@@ -5,8 +5,7 @@
 # verdict = ["does not fit"]
 # cause = "data-on-device"
 # first_finding = ["dataset-on-gpu"]
-# lines = [35]
-# open = "the list of months is taken for a need, not for data on the device"
+# lines = [34]
 # why = "a month of 1,500,000 x 24 x 8 B = 275 MiB (float64, as read); 12 months are 3296 + 410 of 3072 MiB, the tenth does not fit; a batch is 16384 x 24 x 8 B = 3 MiB"
 # ///
 """Predicts taxi fares; the year's trips are copied to the GPU so that batches need no transfer."""

@@ -55,6 +55,12 @@ impl<'v> Fate<'v> {
         self.life(index)?.freed().filter(|freed| *freed > self.request)
     }
 
+    /// True if the program keeps an allocation as long as it makes requests: the end of a function, or of the program, frees all that is left.
+    pub(crate) fn is_kept(&self, index: usize) -> bool {
+        let last = self.later.trace.history.lifetimes().last().and_then(Life::begun);
+        self.freed(index).is_none_or(|freed| last.is_some_and(|last| freed > last))
+    }
+
     /// Returns the number of the allocation that begins at an event of the run without a limit, or the number behind the last for an event
     /// from the failed request on.
     pub(crate) fn number_at(&self, event: EventIndex) -> usize {

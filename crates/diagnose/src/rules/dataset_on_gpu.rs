@@ -93,7 +93,7 @@ fn is_data(facts: &Facts, view: &View, id: LifetimeId, life: &Lifetime, contents
             && facts.iterations.iter().all(|level| is_before(level, life))
             && loops.iter().all(|one| !view.is_in_loop(life.stack, one))
     };
-    let stays = facts.fate.as_ref().is_none_or(|fate| fate.freed(id.0 as usize).is_none());
+    let stays = facts.fate.as_ref().is_none_or(|fate| fate.is_kept(id.0 as usize));
     is_own && is_made && is_early && stays
 }
 

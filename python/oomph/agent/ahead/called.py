@@ -13,17 +13,14 @@ from .evaluate import UNKNOWN, Scope, function_of
 _MOST_OBJECTS, _MOST_ITEMS = 20_000, 256
 _PICKLING = ("save", "dump", "dumps", "deepcopy", "copy")
 _PICKLED = ("__getstate__", "__reduce__", "__reduce_ex__", "__deepcopy__", "__copy__")
+_PRINTING = ("print", "str", "repr", "format", "debug", "info", "warning", "log", "write")
+_TEXTS = ("__str__", "__repr__", "__format__")
 _STATE_HOOKS = ("_state_dict_hooks", "_state_dict_pre_hooks")
 
 
 def list_backwards() -> Iterator[CodeType]:
     """The backward methods of the program's own functions of autograd."""
     yield from _list_codes(torch.autograd.Function, "backward")
-
-
-def list_forwards() -> Iterator[CodeType]:
-    """The forward methods of the program's own modules."""
-    yield from _list_codes(torch.nn.Module, "forward")
 
 
 def _list_codes(base: type, name: str) -> Iterator[CodeType]:
@@ -82,17 +79,21 @@ def _has_yield(node: ast.AST) -> bool:
 
 
 def list_hidden(node: ast.Call, scope: Scope) -> Iterator[types.FunctionType]:
-    """The program's own functions that a call runs without a word of them: the ways to pickle an object, the hooks of a `state_dict`."""
+    """The program's own functions that a call runs without a word of them: the ways to pickle or to print an object, the hooks of a `state_dict`."""
     name = getattr(node.func, "attr", None) or getattr(node.func, "id", "")
     if name in _PICKLING:
         for argument in node.args:
             yield from _list_pickling(scope.evaluate(argument), 2)
+    elif name in _PRINTING:
+        for argument in node.args:
+            yield from _list_defined(scope.evaluate(argument), _TEXTS)
     elif name == "state_dict" and isinstance(node.func, ast.Attribute):
         owner = scope.evaluate(node.func.value)
         for module in torch.nn.Module.modules(owner) if objects.is_a(owner, torch.nn.Module) else ():
             own = objects.list_own(module)
             hooks = (it for kind in _STATE_HOOKS for it in dict(own.get(kind) or {}).values())
             yield from (found for found in map(_function_of_hook, hooks) if found is not None)
+            yield from _list_defined(module, ("get_extra_state",))
 
 
 def _function_of_hook(hook: object) -> types.FunctionType | None:
@@ -100,11 +101,16 @@ def _function_of_hook(hook: object) -> types.FunctionType | None:
     return function_of(objects.list_own(hook).get("hook", hook))
 
 
-def _list_pickling(value: object, depth: int) -> Iterator[types.FunctionType]:
-    for method in _PICKLED:
-        found = objects.find_in_class(value, method)
+def _list_defined(value: object, names: tuple[str, ...]) -> Iterator[types.FunctionType]:
+    """The methods of these names that a class of the program's defines."""
+    for name in names:
+        found = objects.find_in_class(value, name)
         if type(found) is types.FunctionType and frames.is_users(found.__code__.co_filename):
             yield found
+
+
+def _list_pickling(value: object, depth: int) -> Iterator[types.FunctionType]:
+    yield from _list_defined(value, _PICKLED)
     if depth:
         inner = objects.list_items(value, _MOST_ITEMS) or list(objects.list_own(value).values())[:_MOST_ITEMS]
         for part in inner:

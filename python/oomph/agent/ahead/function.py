@@ -18,6 +18,8 @@ from .items import Item
 
 # Numbers up to this are no sizes worth the name: flags, counts of retries, ranks.
 _SMALL = 16
+# Built-in functions that run any text.
+_RUNNING = ("exec", "eval")
 _OPERATORS = {
     ast.Add: "__add__",
     ast.Sub: "__sub__",
@@ -37,13 +39,28 @@ _OPERATORS = {
 class Function:
     """A function of the program's own, with its variables as far as they are known."""
 
-    def __init__(self, code: CodeType, frame: FrameType | None, budget: Budget) -> None:
-        """`frame`: the running call, if any."""
-        self.file = code.co_filename
+    def __init__(self, file: str, node: ast.AST | None, scope: Scope, frame: FrameType | None = None) -> None:
+        self.file = file
+        # The definition; `None` without a source.
+        self.node = node
+        self.scope = scope
+        self.budget = scope.budget
+        # The running call, if any.
         self.frame = frame
-        self.budget = budget
-        self.node = _find_node(code)
-        self.scope = _scope_of(code, frame, budget)
+
+    @classmethod
+    def of_code(cls, code: CodeType, frame: FrameType | None, budget: Budget) -> "Function":
+        """The function of a code object."""
+        own = (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
+        scope = Scope.of_frame(frame, budget) if frame is not None else _scope_of(code.co_filename, own, budget)
+        return cls(code.co_filename, _find_node(code), scope, frame)
+
+    @classmethod
+    def of_definition(cls, file: str, node: ast.FunctionDef, budget: Budget) -> "Function":
+        """A function that a file defines."""
+        names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        assigned = [it.id for it in ast.walk(node) if isinstance(it, ast.Name) and isinstance(it.ctx, ast.Store)]
+        return cls(file, node, _scope_of(file, (*names, *assigned), budget))
 
     def list_around(self) -> list[ast.AST]:
         """The statements around the running line, outermost first; empty without a running call, or without a source."""
@@ -69,6 +86,8 @@ class Function:
         """The name of the program's own code that a node runs beside the call that it is, unless it takes no memory."""
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             return _name_of_import(node)
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _RUNNING:
+            return node.func.id
         return next((found for function, name in self._list_run(node) if (found := self._unless_harmless(function, name))), None)
 
     def _list_run(self, node: ast.AST) -> Iterator[tuple[object, str]]:
@@ -77,8 +96,8 @@ class Function:
             yield from ((function, function.__name__) for function in list_hidden(node, self.scope))
         elif isinstance(node, ast.Attribute):
             found = objects.find_in_class(self.scope.evaluate(node.value), node.attr)
-            if type(found) is property:
-                yield found.fget, node.attr
+            getter = found.fget if type(found) is property else objects.find_in_class(found, "__get__")
+            yield getter, node.attr
         for owner, method in _list_methods(node):
             value = self.scope.evaluate(owner)
             if value is not UNKNOWN:
@@ -97,10 +116,10 @@ class Function:
         return ast.unparse(target) if then is not None and then > max(_SMALL, now or 0) else None
 
 
-def walk_own(node: ast.AST) -> Iterator[ast.AST]:
-    """A node and all below, without the bodies of functions within."""
+def walk_own(node: ast.AST, is_whole: bool = False) -> Iterator[ast.AST]:
+    """A node and all below, without the bodies of functions within; `is_whole`: with the body of the node itself."""
     yield node
-    if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
+    if is_whole or not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
         for child in ast.iter_child_nodes(node):
             yield from walk_own(child)
 
@@ -173,14 +192,10 @@ def _find_node(code: CodeType) -> ast.AST | None:
     return None
 
 
-def _scope_of(code: CodeType, frame: FrameType | None, budget: Budget) -> Scope:
-    """The variables of a running function; else the names of its module."""
-    if frame is not None:
-        return Scope.of_frame(frame, budget)
-    own = {*code.co_varnames, *code.co_cellvars, *code.co_freevars}
-    module = next((it for it in list(sys.modules.values()) if objects.list_own(it).get("__file__") == code.co_filename), None)
-    namespace = dict(objects.list_own(module)) if module is not None else {}
-    scope = Scope(lambda _name: UNKNOWN, namespace, budget)
+def _scope_of(file: str, own: tuple[str, ...], budget: Budget) -> Scope:
+    """The names of a module, without those that a function has itself."""
+    module = next((it for it in list(sys.modules.values()) if objects.list_own(it).get("__file__") == file), None)
+    scope = Scope(lambda _name: UNKNOWN, dict(objects.list_own(module)) if module is not None else {}, budget)
     for name in own:
         scope.set(name, UNKNOWN)
     return scope

@@ -33,8 +33,16 @@ def _list_breaking(tree: ast.Module) -> Iterator[ast.If]:
 
 def _list_read_names(tree: ast.Module) -> set[str]:
     """The names of numbers that were read from a tensor."""
-    assigned = (it for it in ast.walk(tree) if isinstance(it, ast.Assign) and _reads(it.value, set()))
-    return {target.id for it in assigned for target in it.targets if isinstance(target, ast.Name)}
+    nodes = list(ast.walk(tree))
+    assigned = (it for it in nodes if isinstance(it, ast.Assign) and _reads(it.value, set()))
+    names = {target.id for it in assigned for target in it.targets if isinstance(target, ast.Name)}
+    return names | {it.func.value.id for it in nodes if _is_collected(it)}
+
+
+def _is_collected(node: ast.AST) -> bool:
+    """True for `losses.append(loss.item())`."""
+    is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name)
+    return is_method and node.func.attr == "append" and any(_reads(argument, set()) for argument in node.args)
 
 
 def _reads(expression: ast.expr, names: set[str]) -> bool:

@@ -1,16 +1,18 @@
 """What sources alone show of code that no note of instructions covers: before Python 3.12, in other threads, and at the end of a `with`.
 
-A condition is not known here, so only three kinds of code are named: code that runs without a call in sight in a running loop, calls under a condition on
-a counter of a `forward` or `backward`, and the end of a `with` that is entered. Lines that allocated are left out by the reader of the records.
+A condition is not known here, so only three kinds of code are named: code that runs without a call in sight, in the running loops and behind them; calls under a
+condition on a counter, in a function that does not run now; and the end of a `with` that is entered. Lines that allocated are left out by the reader of
+the records.
 """
 
 import ast
 from collections.abc import Iterator
 from types import FrameType
 
-from ..process import frames
+from ..process import frames, syntax
 from ..process.objects import Budget, Spent
-from .called import find_exit, list_backwards, list_behind_yield, list_conditional, list_forwards
+from ..process.own_files import list_own_files
+from .called import find_exit, list_behind_yield, list_conditional
 from .function import Function, walk_own
 from .harmless import find_definition, is_harmless, name_of
 from .items import Ahead, Item
@@ -26,15 +28,26 @@ def add_unnoted(ahead: Ahead, frame: FrameType | None) -> None:
     try:
         for one in frames.list_running(frame):
             if frames.is_users(one.f_code.co_filename):
-                function = Function(one.f_code, one, budget)
+                function = Function.of_code(one.f_code, one, budget)
                 for item in (*list_exits(function), *_list_hidden(function)):
                     ahead.add(item)
-        for code in (*list_backwards(), *list_forwards()):
-            for item in list_counted(Function(code, None, budget)):
+        for function in _list_idle(frame, budget):
+            for item in list_counted(function):
                 ahead.add(item)
     except Spent:
         if frame is not None:
             ahead.leave_out(frame)
+
+
+def _list_idle(frame: FrameType | None, budget: Budget) -> Iterator[Function]:
+    """The functions of the program that do not run now: hooks, methods that PyTorch calls, and others."""
+    running = {(one.f_code.co_filename, one.f_code.co_name) for one in frames.list_running(frame)}
+    for file in list_own_files():
+        tree = syntax.parse(file)
+        for node in ast.walk(tree) if tree is not None else ():
+            budget.spend()
+            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and (file, node.name) not in running:
+                yield Function.of_definition(file, node, budget)
 
 
 def list_exits(function: Function) -> Iterator[Item]:
@@ -50,15 +63,18 @@ def list_exits(function: Function) -> Iterator[Item]:
 
 
 def _list_hidden(function: Function) -> Iterator[Item]:
-    """The items of later and of conditional parts of the running loops that run code without a call in sight."""
-    for loop in (node for node in function.list_around() if isinstance(node, _LOOPS)):
-        later = [node for node in ast.walk(loop) if isinstance(node, ast.stmt) and node.lineno > function.frame.f_lineno]
-        for part in (*later, *(part for node in ast.walk(loop) for part in list_conditional(node))):
-            for node in walk_own(part):
-                function.budget.spend()
-                name = function.name_of_hidden(node)
-                if name is not None:
-                    yield Item("unrun", name, function.file, node.lineno)
+    """The items of later parts, and of conditional parts of the running loops, that run code without a call in sight."""
+    if function.node is None:
+        return
+    later = [it for it in walk_own(function.node, is_whole=True) if isinstance(it, ast.stmt) and it.lineno > function.frame.f_lineno]
+    loops = [node for node in function.list_around() if isinstance(node, _LOOPS)]
+    conditional = [part for loop in loops for node in ast.walk(loop) for part in list_conditional(node)]
+    for part in (*later, *conditional):
+        for node in walk_own(part):
+            function.budget.spend()
+            name = function.name_of_hidden(node)
+            if name is not None:
+                yield Item("unrun", name, function.file, node.lineno)
 
 
 def list_counted(function: Function) -> Iterator[Item]:

@@ -56,12 +56,12 @@ def _list_untaken(taken: Taken, frame: FrameType | None, budget: Budget) -> Iter
         if code in taken.entered or code in running:
             # A function that was called before the loop only goes on in its loops, or behind the running statement.
             is_bound = code not in taken.entered
-            yield from _Noted(Function(code, running.get(code), budget), code, seen).list_items(is_bound)
+            yield from _Noted(Function.of_code(code, running.get(code), budget), code, seen).list_items(is_bound)
     for code in list_backwards():
         if code not in taken.seen:
-            yield from list_counted(Function(code, None, budget))
+            yield from list_counted(Function.of_code(code, None, budget))
     for code, one in running.items():
-        yield from list_exits(Function(code, one, budget))
+        yield from list_exits(Function.of_code(code, one, budget))
 
 
 class _Noted:

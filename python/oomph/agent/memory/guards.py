@@ -27,7 +27,7 @@ def describe(taking, body: list[ast.stmt], handler: list[ast.stmt], around: list
         handler_last=_last_line(handler) if handler else 0,
         loop_first=loop.lineno if loop is not None else 0,
         loop_last=_end(loop) if loop is not None else 0,
-        success=_way([*body[-1:], *getattr(taking, "orelse", []), *following], loop),
+        success=_way([*body, *getattr(taking, "orelse", []), *following], loop),
         failure=_way([*handler[-1:], *_list_ends(handler), *following], loop),
     )
 
@@ -54,11 +54,36 @@ def _following(taking: ast.AST, around: list[ast.AST]) -> list[ast.stmt]:
 
 def _way(statements: list[ast.stmt], loop: ast.AST | None) -> str:
     """`leave` for a return, `break`, `again` for the next pass of the loop, or `next` for the statement behind it: the first that decides."""
+    flags: dict[str, object] = {}
+    found = _first_way(statements, flags)
+    if found is not None:
+        return found
+    ends = isinstance(loop, ast.While) and _truth(loop.test, flags) is False
+    return "break" if ends else "again" if loop is not None else "next"
+
+
+def _first_way(statements: list[ast.stmt], flags: dict[str, object]) -> str | None:
+    """The first way out; `flags`: assigned constants, which decide conditions (`done = True`)."""
     for statement in statements:
-        for kind, way in _WAYS:
-            if isinstance(statement, kind):
-                return way
-    return "again" if loop is not None else "next"
+        way = next((way for kind, way in _WAYS if isinstance(statement, kind)), None)
+        if isinstance(statement, ast.If):
+            holds = _truth(statement.test, flags)
+            way = _first_way(statement.body if holds else statement.orelse, flags) if holds is not None else None
+        elif isinstance(statement, ast.Assign):
+            is_known = isinstance(statement.value, ast.Constant)
+            flags.update({it.id: statement.value.value if is_known else None for it in statement.targets if isinstance(it, ast.Name)})
+        if way is not None:
+            return way
+    return None
+
+
+def _truth(test: ast.expr, flags: dict[str, object]) -> bool | None:
+    """True or False for a flag and its opposite; `None` if unknown."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        inner = _truth(test.operand, flags)
+        return None if inner is None else not inner
+    value = flags.get(test.id) if isinstance(test, ast.Name) else None
+    return value if type(value) is bool else None
 
 
 def _list_ends(handler: list[ast.stmt]) -> list[ast.stmt]:

@@ -121,7 +121,15 @@ def _swallows(manager: ast.expr, frame: FrameType) -> bool:
     tree = syntax.parse(code.co_filename, leave.__globals__)
     path = syntax.find_path(tree, code.co_firstlineno) if tree is not None else []
     returns = (node for node in ast.walk(path[-1]) if isinstance(node, ast.Return)) if path else ()
-    return any(isinstance(node.value, ast.Constant) and node.value.value is True for node in returns)
+    return any(_may_be_true(node.value) for node in returns)
+
+
+def _may_be_true(value: ast.expr | None) -> bool:
+    """False for a constant that is no error's end, and for the answer of another context manager."""
+    if isinstance(value, ast.Constant):
+        return value.value is True
+    is_passed_on = isinstance(value, ast.Call) and _last_name(value.func) == "__exit__"
+    return value is not None and not is_passed_on
 
 
 def _catches(kind: ast.expr | None, frame: FrameType, error: type[BaseException]) -> bool:

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterator, Mapping
 import torch
 
 from .. import records
-from ..position.enclosing import list_own_files
 from ..process import frames, local_variables, objects, syntax
 from ..process.objects import Budget
+from ..process.own_files import list_own_files
 from .referrers import list_referrers
 
 # Containers with fewer tensors are listed by their bytes, and after those with more.

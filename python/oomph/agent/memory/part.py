@@ -6,10 +6,11 @@ import torch
 
 from .. import records
 from ..part import Part, Write
-from ..position.enclosing import list_all_loops, note_main
+from ..position.enclosing import list_all_loops
 from ..position.part import Position
 from ..process.environment import Environment
 from ..process.failure import guarded, say
+from ..process.own_files import note_main
 from ..record_file import RecordFile
 from . import history, leftovers, limits
 from .census import Census

@@ -22,7 +22,7 @@ from ..ahead.unnoted import add_unnoted
 from ..ahead.untaken import correct
 from ..process import frames, syntax
 from ..process.failure import guarded
-from .enclosing import list_own_files
+from ..process.own_files import list_own_files
 
 
 

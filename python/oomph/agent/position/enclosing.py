@@ -1,12 +1,12 @@
 """The loops in which the program runs out of memory."""
 
 import ast
-import sys
 from collections.abc import Iterator
 from types import FrameType
 
 from .. import records
-from ..process import frames, objects, syntax
+from ..process import frames, syntax
+from ..process.own_files import list_own_files
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -15,7 +15,6 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _OWN_FRAMES = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 # The loops of a file that are listed when the program has ended.
 _MOST_LOOPS = 1_000
-_main_file: object = None
 # Built-in functions with a callback for each element.
 _CALLERS = ("map", "filter")
 
@@ -36,18 +35,6 @@ def list_loops(frame: FrameType | None) -> Iterator[dict]:
             if (file, node.lineno, last) not in seen:
                 seen.add((file, node.lineno, last))
                 yield records.loop(depth=depth, file=file, line=node.lineno, last_line=last)
-
-
-def list_own_files() -> list[str]:
-    """The files of the program's own modules; `__main__` has none any more once its code has ended."""
-    found = (objects.list_own(module).get("__file__") for module in list(sys.modules.values()))
-    return sorted({file for file in (*found, _main_file) if type(file) is str and frames.is_users(file)})
-
-
-def note_main() -> None:
-    """Remembers the file of the script, while it runs."""
-    global _main_file
-    _main_file = objects.list_own(sys.modules.get("__main__")).get("__file__")
 
 
 def list_all_loops() -> Iterator[dict]:
