@@ -2,10 +2,11 @@
 
 import ast
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import CodeType
 
 import torch
+from torch.optim import optimizer as optim
 
 from ..process import frames, objects
 from .evaluate import UNKNOWN, Scope, function_of
@@ -13,6 +14,8 @@ from .evaluate import UNKNOWN, Scope, function_of
 _MOST_OBJECTS, _MOST_ITEMS = 20_000, 256
 _PICKLING = ("save", "dump", "dumps", "deepcopy", "copy")
 _PICKLED = ("__getstate__", "__reduce__", "__reduce_ex__", "__deepcopy__", "__copy__")
+_OPTIMIZER_HOOKS = ("_optimizer_step_pre_hooks", "_optimizer_step_post_hooks")
+_TENSOR_HOOKS = ("_backward_hooks", "_post_accumulate_grad_hooks")
 _PRINTING = ("print", "str", "repr", "format", "debug", "info", "warning", "log", "write")
 _TEXTS = ("__str__", "__repr__", "__format__")
 _STATE_HOOKS = ("_state_dict_hooks", "_state_dict_pre_hooks")
@@ -20,12 +23,32 @@ _STATE_HOOKS = ("_state_dict_hooks", "_state_dict_pre_hooks")
 
 def list_backwards() -> Iterator[CodeType]:
     """The backward methods of the program's own functions of autograd."""
-    yield from _list_codes(torch.autograd.Function, "backward")
+    yield from _list_codes(_list_methods(torch.autograd.Function, "backward"))
 
 
-def _list_codes(base: type, name: str) -> Iterator[CodeType]:
-    """The code of the program's own functions of a name, in all classes below a base."""
-    for function in map(function_of, _list_methods(base, name)):
+def list_forwards() -> Iterator[CodeType]:
+    """The forward methods of the program's own modules."""
+    yield from _list_codes(_list_methods(torch.nn.Module, "forward"))
+
+
+def list_hooks(optimizers: Iterable[torch.optim.Optimizer]) -> Iterator[CodeType]:
+    """The hooks of optimizers, and of their parameters."""
+    hooks = [*optim._global_optimizer_pre_hooks.values(), *optim._global_optimizer_post_hooks.values()]
+    for optimizer in optimizers:
+        parameters = (it for group in optimizer.param_groups for it in group["params"])
+        owners = [(optimizer, _OPTIMIZER_HOOKS), *((it, _TENSOR_HOOKS) for it in parameters)]
+        hooks += [hook for owner, names in owners for name in names for hook in dict(getattr(owner, name, None) or {}).values()]
+    yield from _list_codes(map(_as_function, hooks))
+
+
+def _as_function(hook: object) -> object:
+    """The function that a call of a hook runs: of an object its class's `__call__`."""
+    return hook if type(hook) in (types.FunctionType, types.MethodType) else objects.find_in_class(hook, "__call__")
+
+
+def _list_codes(functions: Iterable[object]) -> Iterator[CodeType]:
+    """The code of those functions that are the program's own."""
+    for function in map(function_of, functions):
         if function is not None:
             yield function.__code__
 

@@ -55,13 +55,6 @@ class Function:
         scope = Scope.of_frame(frame, budget) if frame is not None else _scope_of(code.co_filename, own, budget)
         return cls(code.co_filename, _find_node(code), scope, frame)
 
-    @classmethod
-    def of_definition(cls, file: str, node: ast.FunctionDef, budget: Budget) -> "Function":
-        """A function that a file defines."""
-        names = [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
-        assigned = [it.id for it in ast.walk(node) if isinstance(it, ast.Name) and isinstance(it.ctx, ast.Store)]
-        return cls(file, node, _scope_of(file, (*names, *assigned), budget))
-
     def list_around(self) -> list[ast.AST]:
         """The statements around the running line, outermost first; empty without a running call, or without a source."""
         return syntax.find_path(self.node, self.frame.f_lineno) if self.node is not None and self.frame is not None else []

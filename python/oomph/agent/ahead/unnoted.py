@@ -1,18 +1,19 @@
 """What sources alone show of code that no note of instructions covers: before Python 3.12, in other threads, and at the end of a `with`.
 
 A condition is not known here, so only three kinds of code are named: code that runs without a call in sight, in the running loops and behind them; calls under a
-condition on a counter, in a function that does not run now; and the end of a `with` that is entered. Lines that allocated are left out by the reader of
+condition on a counter, in a function that PyTorch calls; and the end of a `with` that is entered. Lines that allocated are left out by the reader of
 the records.
 """
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import FrameType
 
-from ..process import frames, syntax
+import torch
+
+from ..process import frames
 from ..process.objects import Budget, Spent
-from ..process.own_files import list_own_files
-from .called import find_exit, list_behind_yield, list_conditional
+from .called import find_exit, list_backwards, list_behind_yield, list_conditional, list_forwards, list_hooks
 from .function import Function, walk_own
 from .harmless import find_definition, is_harmless, name_of
 from .items import Ahead, Item
@@ -22,7 +23,7 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _NODES = 500_000
 
 
-def add_unnoted(ahead: Ahead, frame: FrameType | None) -> None:
+def add_unnoted(ahead: Ahead, frame: FrameType | None, optimizers: Iterable[torch.optim.Optimizer]) -> None:
     """Adds the items of the running functions, and of the functions that PyTorch calls."""
     budget = Budget(_NODES)
     try:
@@ -31,23 +32,12 @@ def add_unnoted(ahead: Ahead, frame: FrameType | None) -> None:
                 function = Function.of_code(one.f_code, one, budget)
                 for item in (*list_exits(function), *_list_hidden(function)):
                     ahead.add(item)
-        for function in _list_idle(frame, budget):
-            for item in list_counted(function):
+        for code in (*list_backwards(), *list_forwards(), *list_hooks(optimizers)):
+            for item in list_counted(Function.of_code(code, None, budget)):
                 ahead.add(item)
     except Spent:
         if frame is not None:
             ahead.leave_out(frame)
-
-
-def _list_idle(frame: FrameType | None, budget: Budget) -> Iterator[Function]:
-    """The functions of the program that do not run now: hooks, methods that PyTorch calls, and others."""
-    running = {(one.f_code.co_filename, one.f_code.co_name) for one in frames.list_running(frame)}
-    for file in list_own_files():
-        tree = syntax.parse(file)
-        for node in ast.walk(tree) if tree is not None else ():
-            budget.spend()
-            if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and (file, node.name) not in running:
-                yield Function.of_definition(file, node, budget)
 
 
 def list_exits(function: Function) -> Iterator[Item]:

@@ -7,7 +7,7 @@ some seconds in any case: a run is evidence, and sources are none.
 """
 
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from types import FrameType
 
@@ -86,14 +86,14 @@ class Course:
         if self._taken is not None:
             self._taken.note_step()
 
-    def is_enough(self, fewest: int, frame: FrameType | None) -> bool:
-        """True if the program is to be stopped; `fewest`: the steps of the optimizer that made the fewest."""
+    def is_enough(self, fewest: int, frame: FrameType | None, optimizers: Collection[torch.optim.Optimizer] = ()) -> bool:
+        """True if the program is to be stopped; `fewest`: the steps of the optimizer of `optimizers` that made the fewest."""
         if self.wanted == 0 or fewest < self.wanted:
             return False
         is_last = fewest >= self.wanted + self.more or not self._is_within(_OPEN) or _has_ranks()
         if self.looks and (fewest >= self._look_at or is_last):
             self._look_at = 2 * fewest
-            self._ahead, self._steps = self._look(frame, fewest), fewest
+            self._ahead, self._steps = self._look(frame, fewest, optimizers), fewest
             # A call behind the one that is running, on the same line, did not run with it.
             self._running = {(file, line) for _, file, line in frames.stack(frame)}
         return is_last or (self._is_settled() and not self._is_within(_SETTLED))
@@ -116,12 +116,12 @@ class Course:
         yield records.course(total_steps=self._ahead.count_steps(self._steps), file=self._ahead.file, line=self._ahead.line)
 
     @guarded
-    def _look(self, frame: FrameType | None, steps: int) -> Ahead:
+    def _look(self, frame: FrameType | None, steps: int, optimizers: Collection[torch.optim.Optimizer]) -> Ahead:
         ahead = look(frame, steps)
         if self._taken is not None and self._taken.is_on:
             correct(ahead, self._taken, frame)
         else:
-            add_unnoted(ahead, frame)
+            add_unnoted(ahead, frame, optimizers)
         return ahead
 
     def _is_settled(self) -> bool:

@@ -136,7 +136,7 @@ class Steps:
         self.marks.step_done(self._most)
 
     def _is_enough(self, frame: FrameType) -> bool:
-        return self.course.is_enough(min(self._counts.values(), default=0), frame)
+        return self.course.is_enough(min(self._counts.values(), default=0), frame, list(self.optimizers))
 
 
 def _trains(optimizer: torch.optim.Optimizer) -> bool:
