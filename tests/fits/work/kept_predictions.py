@@ -6,7 +6,6 @@
 # verdict = ["does not fit"]
 # says = ["full at"]
 # full_at = [14, 18]
-# open = "the first sentence lacks `full at`"
 # why = "each batch keeps 64 x 21 x 256 x 256 x 4 B = 0.33 GiB of probabilities, by 200 batches 66 GiB; 5.5 GiB are full at the 16th or so"
 # ///
 """Evaluates a segmentation network: the probabilities of all batches are kept on the GPU and joined at the end."""

@@ -38,7 +38,7 @@ class _Allowance:
 
 
 # For a program with more to show.
-_OPEN = _Allowance(step_events=5_000, all_events=400_000, all_seconds=20.0)
+_OPEN = _Allowance(step_events=5_000, all_events=200_000, all_seconds=10.0)
 # For a program that seems to repeat itself.
 _SETTLED = _Allowance(step_events=500, all_events=100_000, all_seconds=5.0)
 
