@@ -127,7 +127,7 @@ impl Real {
     }
 
     /// The case for `check`: the recorded run on the GPU of the machine. `next`: the next command.
-    pub fn make_case(run: Run, launch: &Launch, folder: &str, next: Option<String>) -> CheckCase {
+    pub fn make_case(run: Run, launch: &Launch, folder: &str, next: Option<Vec<String>>) -> CheckCase {
         let seconds = launch.ended.as_ref().map_or(0.0, |ended| ended.seconds);
         let launch = with_gpu(&run, launch.clone());
         CheckCase {

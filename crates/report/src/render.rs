@@ -2,26 +2,27 @@
 //!
 //! A format is a file with a [`Renderer`], and its line in [`Format`] and in `Format::renderer`: commands and arguments read both from here.
 
-mod against;
-mod answer;
+pub(crate) mod against;
+pub(crate) mod answer;
 mod concise;
 mod conditions;
 mod figures;
-mod fit;
+pub(crate) mod fit;
 mod github;
 pub mod html;
 mod json;
 mod layout;
-mod lint;
+pub(crate) mod lint;
 mod markdown;
 pub mod sarif;
 mod sites;
 mod size_search;
 pub mod terminal;
-mod tune;
-mod verdict;
+pub(crate) mod tune;
+pub(crate) mod verdict;
 mod words;
 
+pub use crate::report::Report;
 pub use crate::sanitize::clean;
 pub use fit::{exactness, named};
 pub use layout::grouped;
@@ -96,49 +97,7 @@ pub trait Renderer {
     fn tune(&self, report: &TuneReport) -> Rendered;
 }
 
-/// The report of a command.
-pub trait Report {
-    /// Writes the report with the renderer's method for its command.
-    fn render_with(&self, renderer: &dyn Renderer) -> Rendered;
-}
-
 /// Writes a report in a format. `look` is that of the terminal.
 pub fn render(report: &dyn Report, format: Format, look: Look) -> Rendered {
     report.render_with(&*format.renderer(look))
-}
-
-impl Report for AgainstReport {
-    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
-        renderer.against(self)
-    }
-}
-
-impl Report for CheckReport {
-    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
-        renderer.check(self)
-    }
-}
-
-impl Report for ExplainReport {
-    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
-        renderer.explain(self)
-    }
-}
-
-impl Report for FitReport {
-    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
-        renderer.fit(self)
-    }
-}
-
-impl Report for LintReport {
-    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
-        renderer.lint(self)
-    }
-}
-
-impl Report for TuneReport {
-    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
-        renderer.tune(self)
-    }
 }

@@ -31,7 +31,8 @@ struct Draw {
 
 fn draws() -> impl Strategy<Value = Draw> {
     let ratio = prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::SUBNORMAL;
-    (any::<String>(), any::<u64>(), any::<i64>(), any::<u32>(), ratio, any::<bool>(), 0..6u8).prop_map(
+    // The spare memory has a sign, so that sizes have 63 bits.
+    (any::<String>(), 0..1u64 << 63, any::<i64>(), any::<u32>(), ratio, any::<bool>(), 0..6u8).prop_map(
         |(text, bytes, negative, number, ratio, is_set, kind)| Draw {
             text,
             bytes,
@@ -229,8 +230,8 @@ impl Draw {
             notes: vec![Remark::note(self.text())],
             effects: None,
             seconds: self.ratio,
-            next: None,
-            folder: String::new(),
+            next: self.maybe(vec![self.text(), self.text()]),
+            folder: self.text(),
         }
     }
 }

@@ -11,7 +11,7 @@ use drive::dry_run::failure;
 use drive::dry_run::record::record_to_end;
 use drive::environment::describe_hidden_gpus;
 use drive::run_dir::{self, RunDir};
-use drive::words::{Words, quote};
+use drive::words::Words;
 use report::render::terminal::Detail;
 use report::render::{Format, html, render};
 use report::{CheckReport, Remark, Verdict};
@@ -87,10 +87,10 @@ fn last_words(folder: &Path) -> Option<String> {
 
 /// Returns the command that searches for the smallest change with which the program fits; `None` for a single rank,
 /// which `fit` does not run.
-fn suggest_fit(arguments: &Check, words: &Words) -> Option<String> {
+fn suggest_fit(arguments: &Check, words: &Words) -> Option<Vec<String>> {
     let (gpu, run) = (&arguments.gpu, &arguments.run);
     arguments.job.job().ok().filter(Option::is_none)?;
-    let python = run.python.as_ref().map(|python| quote(&python.to_string_lossy()));
+    let python = run.python.as_ref().map(|python| python.to_string_lossy().into_owned());
     let options = [
         ("--gpu", gpu.gpu.clone()),
         ("--vram", gpu.vram.map(gpus::write_size)),
@@ -99,9 +99,9 @@ fn suggest_fit(arguments: &Check, words: &Words) -> Option<String> {
         ("--steps", (!run.has_default_steps()).then(|| run.steps().to_string())),
         ("--python", python.filter(|_| words.script().is_some())),
     ];
-    let options = options.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
-    let all = ["oomph fit".to_owned()].into_iter().chain(options).chain(words.quoted());
-    Some(all.collect::<Vec<_>>().join(" "))
+    let options = options.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?]));
+    let command = ["oomph", "fit"].map(str::to_owned).into_iter();
+    Some(command.chain(options.flatten()).chain(words.to_list()).collect())
 }
 
 /// The facts of the runs so far. A run without a limit does not show the final size of a program that searches for a size.

@@ -5,8 +5,7 @@ use std::path::Path;
 
 use diagnose::{ExplainCase, Real};
 use drive::run_dir;
-use report::Severity;
-use report::explain::{ExplainReport, InputKind};
+use report::explain::ExplainVerdict;
 use report::render::terminal::Detail;
 use report::render::{Format, html};
 use trace::Launch;
@@ -51,7 +50,7 @@ pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
     }
     let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
     output::show(&report, arguments.output.format.chosen(), detail)?;
-    Ok(status(&report))
+    Ok(status(report.verdict()))
 }
 
 /// The only input, if it is a real run and the answer is for people.
@@ -78,18 +77,11 @@ fn find_two_runs(arguments: &Explain) -> Result<Option<[&Path; 2]>, Error> {
     Ok((count == 2 && arguments.output.html.is_none()).then_some(folders))
 }
 
-/// An out-of-memory error, or a finding above `info`, counts as found. Texts without an error and without a table are not what `explain` reads.
-fn status(report: &ExplainReport) -> ExitStatus {
-    if is_about_nothing(report) {
-        return ExitStatus::Failed;
+/// Texts without an error and without a table are not what `explain` reads.
+fn status(verdict: ExplainVerdict) -> ExitStatus {
+    match verdict {
+        ExplainVerdict::Oom | ExplainVerdict::Found => ExitStatus::Found,
+        ExplainVerdict::Clean => ExitStatus::Fits,
+        ExplainVerdict::NothingToExplain => ExitStatus::Failed,
     }
-    let ran_out = !report.ooms.is_empty() || report.devices.iter().any(|device| device.oom.is_some());
-    let is_wrong = report.findings.iter().any(|finding| finding.severity != Severity::Info);
-    if ran_out || is_wrong { ExitStatus::Found } else { ExitStatus::Fits }
-}
-
-fn is_about_nothing(report: &ExplainReport) -> bool {
-    let has_tables = !report.counters.is_empty() || !report.cards.is_empty();
-    let has_answer = !report.ooms.is_empty() || !report.findings.is_empty();
-    report.inputs.iter().all(|input| input.kind == InputKind::Text) && !has_tables && !has_answer
 }

@@ -17,7 +17,7 @@ use drive::process::attended::Attendant;
 use drive::process::host::HostWatch;
 use drive::process::launch;
 use drive::unpack::Unpacked;
-use drive::words::{Words, quote};
+use drive::words::Words;
 use drive::{run_dir, start_error, unpack};
 use report::Change;
 use report::render::named;
@@ -196,11 +196,10 @@ pub(super) fn explain(folder: &Path, launched: &Launch, changes: &[Change], is_v
 }
 
 /// The command that searches for the smallest change with which the program fits this GPU.
-fn suggest_fit(recorded: &trace::Run, launched: &Launch) -> Option<String> {
+fn suggest_fit(recorded: &trace::Run, launched: &Launch) -> Option<Vec<String>> {
     let (name, total) = Real::gpu(recorded)?;
     let profile = gpus::find(name).ok()?;
-    let memory =
-        if profile.total_bytes == total { String::new() } else { format!(" --vram {}", gpus::write_size(total)) };
-    let words: Vec<String> = launched.command.iter().map(|word| quote(word)).collect();
-    Some(format!("oomph fit --gpu {}{memory} -- {}", quote(&profile.name), words.join(" ")))
+    let memory = (profile.total_bytes != total).then(|| ["--vram".to_owned(), gpus::write_size(total)]);
+    let command = ["oomph", "fit", "--gpu", &profile.name].map(str::to_owned).into_iter();
+    Some(command.chain(memory.into_iter().flatten()).chain(["--".to_owned()]).chain(launched.command.clone()).collect())
 }

@@ -57,7 +57,7 @@ fn open(from: Option<&Path>) -> Result<Monitor, Error> {
 fn show_once(mut monitor: Monitor, arguments: &Top) -> Result<ExitStatus, Error> {
     let report = look_twice(&mut monitor, arguments.from.is_none())?;
     if arguments.json {
-        output::verbatim(&document::write(&report)?)?;
+        output::verbatim(&document::write_plain(&report)?)?;
     } else {
         output::answer(&write_text(&report, find_width()))?;
     }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use trace::{Bytes, Phase};
 
-use crate::document::JsonReport;
+use crate::document::{JsonReport, Verdicts};
 
 /// A machine by now.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -141,4 +141,5 @@ pub struct TopRecorded {
 
 impl JsonReport for TopReport {
     const COMMAND: &'static str = "top --once";
+    const VERDICTS: Verdicts = &[];
 }
