@@ -47,7 +47,8 @@ def _explain(command: str, folder: str) -> None:
         _say(f"out of memory; `oomph explain {folder}` explains it")
         return
     sys.stdout.flush()
-    subprocess.run([command, "explain", folder], stdin=subprocess.DEVNULL)
+    # Standard output is the program's.
+    subprocess.run([command, "explain", folder], stdin=subprocess.DEVNULL, stdout=2)
 
 
 def _is_out_of_memory(error: BaseException | None) -> bool:

@@ -6,6 +6,7 @@ A phantom GPU stands for the real one: PyTorch, its allocator and the recorder a
 was worked out by hand from its source.
 """
 
+import html
 import json
 import re
 import shutil
@@ -85,6 +86,10 @@ def judge(folder: Folder, path: Path) -> str:
     b = folder.record("b", path, "b", status=expected.get("status", 0), vram=expected["vram"])
     said = folder.call("explain", a, b).stdout
     report = json.loads(folder.call("explain", "--json", a, b).stdout)
+    page = folder.path / "page.html"
+    folder.call("explain", "--html", page, a, b)
+    heading = html.unescape(re.search(r"<h1>(.*?)</h1>", page.read_text(encoding="utf-8"))[1])
+    assert heading == first_sentence(said), f"{heading!r}, expected {first_sentence(said)!r}"
     problems = list(differences(expected, said, report))
     assert not problems, "\n".join([*problems, said])
     return first_sentence(said)

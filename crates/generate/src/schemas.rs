@@ -7,6 +7,8 @@ use report::document::JsonReport;
 use report::explain::ExplainReport;
 use report::fit::FitReport;
 use report::lint::LintReport;
+use report::now::NowReport;
+use report::real_run::RunReport;
 use report::top::TopReport;
 use report::tune::TuneReport;
 use schemars::generate::{Contract, SchemaSettings};
@@ -23,6 +25,8 @@ pub(crate) fn write() -> Vec<Output> {
         of_report::<ExplainReport>("docs/schema/explain.json"),
         of_report::<FitReport>("docs/schema/fit.json"),
         of_report::<LintReport>("docs/schema/lint.json"),
+        of_report::<NowReport>("docs/schema/now.json"),
+        of_report::<RunReport>("docs/schema/run.json"),
         of_report::<TopReport>("docs/schema/top.json"),
         of_report::<TuneReport>("docs/schema/tune.json"),
         Output::file("docs/schema/gpus.json", to_text(&of::<GpusAnswer>("oomph gpus --json", Contract::Serialize))),
@@ -95,8 +99,7 @@ fn list_head<R: JsonReport>() -> Vec<(&'static str, Value)> {
             }),
         ),
     ];
-    let length = if R::VERDICTS.is_empty() { 1 } else { head.len() };
-    head.into_iter().take(length).collect()
+    head.into()
 }
 
 /// The schema of a type as it is written or read, with descriptions in the words of JSON.

@@ -27,7 +27,7 @@ pub(crate) use self::job::JobOptions;
 pub(crate) use self::lint::{ALL, FixMode, Lint, parse_rule};
 pub(crate) use self::lists::{Gpus, RemedyName, RuleName};
 pub(crate) use self::phantom::Phantom;
-pub(crate) use self::run::{MetricsTarget, RecordInto, Run, SnapshotSignal};
+pub(crate) use self::run::{MetricsTarget, RecordInto, ReportKind, Run, SnapshotSignal};
 pub(crate) use self::top::Top;
 pub(crate) use self::tune::Tune;
 

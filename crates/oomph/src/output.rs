@@ -21,7 +21,7 @@ pub(crate) fn show(report: &dyn Report, format: Format, detail: Detail) -> Resul
 
 /// Prints a report as a message, behind the output of a program.
 pub(crate) fn say_report(report: &dyn Report, detail: Detail) -> Result<(), Error> {
-    let look = look_of(&io::stderr(), detail);
+    let look = Look { prefix: "oomph: ", ..look_of(&io::stderr(), detail) };
     tell(&render(report, Format::Terminal, look)?);
     Ok(())
 }
@@ -94,8 +94,8 @@ pub(crate) fn look(detail: Detail) -> Look {
 
 fn look_of(stream: &impl io::IsTerminal, detail: Detail) -> Look {
     if stream.is_terminal() {
-        Look { styles: Styles::colored(), bars: Bars::Unicode, detail }
+        Look { styles: Styles::colored(), bars: Bars::Unicode, detail, ..Look::default() }
     } else {
-        Look { styles: Styles::plain(), bars: Bars::Ascii, detail }
+        Look { styles: Styles::plain(), bars: Bars::Ascii, detail, ..Look::default() }
     }
 }

@@ -10,8 +10,11 @@ use crate::check::CheckReport;
 use crate::explain::{ExplainReport, ExplainVerdict};
 use crate::fit::FitReport;
 use crate::lint::LintReport;
+use crate::now::NowReport;
+use crate::real_run::RunReport;
 use crate::report::Report;
 use crate::sanitize::{clean, escape_json};
+use crate::top::TopReport;
 use crate::tune::TuneReport;
 
 /// The words of a report's verdict, with their meaning.
@@ -74,6 +77,36 @@ impl JsonReport for LintReport {
     ];
 }
 
+impl JsonReport for NowReport {
+    const COMMAND: &'static str = "explain --pid PID";
+    const VERDICTS: Verdicts = &[
+        ("growing", "The memory of a process grows from step to step."),
+        ("steady", "No process grows from step to step."),
+        ("unused", "No process has used a GPU through PyTorch yet."),
+    ];
+}
+
+impl JsonReport for RunReport {
+    const COMMAND: &'static str = "explain RUN";
+    /// Version 1 was the report of `explain` about the files of the recording.
+    const SCHEMA_VERSION: u32 = 2;
+    const VERDICTS: Verdicts = &[
+        ("good", "The program ended well and caught no out-of-memory error."),
+        ("caught", "The program ended well, and caught an out-of-memory error before."),
+        ("oom", "Memory ended the program."),
+        ("failed", "Another error, an exit status or a signal ended the program."),
+        ("open", "No end is recorded: the program runs, or was killed while nobody waited for it."),
+    ];
+}
+
+impl JsonReport for TopReport {
+    const COMMAND: &'static str = "top --once";
+    const VERDICTS: Verdicts = &[
+        ("alert", "There is a remark: memory that grows, a wait for data, or a GPU without an answer."),
+        ("calm", "There is no remark."),
+    ];
+}
+
 impl JsonReport for TuneReport {
     const COMMAND: &'static str = "tune";
     const VERDICTS: Verdicts = &[
@@ -126,15 +159,6 @@ pub fn write<R: JsonReport + Report>(report: &R) -> Result<String, serde_json::E
         for (key, value) in rest {
             document.entry(key).or_insert(value);
         }
-    }
-    to_text(&document)
-}
-
-/// Writes a report without a headline, with the version of its schema first.
-pub fn write_plain<R: JsonReport>(report: &R) -> Result<String, serde_json::Error> {
-    let mut document = serde_json::to_value(report)?;
-    if let Value::Object(document) = &mut document {
-        document.shift_insert(0, "schema_version".to_owned(), R::SCHEMA_VERSION.into());
     }
     to_text(&document)
 }

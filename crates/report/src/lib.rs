@@ -20,6 +20,7 @@ pub mod fit;
 pub mod lint;
 pub mod metrics;
 pub mod now;
+pub mod real_run;
 mod remark;
 pub mod render;
 mod report;

@@ -14,6 +14,8 @@ mod json;
 mod layout;
 pub(crate) mod lint;
 mod markdown;
+pub(crate) mod now;
+pub(crate) mod real_run;
 pub mod sarif;
 mod sites;
 mod size_search;
@@ -24,14 +26,18 @@ mod words;
 
 pub use crate::report::Report;
 pub use crate::sanitize::clean;
+pub use crate::words::grouped;
 pub use fit::{exactness, named};
-pub use layout::grouped;
+pub use real_run::words_of_failure;
 
 use crate::against::AgainstReport;
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
 use crate::fit::FitReport;
 use crate::lint::LintReport;
+use crate::now::NowReport;
+use crate::real_run::RunReport;
+use crate::top::TopReport;
 use crate::tune::TuneReport;
 use terminal::Look;
 
@@ -93,6 +99,12 @@ pub trait Renderer {
     fn fit(&self, report: &FitReport) -> Rendered;
     /// Writes the report of `oomph lint`.
     fn lint(&self, report: &LintReport) -> Rendered;
+    /// Writes the report of `oomph explain` about a running program.
+    fn now(&self, report: &NowReport) -> Rendered;
+    /// Writes the report of `oomph run`, and of `oomph explain` about a real run.
+    fn run(&self, report: &RunReport) -> Rendered;
+    /// Writes the report of `oomph top`.
+    fn top(&self, report: &TopReport) -> Rendered;
     /// Writes the report of `oomph tune`.
     fn tune(&self, report: &TuneReport) -> Rendered;
 }

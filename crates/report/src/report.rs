@@ -7,7 +7,10 @@ use crate::check::{CheckReport, Verdict};
 use crate::explain::ExplainReport;
 use crate::fit::{FitReport, FitVerdict};
 use crate::lint::LintReport;
+use crate::now::NowReport;
+use crate::real_run::{End, RunReport};
 use crate::render::{self, Rendered, Renderer};
+use crate::top::{self, TopReport};
 use crate::tune::TuneReport;
 
 /// The report of a command.
@@ -131,6 +134,67 @@ impl Report for LintReport {
             (true, false) => "incomplete",
             (true, true) => "clean",
         }
+    }
+}
+
+impl Report for NowReport {
+    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
+        renderer.now(self)
+    }
+
+    fn headline(&self) -> String {
+        render::now::headline(self)
+    }
+
+    fn verdict(&self) -> &'static str {
+        match (self.devices.is_empty(), self.is_growing()) {
+            (true, _) => "unused",
+            (false, true) => "growing",
+            (false, false) => "steady",
+        }
+    }
+}
+
+impl Report for RunReport {
+    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
+        renderer.run(self)
+    }
+
+    fn headline(&self) -> String {
+        render::real_run::headline(self)
+    }
+
+    fn verdict(&self) -> &'static str {
+        match self.end {
+            _ if self.out_of_memory.is_some() => "oom",
+            End::Good if self.is_good() => "good",
+            End::Good => "caught",
+            End::Status { .. } | End::Signal { .. } => "failed",
+            End::Open => "open",
+        }
+    }
+
+    fn spare_bytes(&self) -> Option<i64> {
+        let spare = || i64::try_from(self.memory.as_ref()?.spare_bytes?.0).ok();
+        self.out_of_memory.as_ref().map_or_else(spare, Report::spare_bytes)
+    }
+
+    fn next(&self) -> Option<Vec<String>> {
+        self.out_of_memory.as_ref()?.next()
+    }
+}
+
+impl Report for TopReport {
+    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
+        renderer.top(self)
+    }
+
+    fn headline(&self) -> String {
+        top::headline(self)
+    }
+
+    fn verdict(&self) -> &'static str {
+        if self.remarks.is_empty() { "calm" } else { "alert" }
     }
 }
 

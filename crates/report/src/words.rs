@@ -12,6 +12,13 @@ pub fn count<N: Copy + Display + PartialEq + From<u8>>(number: N, one: &str, man
     format!("{number} {noun}")
 }
 
+/// `1,000`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
 /// Names the cause of a stop.
 pub fn name_cause(by: StopCause) -> &'static str {
     match by {

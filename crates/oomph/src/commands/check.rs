@@ -1,6 +1,6 @@
 //! `oomph check`: runs the program on a phantom GPU and reports whether it fits.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use diagnose::launchers::find_last_line;
@@ -38,6 +38,8 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     for path in arguments.output.html.iter().chain(&arguments.json_file) {
         publish::check_writable(path)?;
     }
+    let outputs = [&arguments.output.html, &arguments.json_file];
+    publish::check_apart(&outputs.into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let words = Words::new(arguments.program.clone(), after_dashes);
     let choice = gpu_choice::choose(&arguments.gpu)?;
     let program = prepare(arguments, &choice, &words)?;

@@ -1,6 +1,7 @@
 //! The commands, one file each: prepare, call, show. No analysis.
 
 mod against;
+mod answer;
 pub(crate) mod check;
 pub(crate) mod explain;
 pub(crate) mod fit;
@@ -8,6 +9,7 @@ pub(crate) mod gpus;
 pub(crate) mod lint;
 mod now;
 pub(crate) mod phantom;
+mod real_run;
 pub(crate) mod record_into;
 pub(crate) mod remedy;
 pub(crate) mod rule;

@@ -7,6 +7,9 @@ use crate::document::write;
 use crate::explain::ExplainReport;
 use crate::fit::FitReport;
 use crate::lint::LintReport;
+use crate::now::NowReport;
+use crate::real_run::RunReport;
+use crate::top::TopReport;
 use crate::tune::TuneReport;
 
 /// The JSON form: an indented object with a newline at its end.
@@ -30,6 +33,18 @@ impl Renderer for Json {
     }
 
     fn lint(&self, report: &LintReport) -> Rendered {
+        write(report)
+    }
+
+    fn now(&self, report: &NowReport) -> Rendered {
+        write(report)
+    }
+
+    fn run(&self, report: &RunReport) -> Rendered {
+        write(report)
+    }
+
+    fn top(&self, report: &TopReport) -> Rendered {
         write(report)
     }
 

@@ -6,6 +6,7 @@
 use crate::check::{Growth, Place};
 use crate::finding::Location;
 use crate::sanitize::{clean, columns, columns_of};
+pub(super) use crate::words::grouped;
 use crate::words::{quote, relative};
 
 /// The largest line width, in columns.
@@ -143,13 +144,6 @@ pub(super) fn words_of_kept(growth: &Growth, folder: &str) -> String {
     let line = growth.location.as_ref().map(|at| format!(" ({})", line_of(at, folder)));
     let keeper = growth.keeper.as_ref().map(|keeper| format!(", in {}", keeper.container));
     [at, line, keeper].into_iter().flatten().collect()
-}
-
-/// `1,000`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
-    groups.join(",")
 }
 
 /// Distributes `cells` over parts that add up to `total`; the result adds up to `cells`.
