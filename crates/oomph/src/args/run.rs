@@ -71,6 +71,9 @@ pub(crate) struct Run {
     pub(crate) program: Vec<OsString>,
 }
 
+/// The name of the command behind `OOMPH_RUN`.
+pub(super) const RECORD_INTO: &str = "record-into";
+
 #[derive(Debug, Args)]
 pub(crate) struct RecordInto {
     /// The folder for recordings

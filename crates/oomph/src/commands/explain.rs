@@ -24,6 +24,9 @@ pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
         return now::show_process(pid);
     }
     if arguments.files.is_empty() && std::io::stdin().is_terminal() {
+        if arguments.output.format.chosen() == Format::Json {
+            return Err(Error::from(InputError::NothingNamed));
+        }
         output::help(&mut help_of("explain"));
         return Ok(ExitStatus::Failed);
     }
