@@ -65,7 +65,7 @@ def list_cases(oomph: Path) -> list[suite.Case]:
 
 
 def in_folder(body: Callable[[Path, Path], str]) -> Callable[[Path], str]:
-    """Gives a body a folder."""
+    """Calls the body with a new folder."""
 
     def call(oomph: Path) -> str:
         with tempfile.TemporaryDirectory(prefix="oomph-forms-") as folder:
@@ -182,7 +182,7 @@ def be_silent(oomph: Path, folder: Path) -> str:
     silence = "nothing was allocated in the last 60"
     for form in FORMATS[:-1]:
         said = " ".join(explain(oomph, recorded, "--format", form, cwd=HERE / "blind").stdout.split())
-        assert silence in said if form != "json" else json.loads(said)["silence"]["seconds"] >= 600, f"{form}: {said}"
+        assert (silence if form != "json" else '"silence": { "seconds": 60') in said, f"{form}: {said}"
     return headline
 
 

@@ -5,6 +5,7 @@ use report::against::AgainstReport;
 use report::check::CheckReport;
 use report::document::JsonReport;
 use report::explain::ExplainReport;
+use report::failure::ErrorDocument;
 use report::fit::FitReport;
 use report::lint::LintReport;
 use report::now::NowReport;
@@ -22,6 +23,10 @@ pub(crate) fn write() -> Vec<Output> {
     vec![
         of_report::<AgainstReport>("docs/schema/against.json"),
         of_report::<CheckReport>("docs/schema/check.json"),
+        Output::file(
+            "docs/schema/error.json",
+            to_text(&of::<ErrorDocument>("The error of a command with --json", Contract::Serialize)),
+        ),
         of_report::<ExplainReport>("docs/schema/explain.json"),
         of_report::<FitReport>("docs/schema/fit.json"),
         of_report::<LintReport>("docs/schema/lint.json"),

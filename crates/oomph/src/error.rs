@@ -1,6 +1,7 @@
 //! Failures of oomph: a sentence each, and the next step.
 
 mod input;
+mod kinds;
 mod lint;
 
 use std::io;

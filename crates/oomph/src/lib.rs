@@ -40,6 +40,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         output::say(&format!("the program could not be started: {}", entering::become_program(spec, words)));
         return ExitStatus::Failed.into();
     }
+    output::set_line(&line);
     drive::events::set_listener(Box::new(effects::run_progress::ShownRuns));
     let (command, after_dashes) = match args::parse_line(&line) {
         Ok(parsed) => parsed,

@@ -1,18 +1,28 @@
 //! The only printer: the answer goes to standard output, messages to standard error. A closed pipe is no error.
 
+mod usage;
+
+use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 use drive::cleanup::interrupt;
+use report::failure::{Failure, clean_lines};
 use report::render::terminal::{Bars, Detail, Look, Styles};
-use report::render::{Format, Report, clean, render};
+use report::render::{Format, Report, render};
 
+use crate::args::{JsonTargets, find_command, find_json};
+use crate::effects::publish;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 
 const FAILURE: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default();
+
+/// The command line of this process.
+static LINE: OnceLock<Vec<OsString>> = OnceLock::new();
 
 /// Prints a report as the answer.
 pub(crate) fn show(report: &dyn Report, format: Format, detail: Detail) -> Result<(), Error> {
@@ -46,19 +56,23 @@ pub(crate) fn verbatim(text: &str) -> Result<(), Error> {
 
 /// Prints a message.
 pub(crate) fn say(text: &str) {
-    tell(&format!("{}\n", legible(text)));
+    tell(&format!("{}\n", clean_lines(text)));
 }
 
-/// Prints an error and its hint.
+/// Prints an error and its hint; as JSON, too, where a program expects JSON.
 pub(crate) fn failure(error: &Error) {
-    if let Error::Run(drive::Error::Program(failure)) = error
-        && !failure.last_output().is_empty()
-    {
-        tell(&format!("{}\n\n", failure.last_output().trim_end()));
+    say_failure(error);
+    write_failure(error.describe());
+}
+
+/// Prints an error and its hint behind an answer.
+pub(crate) fn say_failure(error: &Error) {
+    if let Some(output) = error.output() {
+        tell(&format!("{output}\n\n"));
     }
-    tell(&format!("{FAILURE}error{FAILURE:#}: {}\n", legible(&error.to_string())));
+    tell(&format!("{FAILURE}error{FAILURE:#}: {}\n", clean_lines(&error.to_string())));
     if let Some(hint) = error.hint() {
-        tell(&format!("{HINT}hint{HINT:#}: {}\n", legible(&hint)));
+        tell(&format!("{HINT}hint{HINT:#}: {}\n", clean_lines(&hint)));
     }
 }
 
@@ -66,18 +80,38 @@ pub(crate) fn failure(error: &Error) {
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     // A closed pipe is no error.
     let _ = error.print();
-    if error.use_stderr() { ExitStatus::Failed.into() } else { ExitCode::SUCCESS }
+    if !error.use_stderr() {
+        return ExitCode::SUCCESS;
+    }
+    let command = LINE.get().and_then(|line| find_command(line));
+    write_failure(usage::describe(error, command.as_deref()));
+    ExitStatus::Failed.into()
+}
+
+/// Keeps the command line, which names the places for an error as JSON.
+pub(crate) fn set_line(line: &[OsString]) {
+    // A process has one command line.
+    let _ = LINE.set(line.to_vec());
+}
+
+/// Writes an error where a program expects JSON. A further failure is not reported: standard error has the first one.
+fn write_failure(failure: Failure) {
+    let JsonTargets { is_on_stdout, file } = LINE.get().map(|line| find_json(line)).unwrap_or_default();
+    if !is_on_stdout && file.is_none() {
+        return;
+    }
+    let Ok(text) = failure.write() else { return };
+    if let Some(file) = file {
+        let _ = publish::write_whole(&file, &text);
+    }
+    if is_on_stdout {
+        let _ = verbatim(&text);
+    }
 }
 
 /// Prints the help of a command without its arguments.
 pub(crate) fn help(command: &mut clap::Command) {
     tell(&format!("{}\n", command.render_long_help().ansi()));
-}
-
-/// Escapes control characters, which names of files may contain, except line breaks.
-fn legible(text: &str) -> String {
-    let lines: Vec<_> = text.split('\n').map(clean).collect();
-    lines.join("\n")
 }
 
 fn tell(text: &str) {

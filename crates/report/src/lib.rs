@@ -15,6 +15,7 @@ pub mod check;
 pub mod document;
 pub mod effects;
 pub mod explain;
+pub mod failure;
 pub mod finding;
 pub mod fit;
 pub mod lint;

@@ -15,7 +15,7 @@ use report::top::{TopGpu, TopReport};
 use report::{Location, RunPicture};
 use trace::Bytes;
 
-/// A name that a terminal, a browser, Markdown or GitHub would act on.
+/// A name with an effect on a terminal, a browser, Markdown or GitHub.
 const HOSTILE: &str = "/work/<script>a_b*\u{1b}[31m\n::error::%.py";
 
 fn at(file: &str) -> Option<Location> {
@@ -102,7 +102,7 @@ fn headline_of(format: Format, text: &str) -> String {
     }
 }
 
-/// Markdown without its backslashes; an escape of a control character keeps its own, which stands before a letter.
+/// Markdown without the backslashes before punctuation.
 fn unescape(text: &str) -> String {
     let mut plain = String::new();
     let mut letters = text.chars().peekable();

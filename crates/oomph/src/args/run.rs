@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use report::Change;
@@ -82,6 +82,11 @@ pub(crate) struct Run {
     pub(crate) program: Vec<OsString>,
 }
 
+/// The name of the command, whose standard output is its program's.
+pub(super) const RUN: &str = "run";
+/// The name of the command behind `OOMPH_RUN`.
+pub(super) const RECORD_INTO: &str = "record-into";
+
 #[derive(Debug, Args)]
 pub(crate) struct RecordInto {
     /// The folder for recordings
@@ -102,10 +107,17 @@ pub(crate) enum ReportKind {
 }
 
 impl Run {
-    /// The form of the report for `--report`: by `--format`, else by the name of the file.
+    /// The form of the report for `--report`.
     pub(crate) fn report_kind(&self) -> ReportKind {
-        let ending = self.report.as_ref().and_then(|path| path.extension()?.to_str()).unwrap_or_default();
-        match (self.format, ending.to_ascii_lowercase().as_str()) {
+        ReportKind::of(self.report.as_deref().unwrap_or(Path::new("")), self.format)
+    }
+}
+
+impl ReportKind {
+    /// The form by the format, else by the name of the file.
+    pub(super) fn of(path: &Path, format: Option<Format>) -> ReportKind {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        match (format, ending.to_ascii_lowercase().as_str()) {
             (Some(format), _) => ReportKind::Text(format),
             (None, "html" | "htm") => ReportKind::Page,
             (None, "md") => ReportKind::Text(Format::Markdown),

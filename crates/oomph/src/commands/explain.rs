@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use diagnose::ExplainCase;
 use drive::run_dir;
 use report::explain::ExplainVerdict;
-use report::render::html;
+use report::render::{Format, html};
 use trace::Launch;
 
 use super::answer::deliver;
@@ -33,6 +33,9 @@ enum Subject<'a> {
 /// Reads, explains and prints.
 pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
     if arguments.pid.is_none() && arguments.files.is_empty() && std::io::stdin().is_terminal() {
+        if arguments.output.format.chosen() == Format::Json {
+            return Err(Error::from(InputError::NothingNamed));
+        }
         output::help(&mut help_of("explain"));
         return Ok(ExitStatus::Failed);
     }

@@ -175,16 +175,18 @@ impl Runner<'_> {
         let kind = self.arguments.report_kind();
         let (report, picture) = real_run::explain(folder, launched, changes, kind == ReportKind::Page)?;
         output::say_report(&report, if self.arguments.verbose { Detail::Full } else { Detail::Brief })?;
-        if let Err(problem) = self.write_report(&report, &picture) {
-            output::failure(&problem);
-        }
+        let written = self.write_report(&report, &picture);
         let compared = self.before.take().map_or(Ok(()), |before| against::say(before, folder, self.arguments));
+        // Further errors do not take the place of the report.
+        for problem in [written, compared].into_iter().filter_map(Result::err) {
+            output::say_failure(&problem);
+        }
         if self.arguments.save.is_none() && !report.is_of_use() && !has_snapshots {
             run_dir::remove(folder);
         } else {
             output::say(&format!("oomph: recorded in {0}; `oomph explain {0}` says this again", folder.display()));
         }
-        compared.map(|()| report.out_of_memory.is_some())
+        Ok(report.out_of_memory.is_some())
     }
 
     /// Writes the report to the file of `--report`.
