@@ -2,12 +2,12 @@
 
 use trace::Bytes;
 
+use super::{Rendered, Renderer, against, answer, fit, lint, tune, verdict};
 use crate::against::AgainstReport;
 use crate::check::{CheckReport, Verdict};
 use crate::explain::ExplainReport;
 use crate::fit::{FitReport, FitVerdict};
 use crate::lint::LintReport;
-use crate::render::{self, Rendered, Renderer};
 use crate::tune::TuneReport;
 
 /// The report of a command.
@@ -18,7 +18,7 @@ pub trait Report {
     /// Returns the answer in one sentence without a full stop. Foreign names in it are not yet clean (Note [Foreign text]).
     fn headline(&self) -> String;
 
-    /// Returns the answer in one word, one of [`JsonReport::VERDICTS`](crate::document::JsonReport::VERDICTS).
+    /// Returns the answer in one word, one of [`VERDICTS`](crate::document::JsonReport::VERDICTS).
     fn verdict(&self) -> &'static str;
 
     /// Returns the device's memory less the need, negative for a need that is larger; `None` for a command without a device.
@@ -38,7 +38,7 @@ impl Report for AgainstReport {
     }
 
     fn headline(&self) -> String {
-        render::against::headline(self)
+        against::headline(self)
     }
 
     fn verdict(&self) -> &'static str {
@@ -52,7 +52,7 @@ impl Report for CheckReport {
     }
 
     fn headline(&self) -> String {
-        render::verdict::sentence(self)
+        verdict::sentence(self)
     }
 
     fn verdict(&self) -> &'static str {
@@ -82,7 +82,7 @@ impl Report for ExplainReport {
     }
 
     fn headline(&self) -> String {
-        render::answer::answer(self)
+        answer::answer(self)
     }
 
     fn verdict(&self) -> &'static str {
@@ -96,7 +96,7 @@ impl Report for FitReport {
     }
 
     fn headline(&self) -> String {
-        render::fit::headline(self)
+        fit::headline(self)
     }
 
     fn verdict(&self) -> &'static str {
@@ -122,7 +122,7 @@ impl Report for LintReport {
     }
 
     fn headline(&self) -> String {
-        render::lint::headline(self)
+        lint::headline(self)
     }
 
     fn verdict(&self) -> &'static str {
@@ -140,7 +140,7 @@ impl Report for TuneReport {
     }
 
     fn headline(&self) -> String {
-        render::tune::headline(self)
+        tune::headline(self)
     }
 
     fn verdict(&self) -> &'static str {
