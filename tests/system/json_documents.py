@@ -1,4 +1,4 @@
-"""What each command writes with `--json`: the report or the error, by its schema, with the keys of every report first."""
+"""The reports and errors of each command with `--json`, held to their schemas."""
 
 import html
 import json
@@ -11,7 +11,7 @@ from lint import MISTAKE
 from refusals import MLP, no_noise
 
 HEAD = ["schema_version", "headline", "verdict", "spare_bytes", "next"]
-# The name of a file that could not be made.
+# The name of a temporary file.
 _TEMPORARY = re.compile(r"\.oomph-\w+")
 # The name of a schema, the exit status, the verdict, the words.
 REPORTS = (
@@ -40,7 +40,7 @@ FILES = {
     "baseline.json": b"[]",
     "script with \x1b[31m.py": b"import torch\nraise ValueError\n",
 }
-# The kind of an error, its file and line, its next command, and the words. The first word is the command.
+# The kind of an error, the file, the line, the next command, and the words of the command.
 ERRORS = (
     ("no_such_file", "none.py", None, None, ("check", "none.py")),
     ("wrong_file", ".", None, None, ("check", ".")),
@@ -88,7 +88,7 @@ def run(box: Box, words: tuple, *options: str) -> Result:
 
 
 def report(box: Box, schema: str, status: int, verdict: str, words: tuple) -> None:
-    """The report is as its schema says, and its first sentence is that of the other formats."""
+    """The report agrees with the schema, and the headline with the text, the page and the Markdown."""
     place(box)
     result = run(box, words, "--json")
     document = json.loads(result.stdout)
@@ -110,7 +110,7 @@ def _unescaped(text: str) -> str:
 
 
 def error(box: Box, kind: str, file: str | None, line: int | None, following: str | None, words: tuple) -> None:
-    """The error is an object, by its schema; standard error and the exit status are as without `--json`."""
+    """The error agrees with the schema; `--json` changes neither standard error nor the exit status."""
     place(box)
     plain, result = run(box, words), run(box, words, "--json")
     expect(result, (plain.status, plain.stdout), (2, ""), "status and standard output without --json")
@@ -127,7 +127,7 @@ def error(box: Box, kind: str, file: str | None, line: int | None, following: st
 
 
 def in_a_file(box: Box) -> None:
-    """`--json-file` has the error, too; a script's own option of this name is not oomph's."""
+    """`--json-file` has the error, too; a script's own option of this name names no file for oomph."""
     place(box)
     result = box.check("--json-file", "it.json", "raises.py")
     expect(result, (result.status, result.stdout), (2, ""), "status and standard output")

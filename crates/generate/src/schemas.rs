@@ -73,7 +73,7 @@ fn of_report<R: JsonReport + JsonSchema>(path: &'static str) -> Output {
     Output::file(path, to_text(&schema))
 }
 
-/// The properties that `report::document::write` adds.
+/// The properties that `report::render::json::write` adds.
 fn list_head<R: JsonReport>() -> Vec<(&'static str, Value)> {
     let version = json!({
         "description": "The version of this schema: raised when a key changes its meaning or vanishes, not when a key is added.",

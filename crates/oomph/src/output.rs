@@ -1,28 +1,17 @@
 //! The only printer: the answer goes to standard output, messages to standard error. A closed pipe is no error.
 
-mod usage;
-
-use std::ffi::OsString;
 use std::io::{self, ErrorKind, Write};
-use std::process::ExitCode;
-use std::sync::OnceLock;
 
 use anstyle::{AnsiColor, Style};
 use drive::cleanup::interrupt;
-use report::failure::{Failure, clean_lines};
+use report::failure::clean_lines;
 use report::render::terminal::{Bars, Detail, Look, Styles};
 use report::render::{Format, Report, render};
 
-use crate::args::{JsonTargets, find_command, find_json};
-use crate::effects::publish;
 use crate::error::Error;
-use crate::exit::ExitStatus;
 
 const FAILURE: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default();
-
-/// The command line of this process.
-static LINE: OnceLock<Vec<OsString>> = OnceLock::new();
 
 /// Prints a report as the answer.
 pub(crate) fn show(report: &dyn Report, format: Format, detail: Detail) -> Result<(), Error> {
@@ -59,53 +48,14 @@ pub(crate) fn say(text: &str) {
     tell(&format!("{}\n", clean_lines(text)));
 }
 
-/// Prints an error and its hint; as JSON, too, where a program expects JSON.
+/// Prints an error and its hint.
 pub(crate) fn failure(error: &Error) {
-    say_failure(error);
-    write_failure(error.describe());
-}
-
-/// Prints an error and its hint behind an answer.
-pub(crate) fn say_failure(error: &Error) {
-    if let Some(output) = error.output() {
+    if let Some(output) = error.last_output() {
         tell(&format!("{output}\n\n"));
     }
     tell(&format!("{FAILURE}error{FAILURE:#}: {}\n", clean_lines(&error.to_string())));
     if let Some(hint) = error.hint() {
         tell(&format!("{HINT}hint{HINT:#}: {}\n", clean_lines(&hint)));
-    }
-}
-
-/// Prints a message of clap's: help is an answer, a wrong argument a failure.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    // A closed pipe is no error.
-    let _ = error.print();
-    if !error.use_stderr() {
-        return ExitCode::SUCCESS;
-    }
-    let command = LINE.get().and_then(|line| find_command(line));
-    write_failure(usage::describe(error, command.as_deref()));
-    ExitStatus::Failed.into()
-}
-
-/// Keeps the command line, which names the places for an error as JSON.
-pub(crate) fn set_line(line: &[OsString]) {
-    // A process has one command line.
-    let _ = LINE.set(line.to_vec());
-}
-
-/// Writes an error where a program expects JSON. A further failure is not reported: standard error has the first one.
-fn write_failure(failure: Failure) {
-    let JsonTargets { is_on_stdout, file } = LINE.get().map(|line| find_json(line)).unwrap_or_default();
-    if !is_on_stdout && file.is_none() {
-        return;
-    }
-    let Ok(text) = failure.write() else { return };
-    if let Some(file) = file {
-        let _ = publish::write_whole(&file, &text);
-    }
-    if is_on_stdout {
-        let _ = verbatim(&text);
     }
 }
 

@@ -3,9 +3,10 @@
 use std::io::{Read as _, stdin};
 use std::process::ExitCode;
 
-use report::document::{JsonReport, read, write};
+use report::document::{JsonReport, read};
 use report::explain::ExplainReport;
 use report::fit::FitReport;
+use report::render::json::write;
 use report::tune::TuneReport;
 use report::{CheckReport, Report};
 use serde::de::DeserializeOwned;

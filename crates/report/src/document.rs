@@ -2,7 +2,6 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
 use thiserror::Error;
 
 use crate::against::AgainstReport;
@@ -12,8 +11,7 @@ use crate::fit::FitReport;
 use crate::lint::LintReport;
 use crate::now::NowReport;
 use crate::real_run::RunReport;
-use crate::report::Report;
-use crate::sanitize::{clean, escape_json};
+use crate::sanitize::escape_json;
 use crate::top::TopReport;
 use crate::tune::TuneReport;
 
@@ -27,7 +25,7 @@ pub trait JsonReport: Serialize {
     /// The version of the schema: raised when a key changes its meaning or vanishes, not when a key is added. Documents without the key are
     /// of version 0, whose keys are those of version 1.
     const SCHEMA_VERSION: u32 = 1;
-    /// Every word of [`Report::verdict`], with its meaning.
+    /// Every word of [`Report::verdict`](crate::Report::verdict), with its meaning.
     const VERDICTS: Verdicts;
 }
 
@@ -146,24 +144,7 @@ struct Version {
     schema_version: u64,
 }
 
-/// Writes a report as an indented JSON object with a newline at its end. The keys of [`Report`] come first, after the version of the schema.
-pub fn write<R: JsonReport + Report>(report: &R) -> Result<String, serde_json::Error> {
-    let mut document = json!({
-        "schema_version": R::SCHEMA_VERSION,
-        "headline": clean(&report.headline()),
-        "verdict": report.verdict(),
-        "spare_bytes": report.spare_bytes(),
-        "next": report.next(),
-    });
-    if let (Value::Object(document), Value::Object(rest)) = (&mut document, serde_json::to_value(report)?) {
-        for (key, value) in rest {
-            document.entry(key).or_insert(value);
-        }
-    }
-    to_text(&document)
-}
-
-/// Reads a report that [`write()`] has written, in this version of oomph or an earlier one.
+/// Reads a report that [`render::json::write`](crate::render::json::write) has written, in this version of oomph or an earlier one.
 pub fn read<R: JsonReport + DeserializeOwned>(bytes: &[u8]) -> Result<R, ReadError> {
     let Version { schema_version } = parse::<Version>(bytes, R::COMMAND)?;
     if schema_version > u64::from(R::SCHEMA_VERSION) {

@@ -11,15 +11,15 @@ use crate::sanitize::clean;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct ErrorDocument {
     /// The error.
-    pub error: Failure,
+    pub error: CommandError,
 }
 
 /// An error, and the next step.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Failure {
+pub struct CommandError {
     /// The kind, for programs.
-    pub kind: FailureKind,
+    pub kind: ErrorKind,
     /// The error in a sentence, as standard error has it.
     pub message: String,
     /// The file that the error is about, or the file of the program's line; `None` if unknown.
@@ -38,7 +38,7 @@ pub struct Failure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
-pub enum FailureKind {
+pub enum ErrorKind {
     /// The command line has a wrong option or value.
     BadArguments,
     /// No GPU, remedy or rule has the given name.
@@ -57,7 +57,7 @@ pub enum FailureKind {
     NothingToRead,
     /// No process has the number, or the process is not recorded.
     NoSuchProcess,
-    /// The system refuses a look at a process.
+    /// The system refuses access to a process.
     NoPermission,
     /// The Python cannot be started, or is none.
     NoPython,
@@ -89,7 +89,7 @@ pub enum FailureKind {
     Bug,
 }
 
-impl Failure {
+impl CommandError {
     /// Writes the error as an indented JSON object with a newline at its end. Foreign names are clean, as on a terminal.
     pub fn write(mut self) -> Rendered {
         self.message = clean_lines(&self.message);
@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn an_error_is_an_object_whose_unknown_parts_are_null() {
-        let failure = Failure {
-            kind: FailureKind::NoSuchFile,
+        let failure = CommandError {
+            kind: ErrorKind::NoSuchFile,
             message: "there is no file `a\u{1b}.py`".to_owned(),
             file: Some("a\u{1b}.py".to_owned()),
             line: None,

@@ -24,7 +24,6 @@ pub mod now;
 pub mod real_run;
 mod remark;
 pub mod render;
-mod report;
 pub mod run_picture;
 mod sanitize;
 mod size_search;
@@ -41,7 +40,7 @@ pub use check::{
 };
 pub use finding::{Evidence, Finding, Location, Remedy, RuleId, Severity, SourceLink, Standing, Value, Without};
 pub use remark::{Remark, Weight};
-pub use report::Report;
+pub use render::Report;
 pub use run_picture::{DevicePicture, RunPicture};
 pub use size_search::{Recovery, SizeSearch};
 pub use stopped::Stopped;

@@ -2,33 +2,34 @@
 //!
 //! A format is a file with a [`Renderer`], and its line in [`Format`] and in `Format::renderer`: commands and arguments read both from here.
 
-pub(crate) mod against;
-pub(crate) mod answer;
+mod against;
+mod answer;
 mod concise;
 mod conditions;
 mod figures;
-pub(crate) mod fit;
+mod fit;
 mod github;
 pub mod html;
-mod json;
+pub mod json;
 mod layout;
-pub(crate) mod lint;
+mod lint;
 mod markdown;
-pub(crate) mod now;
-pub(crate) mod real_run;
+mod now;
+mod real_run;
+mod report;
 pub mod sarif;
 mod sites;
 mod size_search;
 pub mod terminal;
-pub(crate) mod tune;
-pub(crate) mod verdict;
+mod tune;
+mod verdict;
 mod words;
 
-pub use crate::report::Report;
 pub use crate::sanitize::clean;
 pub use crate::words::grouped;
 pub use fit::{exactness, named};
 pub use real_run::words_of_failure;
+pub use report::Report;
 
 use crate::against::AgainstReport;
 use crate::check::CheckReport;

@@ -4,9 +4,10 @@
 
 use causes::CauseId;
 use proptest::prelude::*;
-use report::document::{JsonReport, ReadError, read, write};
+use report::document::{JsonReport, ReadError, read};
 use report::explain::{DeviceMemory, ExplainReport, Extent, Holder, MemoryPart};
 use report::fit::FitReport;
+use report::render::json::write;
 use report::{
     Assumption, Breakdown, Caught, CheckReport, Condition, Contents, Evidence, Finding, Gpu, Growth, Location, Need,
     Oom, Part, Peak, Place, Recovery, Remark, Remedy, Severity, Site, SiteFrame, SizeSearch, Standing, Stopped, Then,

@@ -26,7 +26,7 @@ use crate::args::Command;
 use crate::effects::{publish, run_progress};
 use crate::error::Error;
 use crate::exit::ExitStatus;
-use crate::output;
+use crate::failure;
 
 /// Runs a command. `after_dashes`: its program was written after a `--`.
 pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Error> {
@@ -61,6 +61,6 @@ fn finish(signal: i32) -> ! {
     run_progress::clear();
     publish::abandon();
     top::leave_screen();
-    output::failure(&Error::Run(drive::Error::Interrupted));
+    failure::tell(&Error::Run(drive::Error::Interrupted));
     process::exit(ExitStatus::of_signal(signal).code().into())
 }

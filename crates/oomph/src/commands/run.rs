@@ -35,7 +35,7 @@ use crate::effects::publish;
 use crate::environment::is_in_real_run;
 use crate::error::Error;
 use crate::exit::ExitStatus;
-use crate::output;
+use crate::{failure, output};
 
 /// Runs the program, and explains its end.
 pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Error> {
@@ -156,7 +156,7 @@ impl Runner<'_> {
         launched.ended = Some(ended.clone());
         // The program has ended: a problem of the recording is a remark, and the status stays the program's.
         let ran_out = self.finish(&folder, &launched, changes, has_snapshots).unwrap_or_else(|error| {
-            output::failure(&error);
+            failure::tell(&error);
             false
         });
         Ok(EndedRun { folder, launched, status: status_of(&ended), ran_out })
@@ -179,7 +179,7 @@ impl Runner<'_> {
         let compared = self.before.take().map_or(Ok(()), |before| against::say(before, folder, self.arguments));
         // Further errors do not take the place of the report.
         for problem in [written, compared].into_iter().filter_map(Result::err) {
-            output::say_failure(&problem);
+            output::failure(&problem);
         }
         if self.arguments.save.is_none() && !report.is_of_use() && !has_snapshots {
             run_dir::remove(folder);

@@ -7,49 +7,49 @@ use diagnose::TuneError;
 use diagnose::failure::ProgramFailure;
 use drive::SetupError;
 use drive::machine::MachineError;
-use report::failure::{Failure, FailureKind};
+use report::failure::{CommandError, ErrorKind};
 
 use super::{Error, InputError, LintError};
 
 impl Error {
     /// Returns the error as it is written for programs.
-    pub(crate) fn describe(&self) -> Failure {
+    pub(crate) fn describe(&self) -> CommandError {
         let (file, line) = self.place();
-        Failure {
+        CommandError {
             kind: self.kind(),
             message: self.to_string(),
             file,
             line,
             hint: self.hint(),
             next: self.next(),
-            output: self.output().map(str::to_owned),
+            output: self.last_output().map(str::to_owned),
         }
     }
 
     /// The last output of a failed program; `None` if empty.
-    pub(crate) fn output(&self) -> Option<&str> {
+    pub(crate) fn last_output(&self) -> Option<&str> {
         let Error::Run(drive::Error::Program(failure)) = self else { return None };
         Some(failure.last_output().trim_end()).filter(|output| !output.is_empty())
     }
 
-    fn kind(&self) -> FailureKind {
+    fn kind(&self) -> ErrorKind {
         match self {
             Error::Run(error) => kind_of_run(error),
             Error::Input(error) => kind_of_input(error),
             Error::Lint(error) => kind_of_lint(error),
             Error::Tune(error) => kind_of_tune(error),
             Error::Machine(MachineError::File { .. }) | Error::OtherKind { .. } | Error::TooLong { .. } => {
-                FailureKind::WrongFile
+                ErrorKind::WrongFile
             }
-            Error::Machine(_) => FailureKind::NoDriver,
-            Error::UnknownRemedy(_) | Error::UnknownRule { .. } => FailureKind::UnknownName,
-            Error::Stopped(_) => FailureKind::Interrupted,
-            Error::NoBatch(_) => FailureKind::NoBatchSize,
+            Error::Machine(_) => ErrorKind::NoDriver,
+            Error::UnknownRemedy(_) | Error::UnknownRule { .. } => ErrorKind::UnknownName,
+            Error::Stopped(_) => ErrorKind::Interrupted,
+            Error::NoBatch(_) => ErrorKind::NoBatchSize,
             Error::Unreadable { source, .. } => kind_of_read(source),
-            Error::Damaged { .. } => FailureKind::DamagedFile,
-            Error::Unwritable { .. } | Error::NotAFile(_) | Error::SameOutput(_) => FailureKind::UnwritableFile,
-            Error::Terminal(_) | Error::Output(_) => FailureKind::System,
-            Error::OnlyForked(_) | Error::Json(_) => FailureKind::Bug,
+            Error::Damaged { .. } => ErrorKind::DamagedFile,
+            Error::Unwritable { .. } | Error::NotAFile(_) | Error::SameOutput(_) => ErrorKind::UnwritableFile,
+            Error::Terminal(_) | Error::Output(_) => ErrorKind::System,
+            Error::OnlyForked(_) | Error::Json(_) => ErrorKind::Bug,
         }
     }
 
@@ -93,93 +93,93 @@ impl Error {
     }
 }
 
-fn kind_of_run(error: &drive::Error) -> FailureKind {
+fn kind_of_run(error: &drive::Error) -> ErrorKind {
     use drive::Error as Run;
     match error {
         Run::Setup(error) => kind_of_setup(error),
         Run::Program(failure) => kind_of_failure(failure),
-        Run::RunFolder { .. } | Run::RunFolderInUse(_) | Run::MetricsFile { .. } => FailureKind::UnwritableFile,
+        Run::RunFolder { .. } | Run::RunFolderInUse(_) | Run::MetricsFile { .. } => ErrorKind::UnwritableFile,
         Run::Unreadable { source, .. } => kind_of_read(source),
-        Run::Damaged { .. } => FailureKind::DamagedFile,
-        Run::NoProcess(_) | Run::NotInRun(_) | Run::RunIsGone { .. } => FailureKind::NoSuchProcess,
-        Run::ProcessOfOthers(_) | Run::ProcessHidden(_) => FailureKind::NoPermission,
-        Run::Interrupted => FailureKind::Interrupted,
-        Run::MetricsAddress { .. } | Run::Signals(_) | Run::Wait(_) => FailureKind::System,
+        Run::Damaged { .. } => ErrorKind::DamagedFile,
+        Run::NoProcess(_) | Run::NotInRun(_) | Run::RunIsGone { .. } => ErrorKind::NoSuchProcess,
+        Run::ProcessOfOthers(_) | Run::ProcessHidden(_) => ErrorKind::NoPermission,
+        Run::Interrupted => ErrorKind::Interrupted,
+        Run::MetricsAddress { .. } | Run::Signals(_) | Run::Wait(_) => ErrorKind::System,
     }
 }
 
-fn kind_of_read(error: &io::Error) -> FailureKind {
-    if error.kind() == io::ErrorKind::NotFound { FailureKind::NoSuchFile } else { FailureKind::UnreadableFile }
+fn kind_of_read(error: &io::Error) -> ErrorKind {
+    if error.kind() == std::io::ErrorKind::NotFound { ErrorKind::NoSuchFile } else { ErrorKind::UnreadableFile }
 }
 
-fn kind_of_setup(error: &SetupError) -> FailureKind {
+fn kind_of_setup(error: &SetupError) -> ErrorKind {
     use SetupError as Setup;
     match error {
-        Setup::UnknownGpu(_) => FailureKind::UnknownName,
+        Setup::UnknownGpu(_) => ErrorKind::UnknownName,
         Setup::TooLittleMemory { .. }
         | Setup::NothingLeft { .. }
         | Setup::UnevenWorld { .. }
         | Setup::NoSuchRank { .. }
-        | Setup::NoOption(_) => FailureKind::BadArguments,
-        Setup::NoScript(_) | Setup::NoProgramFile(_) => FailureKind::NoSuchFile,
+        | Setup::NoOption(_) => ErrorKind::BadArguments,
+        Setup::NoScript(_) | Setup::NoProgramFile(_) => ErrorKind::NoSuchFile,
         Setup::ScriptIsFolder(_) | Setup::ScriptIsPipe(_) | Setup::NotUtf8(_) | Setup::ProgramIsFolder(_) => {
-            FailureKind::WrongFile
+            ErrorKind::WrongFile
         }
-        Setup::NoPython { .. } | Setup::NoAnswer { .. } => FailureKind::NoPython,
-        Setup::NoTorch(_) => FailureKind::NoTorch,
-        Setup::CpuOnlyTorch { .. } | Setup::UnsupportedTorch { .. } => FailureKind::UnsupportedTorch,
+        Setup::NoPython { .. } | Setup::NoAnswer { .. } => ErrorKind::NoPython,
+        Setup::NoTorch(_) => ErrorKind::NoTorch,
+        Setup::CpuOnlyTorch { .. } | Setup::UnsupportedTorch { .. } => ErrorKind::UnsupportedTorch,
         Setup::NotInPath(_) | Setup::NotExecutable(_) | Setup::NoInterpreter { .. } | Setup::NoProgram { .. } => {
-            FailureKind::NoProgram
+            ErrorKind::NoProgram
         }
-        Setup::Cache { .. } | Setup::CacheNoExec(_) | Setup::CacheSplits(_) | Setup::NoCache => FailureKind::NoCache,
+        Setup::Cache { .. } | Setup::CacheNoExec(_) | Setup::CacheSplits(_) | Setup::NoCache => ErrorKind::NoCache,
     }
 }
 
-fn kind_of_failure(failure: &ProgramFailure) -> FailureKind {
+fn kind_of_failure(failure: &ProgramFailure) -> ErrorKind {
     use ProgramFailure as Program;
     match failure {
-        Program::MissingEntryPoint { .. } => FailureKind::Bug,
+        Program::MissingEntryPoint { .. } => ErrorKind::Bug,
         Program::Raised { .. } | Program::Child { .. } | Program::Exited { .. } | Program::Killed { .. } => {
-            FailureKind::ProgramFailed
+            ErrorKind::ProgramFailed
         }
-        Program::RanOutUnlimited { .. } => FailureKind::ProgramRanOut,
-        Program::NoSnapshot { .. } | Program::NoAgent { .. } => FailureKind::System,
-        Program::NoTorch { .. } | Program::NoCuda { .. } => FailureKind::NoCuda,
-        Program::TimedOut { .. } | Program::Stopped { .. } => FailureKind::ProgramStopped,
+        Program::RanOutUnlimited { .. } => ErrorKind::ProgramRanOut,
+        Program::NoSnapshot { .. } | Program::NoAgent { .. } => ErrorKind::System,
+        Program::NoTorch { .. } | Program::NoCuda { .. } => ErrorKind::NoCuda,
+        Program::TimedOut { .. } | Program::Stopped { .. } => ErrorKind::ProgramStopped,
     }
 }
 
-fn kind_of_input(error: &InputError) -> FailureKind {
+fn kind_of_input(error: &InputError) -> ErrorKind {
     match error {
-        InputError::NoFile(_) => FailureKind::NoSuchFile,
-        InputError::NothingNamed | InputError::NamedTwice(_) => FailureKind::BadArguments,
+        InputError::NoFile(_) => ErrorKind::NoSuchFile,
+        InputError::NothingNamed | InputError::NamedTwice(_) => ErrorKind::BadArguments,
         InputError::Empty(_)
         | InputError::Foreign { .. }
         | InputError::Device { .. }
         | InputError::NotARun(_)
-        | InputError::TooManyFiles { .. } => FailureKind::WrongFile,
-        InputError::NotASnapshot { .. } => FailureKind::DamagedFile,
-        InputError::NothingInFolder { .. } => FailureKind::NothingToRead,
+        | InputError::TooManyFiles { .. } => ErrorKind::WrongFile,
+        InputError::NotASnapshot { .. } => ErrorKind::DamagedFile,
+        InputError::NothingInFolder { .. } => ErrorKind::NothingToRead,
     }
 }
 
-fn kind_of_lint(error: &LintError) -> FailureKind {
+fn kind_of_lint(error: &LintError) -> ErrorKind {
     match error {
-        LintError::NothingThere(_) => FailureKind::NoSuchFile,
-        LintError::NothingToLint(_) => FailureKind::NothingToRead,
-        LintError::Pattern { .. } => FailureKind::BadArguments,
-        LintError::Settings { .. } | LintError::Baseline { .. } => FailureKind::WrongFile,
-        LintError::NoBaseline(_) => FailureKind::UnwritableFile,
+        LintError::NothingThere(_) => ErrorKind::NoSuchFile,
+        LintError::NothingToLint(_) => ErrorKind::NothingToRead,
+        LintError::Pattern { .. } => ErrorKind::BadArguments,
+        LintError::Settings { .. } | LintError::Baseline { .. } => ErrorKind::WrongFile,
+        LintError::NoBaseline(_) => ErrorKind::UnwritableFile,
     }
 }
 
-fn kind_of_tune(error: &TuneError) -> FailureKind {
+fn kind_of_tune(error: &TuneError) -> ErrorKind {
     match error {
-        TuneError::Text(_) => FailureKind::WrongFile,
-        TuneError::NoHistory(_) => FailureKind::NothingToRead,
-        TuneError::NotReplayable { .. } => FailureKind::DamagedFile,
-        TuneError::NoSuchEvent { .. } | TuneError::NoSteps => FailureKind::BadArguments,
-        TuneError::Interrupted => FailureKind::Interrupted,
+        TuneError::Text(_) => ErrorKind::WrongFile,
+        TuneError::NoHistory(_) => ErrorKind::NothingToRead,
+        TuneError::NotReplayable { .. } => ErrorKind::DamagedFile,
+        TuneError::NoSuchEvent { .. } | TuneError::NoSteps => ErrorKind::BadArguments,
+        TuneError::Interrupted => ErrorKind::Interrupted,
     }
 }
 

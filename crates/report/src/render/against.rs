@@ -16,7 +16,7 @@ use crate::words::count;
 pub(super) const NAMES: [&str; 2] = ["A", "B"];
 
 /// The answer in one sentence. No full stop.
-pub(crate) fn headline(report: &AgainstReport) -> String {
+pub(super) fn headline(report: &AgainstReport) -> String {
     let Some(device) = report.focused() else { return words_of_absence(&report.alone) };
     let rank = if is_job(report) && !is_alike(report) { format!("rank {}: ", device.rank) } else { String::new() };
     rank + &answer(report, device)

@@ -4,7 +4,7 @@ use super::layout::line_of;
 use crate::explain::{DeviceHistory, ExplainReport};
 
 /// The first finding with its line, or a sentence for a report without findings. No full stop.
-pub(crate) fn answer(report: &ExplainReport) -> String {
+pub(super) fn answer(report: &ExplainReport) -> String {
     if let Some(finding) = report.findings.first() {
         let line = finding.location.as_ref().map(|location| format!(" ({})", line_of(location, &report.folder)));
         return finding.message.clone() + &line.unwrap_or_default();

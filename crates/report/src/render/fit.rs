@@ -8,7 +8,7 @@ use crate::stopped::Stopped;
 use crate::words::words_of_stop;
 
 /// The answer in one sentence. No full stop.
-pub(crate) fn headline(report: &FitReport) -> String {
+pub(super) fn headline(report: &FitReport) -> String {
     let gpu = &report.gpu;
     let data = made_up(&report.made_up_data);
     let device = format!("{} ({} of {} to use){data}", gpu.name, gpu.target_bytes, gpu.total_bytes);

@@ -14,7 +14,7 @@ pub(super) fn place(found: &LintFinding, folder: &str) -> String {
 }
 
 /// `3 findings in 120 files: 1 error, 2 warnings`.
-pub(crate) fn headline(report: &LintReport) -> String {
+pub(super) fn headline(report: &LintReport) -> String {
     let files = count(report.files.saturating_sub(report.unreadable.len()), "file", "files");
     if report.findings.is_empty() {
         return format!("no finding in {files}");

@@ -14,7 +14,7 @@ const LINES: usize = 8;
 const NO_LINE: &str = "no line of the program, as in a backward pass";
 
 /// The answer in one sentence. No full stop.
-pub(crate) fn headline(report: &NowReport) -> String {
+pub(super) fn headline(report: &NowReport) -> String {
     let unused = || "no process of the program has used a GPU through PyTorch yet".to_owned();
     report.focused().map_or_else(unused, |device| summarize(device, &report.folder))
 }

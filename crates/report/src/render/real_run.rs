@@ -1,15 +1,15 @@
 //! The sentences about the end of a real run. Each stands alone, and none has a full stop.
 
 use super::layout::line_of;
+use super::verdict::sentence;
 use crate::finding::Location;
 use crate::real_run::{End, HostKill, LastAllocation, RunReport, Silence, StoppedRank, UsedMemory};
-use crate::report::Report as _;
 use crate::words::count;
 
 /// The answer: the headline of `check` for a run that memory ended, else the end with the use of memory.
-pub(crate) fn headline(report: &RunReport) -> String {
+pub(super) fn headline(report: &RunReport) -> String {
     if let Some(check) = &report.out_of_memory {
-        return check.headline();
+        return sentence(check);
     }
     let end = words_of_end(report);
     let end = if end.is_empty() { end } else { end + "; " };

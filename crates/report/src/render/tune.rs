@@ -4,7 +4,7 @@ use super::verdict::made_up;
 use crate::tune::{Setting, TuneReport, TunedTrace};
 
 /// The answer in one sentence. No full stop.
-pub(crate) fn headline(report: &TuneReport) -> String {
+pub(super) fn headline(report: &TuneReport) -> String {
     format!("{}{}", answer(report), made_up(&report.made_up_data))
 }
 

@@ -15,7 +15,7 @@ use crate::size_search::SizeSearch;
 use crate::words::count;
 
 /// The verdict in a sentence without a full stop.
-pub(crate) fn sentence(report: &CheckReport) -> String {
+pub(super) fn sentence(report: &CheckReport) -> String {
     let verdict = words_of_verdict(report);
     match report.unapplied.as_slice() {
         [] => verdict,

@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "test")]
 
 use report::Report;
-use report::document::{JsonReport, read, write};
+use report::document::{JsonReport, read};
+use report::render::json::write;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 

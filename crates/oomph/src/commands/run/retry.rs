@@ -43,7 +43,7 @@ pub(super) fn retry(runner: &Runner, first: EndedRun) -> u8 {
             output::say("oomph: no retry: the search was interrupted");
             return u8::try_from(128 + signal).unwrap_or(u8::MAX);
         }
-        Some(Stop::Failed(error)) => output::say_failure(&error),
+        Some(Stop::Failed(error)) => output::failure(&error),
     }
     series.last.status
 }

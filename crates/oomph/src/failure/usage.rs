@@ -1,17 +1,17 @@
 //! The errors of the parser of arguments, as clap has them.
 
 use clap::error::{ContextKind, ContextValue};
-use report::failure::{Failure, FailureKind};
+use report::failure::{CommandError, ErrorKind};
 
 /// Returns an error about the options of a command as it is written for programs.
-pub(super) fn describe(error: &clap::Error, command: Option<&str>) -> Failure {
+pub(super) fn describe(error: &clap::Error, command: Option<&str>) -> CommandError {
     let rendered = error.render().to_string();
     // Clap writes the sentence first, and then advice and the usage, each after an empty line.
     let (message, _) = rendered.split_once("\n\n").unwrap_or((&rendered, ""));
     let message = message.trim_end();
     let next: Vec<String> = ["oomph"].into_iter().chain(command).chain(["--help"]).map(str::to_owned).collect();
-    Failure {
-        kind: FailureKind::BadArguments,
+    CommandError {
+        kind: ErrorKind::BadArguments,
         message: message.strip_prefix("error: ").unwrap_or(message).to_owned(),
         file: None,
         line: None,

@@ -2,6 +2,7 @@
 
 use trace::Bytes;
 
+use super::{Rendered, Renderer, against, answer, fit, lint, now, real_run, tune, verdict};
 use crate::against::AgainstReport;
 use crate::check::{CheckReport, Verdict};
 use crate::explain::ExplainReport;
@@ -9,7 +10,6 @@ use crate::fit::{FitReport, FitVerdict};
 use crate::lint::LintReport;
 use crate::now::NowReport;
 use crate::real_run::{End, RunReport};
-use crate::render::{self, Rendered, Renderer};
 use crate::top::{self, TopReport};
 use crate::tune::TuneReport;
 
@@ -21,7 +21,7 @@ pub trait Report {
     /// Returns the answer in one sentence without a full stop. Foreign names in it are not yet clean (Note [Foreign text]).
     fn headline(&self) -> String;
 
-    /// Returns the answer in one word, one of [`JsonReport::VERDICTS`](crate::document::JsonReport::VERDICTS).
+    /// Returns the answer in one word, one of [`VERDICTS`](crate::document::JsonReport::VERDICTS).
     fn verdict(&self) -> &'static str;
 
     /// Returns the device's memory less the need, negative for a need that is larger; `None` for a command without a device.
@@ -41,7 +41,7 @@ impl Report for AgainstReport {
     }
 
     fn headline(&self) -> String {
-        render::against::headline(self)
+        against::headline(self)
     }
 
     fn verdict(&self) -> &'static str {
@@ -55,7 +55,7 @@ impl Report for CheckReport {
     }
 
     fn headline(&self) -> String {
-        render::verdict::sentence(self)
+        verdict::sentence(self)
     }
 
     fn verdict(&self) -> &'static str {
@@ -85,7 +85,7 @@ impl Report for ExplainReport {
     }
 
     fn headline(&self) -> String {
-        render::answer::answer(self)
+        answer::answer(self)
     }
 
     fn verdict(&self) -> &'static str {
@@ -99,7 +99,7 @@ impl Report for FitReport {
     }
 
     fn headline(&self) -> String {
-        render::fit::headline(self)
+        fit::headline(self)
     }
 
     fn verdict(&self) -> &'static str {
@@ -125,7 +125,7 @@ impl Report for LintReport {
     }
 
     fn headline(&self) -> String {
-        render::lint::headline(self)
+        lint::headline(self)
     }
 
     fn verdict(&self) -> &'static str {
@@ -143,7 +143,7 @@ impl Report for NowReport {
     }
 
     fn headline(&self) -> String {
-        render::now::headline(self)
+        now::headline(self)
     }
 
     fn verdict(&self) -> &'static str {
@@ -161,7 +161,7 @@ impl Report for RunReport {
     }
 
     fn headline(&self) -> String {
-        render::real_run::headline(self)
+        real_run::headline(self)
     }
 
     fn verdict(&self) -> &'static str {
@@ -204,7 +204,7 @@ impl Report for TuneReport {
     }
 
     fn headline(&self) -> String {
-        render::tune::headline(self)
+        tune::headline(self)
     }
 
     fn verdict(&self) -> &'static str {
