@@ -359,7 +359,7 @@ fn each_condition_has_words_in_the_headline() {
         (vec![Condition::NoStep { location: Some(at(7)) }], "no optimizer step trained a parameter (train.py:7)"),
         (vec![grows(Some(1180))], "it grows 20.00 MiB a step (train.py:41): full at step 1,180 if that goes on"),
         (vec![grows(None)], "it grows 20.00 MiB a step (train.py:41)"),
-        (vec![Condition::Rising], "its peak still rose in the last step"),
+        (vec![Condition::Rising], "its memory still rose in the last step"),
         (
             vec![
                 Condition::Read { location: Some(at(9)) },
@@ -373,7 +373,7 @@ fn each_condition_has_words_in_the_headline() {
             vec![assumed(0.1, 40), assumed(0.1, 41)],
             "if 0.1 of the elements are selected (train.py:40, train.py:41, --fraction)",
         ),
-        (vec![not_run(8), Condition::Rising], "not run: evaluate (train.py:8); its peak still rose in the last step"),
+        (vec![not_run(8), Condition::Rising], "not run: evaluate (train.py:8); its memory still rose in the last step"),
     ];
     let start = "fits so far: NVIDIA GeForce RTX 4090 of 23.63 GiB, peak 2.93 GiB on the device; ";
     for (conditions, expected) in cases {

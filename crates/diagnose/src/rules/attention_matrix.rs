@@ -9,20 +9,28 @@ use causes::CauseId;
 use report::Remedy;
 
 use super::input::Facts;
-use super::operation::{Failed, words_of_shape};
+use super::operation::{Failed, elements, words_of_shape};
 use super::rule::{Cause, Check, Rule};
 use super::shared::advice;
 
 /// A matrix with a shorter side is no attention over a sequence.
 const MIN_LENGTH: u64 = 256;
 
+/// The bytes of the widest element of attention, float64.
+const WIDEST_ELEMENT: u64 = 8;
+/// A request by so many times larger than an operand is none of the operands' size.
+const BEYOND: u64 = 8;
+
 pub(super) const RULE: Rule = Rule { cause: CauseId::AttentionMatrix, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let failed = Failed::of(facts)?;
     let scores = &failed.operation.scores;
+    let kernel = "scaled_dot_product_attention without a fused kernel: its matrix of length times length";
+    if failed.operation.is_sdpa && scores.is_empty() && is_beyond_operands(&failed) {
+        return failed.cause(RULE.cause, kernel, choose_kernel());
+    }
     if failed.operation.is_sdpa && is_long(scores) {
-        let kernel = "scaled_dot_product_attention without a fused kernel: its matrix of length times length";
         return failed.cause_of_shape(
             RULE.cause,
             &format!("{kernel} {}", words_of_shape(scores)),
@@ -37,6 +45,12 @@ fn find(facts: &Facts) -> Option<Cause> {
     // Without the operands, the function alone tells.
     let of = of.or_else(|| (is_pytorchs && scores.is_empty()).then(String::new))?;
     failed.cause(RULE.cause, &format!("attention's matrix of length times length{of}"), avoid_matrix())
+}
+
+/// True for a request many times larger than the tensors that the line names: a fused kernel makes tensors of the size of its queries alone.
+fn is_beyond_operands(failed: &Failed) -> bool {
+    let largest = failed.operation.shapes.iter().map(|shape| elements(shape)).max();
+    largest.is_some_and(|largest| failed.requested.0 > largest.saturating_mul(WIDEST_ELEMENT * BEYOND))
 }
 
 fn is_long(shape: &[u64]) -> bool {

@@ -20,7 +20,7 @@ enum Phrase<'a> {
     Read(Option<&'a Location>),
 }
 
-/// `not run: evaluate (train.py:88), a larger `length` (train.py:46); its peak still rose in the last step`.
+/// `not run: evaluate (train.py:88), a larger `length` (train.py:46); its memory still rose in the last step`.
 pub(super) fn list_open(conditions: &[Condition], stopped: Option<&str>, folder: &str) -> String {
     let phrases: Vec<Phrase> = conditions.iter().map(|condition| phrase_of(condition, folder)).collect();
     let not_run = phrases.iter().filter_map(|phrase| match phrase {
@@ -61,7 +61,10 @@ fn phrase_of<'a>(condition: &'a Condition, folder: &str) -> Phrase<'a> {
             let full = full_at.map(|step| format!(": full at step {} if that goes on", grouped(u64::from(step))));
             Phrase::Alone(format!("it grows {bytes_per_step} a step{}{}", at(location), full.unwrap_or_default()))
         }
-        Condition::Rising => Phrase::Alone("its peak still rose in the last step".to_owned()),
+        Condition::Rising => Phrase::Alone("its memory still rose in the last step".to_owned()),
+        Condition::RisingRequests { location } => {
+            Phrase::Alone(format!("a tensor is larger with every step{}", at(location)))
+        }
         Condition::Assumed { fraction, location } => Phrase::Assumed(*fraction, location.as_ref()),
         Condition::Read { location } => Phrase::Read(location.as_ref()),
     }
