@@ -131,7 +131,9 @@ fn find_rising_requests(case: &Case, spare: Bytes) -> Option<Condition> {
     let (process, device, _) = find_subject(case).filter(|(process, ..)| is_stopped(process))?;
     let done = u64::from(process.step_count());
     let left = total_steps(case).unwrap_or(MANY_STEPS).saturating_sub(done);
-    let more = |rising: &RisingRequests| foresee(&rising.sizes, left).unwrap_or_default() - rising.sizes.last().copied().unwrap_or_default();
+    let more = |rising: &RisingRequests| {
+        foresee(&rising.sizes, left).unwrap_or_default() - rising.sizes.last().copied().unwrap_or_default()
+    };
     let rising = list_rising_requests(&case.views.find(process, device));
     let most = rising.into_iter().map(|rising| (more(&rising), rising.location)).max_by_key(|(more, _)| *more)?;
     (most.0 > spare).then_some(Condition::RisingRequests { location: most.1 })

@@ -54,7 +54,11 @@ pub(crate) fn foresee(sizes: &[Bytes], more: u64) -> Option<Bytes> {
     let curve = Curve::through(sizes)?;
     #[expect(clippy::cast_precision_loss, reason = "an estimate")]
     let at = (sizes.len() - 1) as f64 + more as f64;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a size is positive, and `as` saturates")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a size is positive, and `as` saturates"
+    )]
     let bytes = curve.at(at) as u64;
     Some(Bytes(bytes))
 }
