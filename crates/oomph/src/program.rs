@@ -3,9 +3,8 @@
 use drive::guard::outside::{Network, Outside};
 use drive::{Program, ProgramRequest, Words};
 use report::{Remark, effects};
-use run::StopAt;
 
-use crate::args::{GpuOptions, JobOptions, RunOptions};
+use crate::args::{GpuOptions, JobOptions, RunArguments};
 use crate::error::Error;
 use crate::gpu_choice::GpuChoice;
 
@@ -13,7 +12,7 @@ use crate::gpu_choice::GpuChoice;
 pub(crate) fn prepare(
     (gpu, choice): (&GpuOptions, &GpuChoice),
     job: Option<&JobOptions>,
-    run: &RunOptions,
+    run: &RunArguments,
     words: &Words,
 ) -> Result<Program, Error> {
     let network = match (run.offline, run.online) {
@@ -25,11 +24,7 @@ pub(crate) fn prepare(
         words: words.clone(),
         python: run.python.clone(),
         profile: choice.profile.clone(),
-        devices: gpu.gpus,
-        job: job.map_or(Ok(None), JobOptions::job)?,
-        stop_at: StopAt::step(run.steps()),
-        fraction: run.fraction(),
-        fakes_data: run.fake_data,
+        options: run.options(gpu.gpus, job.map_or(Ok(None), JobOptions::job)?),
         timeout: run.timeout,
         keeps_files: run.keep_files,
         network,

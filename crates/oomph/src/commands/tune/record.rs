@@ -14,7 +14,7 @@ use drive::words::Words;
 use report::Change;
 use report::words::words_of_stop;
 use run::Conditions;
-use run::rerun::{LimitSigns, RunFacts, needs_unlimited_run};
+use run::rerun::Aim;
 use trace::Run;
 
 use crate::args::Tune;
@@ -50,13 +50,7 @@ pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<E
 /// Records the program to its end: without a limit, if the program runs out.
 fn recorded(program: &Program) -> Result<RecordedRun, Error> {
     let folder = RunDir::make(None)?;
-    // The allocators of ranks are replayed separately: ranks on a shared device need no run with a part of the device.
-    let recordings = record_to_end(program, Conditions::on_device(Vec::new()), folder.path(), |runs| RunFacts {
-        has_side_streams: false,
-        needs_unlimited_run: needs_unlimited_run(&LimitSigns::of(&runs.counted().run)),
-        part: None,
-        other_share: None,
-    })?;
+    let recordings = record_to_end(program, Conditions::on_device(Vec::new()), folder.path(), Aim::Replay)?;
     Ok(recordings.unlimited.unwrap_or(recordings.limited))
 }
 
