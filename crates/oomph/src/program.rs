@@ -1,6 +1,8 @@
 //! The program of a command line, for dry runs.
 
-use drive::guard::outside::{Network, Outside};
+use diagnose::Surroundings;
+use drive::environment::describe_hidden_gpus;
+use drive::guard::outside::Network;
 use drive::{Program, ProgramRequest, Words};
 use report::{Remark, effects};
 
@@ -31,13 +33,16 @@ pub(crate) fn prepare(
     })?)
 }
 
-/// Remarks on the effects of the first run. Terminals leave descriptors to every program: that one was closed is said with `-v`.
-pub(crate) fn describe_effects(outside: &Outside) -> impl Iterator<Item = Remark> {
+/// The surroundings of the runs of `program` until now, for a report. Terminals leave descriptors to every program: that one was closed is
+/// said with `-v`.
+pub(crate) fn find_surroundings(program: &Program) -> Surroundings {
+    let outside = &program.outside;
     let effects = outside.effects();
-    let remarks = effects.iter().flat_map(|effects| {
+    let of_effects = effects.iter().flat_map(|effects| {
         let described = effects::describe(effects, outside.connects_once());
         let caveats = [described, effects::describe_gaps(effects)].into_iter().flatten().map(Remark::caveat);
         caveats.chain(effects::describe_closed(effects).map(Remark::note))
     });
-    remarks.collect::<Vec<_>>().into_iter()
+    let remarks = describe_hidden_gpus().map(Remark::caveat).into_iter().chain(of_effects).collect();
+    Surroundings { remarks, effects }
 }

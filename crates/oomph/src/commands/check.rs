@@ -9,12 +9,11 @@ use drive::Program;
 use drive::cleanup::interrupt;
 use drive::dry_run::failure;
 use drive::dry_run::record::record_to_end;
-use drive::environment::describe_hidden_gpus;
 use drive::run_dir::{self, RunDir};
 use drive::words::{Words, quote};
 use report::render::terminal::Detail;
 use report::render::{Format, html, render};
-use report::{CheckReport, Remark, Verdict};
+use report::{CheckReport, Verdict};
 use run::Conditions;
 use run::rerun::Aim;
 
@@ -48,14 +47,12 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
         hint,
         next: suggest_fit(arguments, &words),
         folder: current_folder(),
+        surroundings: program::find_surroundings(&program),
         seconds: started.elapsed().as_secs_f64(),
     };
     let diagnosis = diagnose::check(&case);
     let links = lint_links::find(diagnosis.findings(), &case.folder, words.script());
-    let mut report = diagnosis.report(links);
-    report.notes.extend(describe_hidden_gpus().map(Remark::caveat));
-    report.effects = program.outside.effects();
-    report.notes.extend(program::describe_effects(&program.outside));
+    let report = diagnosis.report(links);
     let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
     run_progress::clear();
     write_page(&arguments.output, &diagnosis, &report)?;
