@@ -1,5 +1,7 @@
 //! Advice: what is known to help elsewhere, in texts.
 
+mod applications;
+mod frameworks;
 pub(super) mod switches;
 
 use report::{Remedy, Standing};

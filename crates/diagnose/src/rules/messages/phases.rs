@@ -156,68 +156,90 @@ fn resumed_batch(failure: &Failure) -> Option<Remedy> {
     })
 }
 
-#[rustfmt::skip]
 fn advice_of(phase: Phase) -> Vec<Remedy> {
-    let (name, how) = match phase {
-        Phase::WakeUp => return wake_up(),
-        Phase::Exchange => (
-            "call the same collectives in the same order on each rank: the size came from another rank",
-            "all_gather_object and its neighbours exchange a length first; ranks that do not match read other bytes as that length",
-        ),
-        Phase::JoinedPredictions => (
-            "eval_accumulation_steps=1: the Trainer joins the logits of all batches on the device",
-            "it moves them to the CPU after so many batches; preprocess_logits_for_metrics keeps what the metric needs (argmax), prediction_loss_only \
-             keeps none",
-        ),
-        Phase::SavedDevice => (
-            "map_location=\"cpu\" in torch.load: without it a checkpoint goes to the device that it was saved from",
-            "load_from_checkpoint and others pass it on; then move the model to its device",
-        ),
-        Phase::OptimizerStep => (
-            "the error is in the optimizer's step: foreach=False, 8-bit states, or fewer trained parameters",
-            "Adam makes two tensors as large as the parameters at its first step, and foreach a third for the step; a smaller batch changes none of them",
-        ),
-        Phase::Load => (
-            "the error is in loading weights: load onto the CPU, in a smaller dtype",
-            "map_location=\"cpu\" in torch.load, torch_dtype=torch.bfloat16 and device_map in from_pretrained; two copies of the weights exist while they load",
-        ),
-        Phase::TrainerEvaluation => (
-            "the error is in the Trainer's evaluation: a smaller per_device_eval_batch_size",
-            "eval_accumulation_steps moves predictions to the CPU; the Trainer records no gradients there",
-        ),
-        Phase::Evaluation => (
-            "the error is in evaluation: torch.no_grad(), a smaller evaluation batch",
-            "predictions that are kept go to the CPU",
-        ),
-        Phase::Generation => (
-            "the error is in generation: fewer new tokens, a smaller batch",
-            "the KV cache grows with both; generate() of transformers records no gradients",
-        ),
-        Phase::Loss => (
-            "the error is in the loss: compute it in chunks of the tokens",
-            "logits of the whole vocabulary in float32 are often the largest tensor; a fused linear cross-entropy never makes them",
-        ),
-        Phase::Attention => (
-            "the error is in attention: scaled_dot_product_attention, or a shorter sequence",
-            "attn_implementation=\"sdpa\" or \"flash_attention_2\" of Hugging Face models; a matrix of all pairs grows with the square of the length",
-        ),
-        Phase::Backward => (
-            "the error is in backward: activation checkpointing, or a smaller batch",
-            "gradient_checkpointing_enable(), torch.utils.checkpoint; activations are largest when backward begins",
-        ),
-    };
-    vec![advice(name, how)]
+    ADVICE.iter().filter(|row| row.0 == phase).map(|(_, remedy, how)| advice(remedy, how)).collect()
 }
 
-fn wake_up() -> Vec<Remedy> {
-    vec![
-        advice(
-            "free the trainer's memory before wake_up(), and put the engine to sleep before the trainer allocates",
-            "offload parameters and optimizer states, then torch.cuda.empty_cache(); a checkpoint that is resumed while the engine is awake adds its own",
-        ),
-        advice(
-            "a lower gpu_memory_utilization (mem_fraction_static of SGLang)",
-            "the engine maps its whole share again; wake_up(tags=[\"weights\"]) maps the weights first and the KV cache later",
-        ),
-    ]
+/// A phase, what helps there, and how; in the order of the advice.
+#[rustfmt::skip]
+const ADVICE: &[(Phase, &str, &str)] = &[
+    (
+        Phase::WakeUp,
+        "free the trainer's memory before wake_up(), and put the engine to sleep before the trainer allocates",
+        "offload parameters and optimizer states, then torch.cuda.empty_cache(); a checkpoint that is resumed while the engine is awake adds its own",
+    ),
+    (
+        Phase::WakeUp,
+        "a lower gpu_memory_utilization (mem_fraction_static of SGLang)",
+        "the engine maps its whole share again; wake_up(tags=[\"weights\"]) maps the weights first and the KV cache later",
+    ),
+    (
+        Phase::Exchange,
+        "call the same collectives in the same order on each rank: the size came from another rank",
+        "all_gather_object and its neighbours exchange a length first; ranks that do not match read other bytes as that length",
+    ),
+    (
+        Phase::JoinedPredictions,
+        "eval_accumulation_steps=1: the Trainer joins the logits of all batches on the device",
+        "it moves them to the CPU after so many batches; preprocess_logits_for_metrics keeps what the metric needs (argmax), prediction_loss_only \
+             keeps none",
+    ),
+    (
+        Phase::SavedDevice,
+        "map_location=\"cpu\" in torch.load: without it a checkpoint goes to the device that it was saved from",
+        "load_from_checkpoint and others pass it on; then move the model to its device",
+    ),
+    (
+        Phase::OptimizerStep,
+        "the error is in the optimizer's step: foreach=False, 8-bit states, or fewer trained parameters",
+        "Adam makes two tensors as large as the parameters at its first step, and foreach a third for the step; a smaller batch changes none of them",
+    ),
+    (
+        Phase::Load,
+        "the error is in loading weights: load onto the CPU, in a smaller dtype",
+        "map_location=\"cpu\" in torch.load, torch_dtype=torch.bfloat16 and device_map in from_pretrained; two copies of the weights exist while they load",
+    ),
+    (
+        Phase::TrainerEvaluation,
+        "the error is in the Trainer's evaluation: a smaller per_device_eval_batch_size",
+        "eval_accumulation_steps moves predictions to the CPU; the Trainer records no gradients there",
+    ),
+    (
+        Phase::Evaluation,
+        "the error is in evaluation: torch.no_grad(), a smaller evaluation batch",
+        "predictions that are kept go to the CPU",
+    ),
+    (
+        Phase::Generation,
+        "the error is in generation: fewer new tokens, a smaller batch",
+        "the KV cache grows with both; generate() of transformers records no gradients",
+    ),
+    (
+        Phase::Loss,
+        "the error is in the loss: compute it in chunks of the tokens",
+        "logits of the whole vocabulary in float32 are often the largest tensor; a fused linear cross-entropy never makes them",
+    ),
+    (
+        Phase::Attention,
+        "the error is in attention: scaled_dot_product_attention, or a shorter sequence",
+        "attn_implementation=\"sdpa\" or \"flash_attention_2\" of Hugging Face models; a matrix of all pairs grows with the square of the length",
+    ),
+    (
+        Phase::Backward,
+        "the error is in backward: activation checkpointing, or a smaller batch",
+        "gradient_checkpointing_enable(), torch.utils.checkpoint; activations are largest when backward begins",
+    ),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_phase_of_a_frame_has_advice() {
+        for (_, _, phase) in FRAMES {
+            assert!(!advice_of(*phase).is_empty(), "{phase:?}");
+        }
+        assert_eq!(advice_of(Phase::WakeUp).len(), 2);
+    }
 }

@@ -81,13 +81,13 @@ fn of_table(table: &DeviceTable, facts: &Facts) -> Cause {
             format!("{sentence}: it may have been written after memory was freed")
         },
         location: facts.failed_at(),
-        evidence: figures(table, rest),
+        evidence: list_figures(table, rest),
         remedies: if is_full { need_less(None) } else { unclear::record_more() },
     };
     Cause { finding, bytes: None, rank: if is_full { Rank::Need } else { Rank::Unclear }, removal: None }
 }
 
-fn figures(table: &DeviceTable, rest: Bytes) -> Vec<report::Evidence> {
+fn list_figures(table: &DeviceTable, rest: Bytes) -> Vec<report::Evidence> {
     let rows = [("reserved by PyTorch", table.reserved_bytes), ("free", table.free_bytes), ("of others", rest)];
     rows.into_iter().map(|(what, size)| bytes(what, size, Source::Message)).collect()
 }
