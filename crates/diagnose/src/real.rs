@@ -16,6 +16,7 @@ use self::silence::{Silence, find_silence};
 use self::stopped::{Stopped, find_stopped};
 use crate::check::CheckCase;
 use crate::judge::recorded::{RecordedRun, Runs};
+use crate::judge::surroundings::Surroundings;
 use crate::measure::own::is_own;
 
 /// The context of another process is larger: 99 MiB is the least of 149 messages (docs/MEMORY_OUTSIDE_PYTORCH.md). The driver holds some memory that is
@@ -137,6 +138,7 @@ impl Real {
             hint: None,
             next,
             folder: folder.to_owned(),
+            surroundings: Surroundings::default(),
             seconds,
         }
     }
