@@ -23,6 +23,19 @@ def read(oomph: Path, command: str, text: str) -> dict:
     return document
 
 
+def parse(text: str) -> dict:
+    """The report on standard output; empty without one, as after an error."""
+    document = json.loads(text) if text.lstrip().startswith("{") else {}
+    return {} if "error" in document else document
+
+
+def parse_error(text: str) -> dict:
+    """The error on standard output, which must be as its schema says."""
+    document = json.loads(text)
+    hold("error", document)
+    return document["error"]
+
+
 def hold(name: str, document) -> None:
     """Holds a document to the schema of that name."""
     error = jsonschema.exceptions.best_match(validator(name).iter_errors(document))

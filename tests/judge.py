@@ -3,12 +3,10 @@
 `COMPARISONS` has a function for each key; each yields its problems. A suite chooses its programs, and adds what its programs alone have.
 """
 
-import html
 import json
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -34,7 +32,7 @@ class Seen:
     # The JSON report; empty without an answer.
     report: dict
     status: int
-    # The first sentence, which the page has as its heading; without a page, the last line of standard error.
+    # The first sentence; without a report, the error.
     sentence: str
 
     @property
@@ -99,16 +97,16 @@ def ask(oomph: Path, path: Path) -> Seen:
     options = ["--gpu", "rtx-4090", "--vram", expected["vram"], "--gpus", expected.get("gpus", 1)]
     program = ["--", sys.executable, *expected["launch"].split(), path] if "launch" in expected else ["--python", sys.executable, path]
     program += expected.get("args", "").split()
-    with tempfile.TemporaryDirectory() as folder:
-        page = Path(folder) / "report.html"
-        command = [oomph, "check", "--json", "--html", page, *options, *program]
-        try:
-            done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            return Seen(path, expected, {}, -1, f"no answer in {PATIENCE} s")
-        heading = re.search(r"<h1>(.*?)</h1>", page.read_text(encoding="utf-8"), re.DOTALL) if page.exists() else None
-    sentence = html.unescape(re.sub(r"<[^>]*>", "", heading[1])) if heading else (done.stderr.splitlines() or [""])[-1]
-    return Seen(path, expected, json.loads(done.stdout or "{}"), done.returncode, sentence)
+    command = [oomph, "check", "--json", *options, *program]
+    try:
+        done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return Seen(path, expected, {}, -1, f"no answer in {PATIENCE} s")
+    document = json.loads(done.stdout or "{}")
+    if "headline" in document:
+        return Seen(path, expected, document, done.returncode, document["headline"])
+    error = document.get("error") or {"message": f"no answer, exit status {done.returncode}: {done.stderr[-1000:]}"}
+    return Seen(path, expected, {}, done.returncode, error["message"])
 
 
 def problems(seen: Seen) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sys
 import tempfile
@@ -10,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .command import Ended, OomphError, StrPath, join_sentence, read_failure, run_command, to_path
+from .command import Ended, OomphError, StrPath, read_document, read_failure, run_command, to_path
 
 __all__ = ["Check", "check"]
 
@@ -99,8 +98,8 @@ def run_check(
         file = os.path.join(folder, "check.json")
         ended = run_command(["check", "--json-file", file, *words], cwd=cwd, env=env, pass_fds=pass_fds)
         report = _read(file)
-    if report is None or ended.status not in (0, 1):
-        raise read_failure(ended)
+    if "verdict" not in report or ended.status not in (0, 1):
+        raise read_failure(ended, report)
     return _to_check(report, ended)
 
 
@@ -111,13 +110,12 @@ def _list_options(values: Mapping[str, object]) -> Iterator[str]:
             yield f"--{name}={os.fspath(value) if isinstance(value, os.PathLike) else value}"
 
 
-def _read(file: str) -> dict[str, Any] | None:
+def _read(file: str) -> dict[str, Any]:
     try:
         with open(file, encoding="utf-8") as opened:
-            report: dict[str, Any] = json.load(opened)
+            return read_document(opened.read())
     except FileNotFoundError:
-        return None
-    return report
+        return {}
 
 
 def _to_check(report: dict[str, Any], ended: Ended) -> Check:
@@ -130,7 +128,7 @@ def _to_check(report: dict[str, Any], ended: Ended) -> Check:
         need_bytes=report["need"]["device_bytes"],
         spare_bytes=report["spare_bytes"],
         gpu=report["gpu"]["name"],
-        summary=join_sentence(ended.stdout),
+        summary=report["headline"],
         report=report,
         text=ended.stdout,
     )

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import os
-import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Union
+from typing import Any, Union
 
-__all__ = ["Ended", "OomphError", "StrPath", "find_command", "join_sentence", "read_failure", "run_command", "to_path"]
+__all__ = ["Ended", "OomphError", "StrPath", "find_command", "read_document", "read_failure", "run_command", "to_path"]
 
 StrPath = Union[str, "os.PathLike[str]"]
 
@@ -25,7 +25,10 @@ class OomphError(RuntimeError):
     `str(error)` is the message, then a line with the hint.
     """
 
-    def __init__(self, message: str, hint: str | None = None, *, status: int | None = None, stderr: str = "") -> None:
+    def __init__(
+        self, message: str, hint: str | None = None, *,
+        status: int | None = None, stderr: str = "", output: str | None = None, kind: str | None = None,
+    ) -> None:  # fmt: skip
         super().__init__(f"{message}\nhint: {hint}" if hint else message)
         self.message = message
         self.hint = hint
@@ -33,10 +36,14 @@ class OomphError(RuntimeError):
         self.status = status
         #: The command's standard error, with the last output of a failed program.
         self.stderr = stderr
+        #: The last output of a failed program; `None` without one.
+        self.output = output
+        #: The kind of the error, a word of the schema `docs/schema/error.json`; `None` for a report that is no answer, and for errors of this package.
+        self.kind = kind
 
     def __reduce__(self) -> tuple[object, ...]:
         """Keeps all attributes in a pickle, as between worker processes."""
-        return type(self), (self.message, self.hint), {"status": self.status, "stderr": self.stderr}
+        return type(self), (self.message, self.hint), {"status": self.status, "stderr": self.stderr, "output": self.output, "kind": self.kind}
 
 
 @dataclass(frozen=True)
@@ -98,20 +105,21 @@ def _end(process: subprocess.Popen[str]) -> None:
             process.kill()
 
 
-def read_failure(ended: Ended) -> OomphError:
-    """The error of a command without an answer, from the last `error:` and `hint:` of standard error."""
-    found = list(re.finditer(r"^error: (.*?)(?:\nhint: (.*?))?\s*(?=^error: |\Z)", ended.stderr, re.MULTILINE | re.DOTALL))
-    last = found[-1] if found else None
-    if last is not None:
-        return OomphError(last[1].partition("\n\nFor more information")[0].strip(), last[2], status=ended.status, stderr=ended.stderr)
-    says = join_sentence(ended.stdout) or ended.stderr.strip()
-    message = says or f"`oomph` ended with exit status {ended.status} and no message"
-    return OomphError(message, status=ended.status, stderr=ended.stderr)
+def read_document(text: str) -> dict[str, Any]:
+    """The JSON object of an answer or an error; empty without one."""
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
-def join_sentence(text: str) -> str:
-    """The first paragraph of a report, on one line."""
-    return " ".join(text.strip().split("\n\n", 1)[0].split())
+def read_failure(ended: Ended, document: Mapping[str, Any]) -> OomphError:
+    """The error of a command without an answer: the object `error`, or the report of a command that could not tell."""
+    error = document.get("error", {})
+    message = error.get("message") or document.get("headline") or ended.stderr.strip()
+    message = message or f"`oomph` ended with exit status {ended.status} and no message"
+    return OomphError(message, error.get("hint"), status=ended.status, stderr=ended.stderr, output=error.get("output"), kind=error.get("kind"))
 
 
 def to_path(path: StrPath) -> str:

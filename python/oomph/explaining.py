@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import os
 import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from .command import OomphError, StrPath, join_sentence, read_failure, run_command, to_path
+from .command import OomphError, StrPath, read_document, read_failure, run_command, to_path
 
 __all__ = ["Explanation", "explain"]
 
@@ -24,7 +23,8 @@ class Explanation:
     summary: str
     #: The findings, most serious first, as in the JSON: `rule`, `message`, `location`, `evidence`, `remedies`.
     findings: list[dict[str, Any]]
-    #: The JSON object, of the schema `docs/schema/explain.json`; of two runs that of `docs/schema/against.json`.
+    #: The JSON object, of the schema `docs/schema/explain.json`; of two runs that of `docs/schema/against.json`,
+    #: of a real run that of `docs/schema/run.json`.
     report: dict[str, Any] = field(repr=False)
     #: The report as the command prints it.
     text: str = field(repr=False)
@@ -53,17 +53,15 @@ def _describe(error: BaseException) -> str:
 
 
 def _explain(words: Sequence[str], text: str | None) -> Explanation:
+    ended = run_command(["explain", "--format=json", *words], text=text)
+    report = read_document(ended.stdout)
+    if "verdict" not in report or ended.status not in (0, 1):
+        raise _hint_at_text(read_failure(ended, report), words)
     printed = run_command(["explain", *words], text=text)
-    if printed.status not in (0, 1):
-        error = read_failure(printed)
-        raise _hint_at_text(error, words)
-    ended = run_command(["explain", "--format", "json", *words], text=text)
-    if ended.status not in (0, 1):
-        raise read_failure(ended)
-    report: dict[str, Any] = json.loads(ended.stdout)
-    findings: list[dict[str, Any]] = report.get("findings", [])
+    # A real run that memory ended has the report of `check` inside.
+    findings: list[dict[str, Any]] = (report.get("out_of_memory") or report).get("findings", [])
     cause = findings[0]["rule"] if findings else None
-    return Explanation(cause, join_sentence(printed.stdout), findings, report, printed.stdout)
+    return Explanation(cause, report["headline"], findings, report, printed.stdout)
 
 
 def _hint_at_text(error: OomphError, words: Sequence[str]) -> OomphError:
@@ -71,4 +69,4 @@ def _hint_at_text(error: OomphError, words: Sequence[str]) -> OomphError:
     is_message = any(len(word.split()) > 3 and not os.path.exists(word) for word in words)
     if not is_message:
         return error
-    return OomphError(error.message, "a message is given as text=", status=error.status, stderr=error.stderr)
+    return OomphError(error.message, "a message is given as text=", status=error.status, stderr=error.stderr, kind=error.kind)

@@ -267,10 +267,8 @@ def _describe_end(outcome: _Outcome) -> str:
     """The text for a process that ended before its test."""
     if outcome.error is None:
         return f"{MARKER}: the test's process ended before the test did"
-    tail = outcome.error.stderr.split("\nerror: ")[0].strip() if outcome.error.status is not None else ""
-    is_of_oomph = outcome.error.stderr.startswith("error: ")
     where = "the test's process ended before the test did: " if outcome.reports else ""
-    return f"{MARKER}: {where}{outcome.error}" + (f"\n\n{tail}" if tail and not is_of_oomph else "")
+    return f"{MARKER}: {where}{outcome.error}" + (f"\n\n{outcome.error.output}" if outcome.error.output else "")
 
 
 def _make(item: pytest.Item, outcome: str, longrepr: Any, started: float) -> list[pytest.TestReport]:

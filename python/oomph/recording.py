@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from .command import OomphError, read_failure, run_command
+from .command import OomphError, read_document, read_failure, run_command
 
 __all__ = ["Event", "Recording", "borrow", "release"]
 
@@ -162,7 +162,7 @@ def _find_library(folder: str) -> str:
     else:
         ended = run_command(["record-into", os.path.join(folder, "run"), "--", sys.executable])
         if ended.status:
-            raise read_failure(ended)
+            raise read_failure(ended, read_document(ended.stdout))
         root = Path(ended.stdout.strip()).parents[3]
     return str(root / "lib" / "liboomph_recorder.so")
 

@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 from .__main__ import list_candidates
+from .command import Ended, read_document, read_failure
 
 _INJECT = os.path.join("python", "oomph", "agent", "inject")
 
@@ -31,7 +32,8 @@ def start() -> None:
         _say(f"{command} cannot be started: {error.strerror}; nothing is recorded")
         return
     if prepared.returncode:
-        _say(f"OOMPH_RUN={folder}: {prepared.stderr.strip()}; nothing is recorded")
+        failure = read_failure(Ended(prepared.returncode, prepared.stdout, prepared.stderr), read_document(prepared.stdout))
+        _say(f"OOMPH_RUN={folder}: {failure.message}; nothing is recorded")
         return
     sys.path.insert(0, prepared.stdout.strip())
     atexit.register(_explain, command, folder)
@@ -47,7 +49,8 @@ def _explain(command: str, folder: str) -> None:
         _say(f"out of memory; `oomph explain {folder}` explains it")
         return
     sys.stdout.flush()
-    subprocess.run([command, "explain", folder], stdin=subprocess.DEVNULL)
+    # Standard output is the program's.
+    subprocess.run([command, "explain", folder], stdin=subprocess.DEVNULL, stdout=2)
 
 
 def _is_out_of_memory(error: BaseException | None) -> bool:

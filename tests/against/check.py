@@ -6,6 +6,7 @@ A phantom GPU stands for the real one: PyTorch, its allocator and the recorder a
 was worked out by hand from its source.
 """
 
+import html
 import json
 import re
 import shutil
@@ -19,6 +20,7 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent))
 
+import documents
 import expect
 import suite
 
@@ -61,6 +63,12 @@ class Folder:
         assert done.returncode in status, f"status {done.returncode}, expected {status}\n{done.stdout}{done.stderr}"
         return done
 
+    def explain(self, *runs: Path, **options) -> dict:
+        """The report about two runs, which must be as its schema says."""
+        report = json.loads(self.call("explain", "--json", *runs, **options).stdout)
+        documents.hold("against", report)
+        return report
+
     def record(self, name: str, *program, status=0, vram=MEMORY) -> Path:
         """Records a real run on the phantom."""
         self.call("phantom", *GPU, vram, "--", self.oomph, "run", "--save", self.path / name, "--", sys.executable, *program, status=(status,))
@@ -84,20 +92,19 @@ def judge(folder: Folder, path: Path) -> str:
     a = folder.record("a", path, "a", vram=expected["vram"])
     b = folder.record("b", path, "b", status=expected.get("status", 0), vram=expected["vram"])
     said = folder.call("explain", a, b).stdout
-    report = json.loads(folder.call("explain", "--json", a, b).stdout)
+    report = folder.explain(a, b)
+    page = folder.path / "page.html"
+    folder.call("explain", "--html", page, a, b)
+    heading = html.unescape(re.search(r"<h1>(.*?)</h1>", page.read_text(encoding="utf-8"))[1])
+    assert heading == report["headline"], f"{heading!r}, expected {report['headline']!r}"
     problems = list(differences(expected, said, report))
     assert not problems, "\n".join([*problems, said])
-    return first_sentence(said)
-
-
-def first_sentence(said: str) -> str:
-    """The lines up to the first empty one, joined."""
-    return " ".join(said.split("\n\n")[0].split())
+    return report["headline"]
 
 
 def differences(expected: dict, said: str, report: dict):
     """Every difference from the program's block."""
-    if not re.match(expected["sentence"], first_sentence(said)):
+    if not re.match(expected["sentence"], report["headline"]):
         yield f"the first sentence is not `{expected['sentence']}`"
     yield from (f"`{phrase}` is not said" for phrase in expected.get("says", ()) if phrase not in " ".join(said.split()))
     lines = report["devices"][report["focus"]]["lines"]
@@ -120,10 +127,10 @@ def compare_with_dry(folder: Folder) -> str:
     """The same program on the same GPU, predicted and run: three steps are equal, up to the end of the dry run."""
     folder.call("check", *GPU, MEMORY, "--python", sys.executable, "--save", folder.path / "dry", "identical.py")
     real = folder.record("real", "identical.py")
-    said = folder.call("explain", folder.path / "dry", real).stdout
-    assert re.match(r"no difference: \d+ requests of 3 steps are equal; peak \S+ MiB in both", first_sentence(said)), said
-    assert "dry, a dry run" in said, said
-    return first_sentence(said)
+    report = folder.explain(folder.path / "dry", real)
+    assert re.match(r"no difference: \d+ requests of 3 steps are equal; peak \S+ MiB in both", report["headline"]), report
+    assert [run["is_dry"] for run in report["runs"]] == [True, False], report["runs"]
+    return report["headline"]
 
 
 @in_folder
@@ -143,8 +150,8 @@ def compare_at_the_end(folder: Folder) -> str:
 def refuse(folder: Folder) -> str:
     """Exit status 2 with the file, and no difference of a folder to itself."""
     good = folder.record("good", "identical.py")
-    said = folder.call("explain", good, good, status=(0,)).stdout
-    assert said.startswith("no difference"), said
+    report = folder.explain(good, good, status=(0,))
+    assert report["verdict"] == "equal" and report["headline"].startswith("no difference"), report
     cut = shutil.copytree(good, folder.path / "cut")
     recording = cut / "rank0.recording"
     recording.write_bytes(recording.read_bytes()[:100_000])
@@ -155,9 +162,9 @@ def refuse(folder: Folder) -> str:
     names = (("cut", "rank0.recording"), ("foreign", "rank0.recording"), ("launch", "run.json"), ("empty", "empty"))
     for name, file in names:
         for pair in ((good, folder.path / name), (folder.path / name, good)):
-            refused = folder.call("explain", *pair, status=(2,)).stderr
-            assert f"{file}`" in refused and "hint:" in refused, refused
-    return refused.splitlines()[0]
+            refused = documents.parse_error(folder.call("explain", "--json", *pair, status=(2,)).stdout)
+            assert Path(refused["file"]).name == file and refused["hint"], refused
+    return refused["message"]
 
 
 @in_folder
@@ -169,12 +176,11 @@ def compare_edited(folder: Folder) -> str:
         program.write_text(text)
         recorded.append(folder.record(name, program, word))
     a, b, c = recorded
-    said = folder.call("explain", a, b, cwd=folder.path, status=(0,)).stdout
-    assert first_sentence(said).startswith("no difference") and "lines were moved by an edit" in said, said
-    said = folder.call("explain", a, c, cwd=folder.path, status=(1,)).stdout
-    assert first_sentence(said).startswith("the runs part at step 1, "), said
-    assert "64.00 MiB" in first_sentence(said) and "128.00 MiB" in first_sentence(said), said
-    return first_sentence(said)
+    report = folder.explain(a, b, cwd=folder.path, status=(0,))
+    assert report["headline"].startswith("no difference") and report["devices"][0]["moved_lines"] > 0, report
+    headline = folder.explain(a, c, cwd=folder.path, status=(1,))["headline"]
+    assert headline.startswith("the runs part at step 1, ") and "64.00 MiB" in headline and "128.00 MiB" in headline, headline
+    return headline
 
 
 @in_folder
@@ -182,9 +188,9 @@ def compare_without_gpu(folder: Folder) -> str:
     """A run on the CPU has no counterpart, and two of them none at all."""
     gpu = folder.record("gpu", "identical.py")
     cpu = folder.record("cpu", "-c", "import torch; torch.ones(3)")
-    said = [folder.call("explain", *pair).stdout for pair in ((gpu, cpu), (cpu, gpu), (cpu, cpu))]
+    said = [folder.explain(*pair)["headline"] for pair in ((gpu, cpu), (cpu, gpu), (cpu, cpu))]
     expected = ["only A used a GPU through PyTorch", "only B used a GPU through PyTorch", "neither run used a GPU through PyTorch"]
-    assert [first_sentence(it) for it in said] == expected, said
+    assert said == expected, said
     return expected[0]
 
 
@@ -206,11 +212,12 @@ if __name__ == "__main__":
     script = folder.path / "ranks.py"
     script.write_text(source)
     a, b = folder.record("a", script, "8", "16"), folder.record("b", script, "8", "24", "4")
+    headline = folder.explain(a, b, cwd=folder.path)["headline"]
+    assert headline == "rank 1: the runs part, ranks.py:5: 16.00 MiB in A, 24.00 MiB in B; the peak is 8.00 MiB higher in B", headline
     said = " ".join(folder.call("explain", a, b, cwd=folder.path).stdout.split())
-    assert said.startswith("rank 1: the runs part, ranks.py:5: 16.00 MiB in A, 24.00 MiB in B; the peak is 8.00 MiB higher in B"), said
     assert "rank 0, cuda:0: no difference: 1 request of the whole program is equal; peak 8.00 MiB in both" in said, said
     assert "rank 2, cuda:0 is only in B: 4.00 MiB at its peak" in said, said
-    return said[:100]
+    return headline
 
 
 if __name__ == "__main__":

@@ -29,6 +29,7 @@ sys.path.insert(1, str(HERE.parent))
 import as_without
 import balloon
 import expect
+import forms
 import judge
 import suite
 
@@ -55,6 +56,7 @@ def main() -> int:
     cases += [suite.Case("a cache that cannot be written", partial(run_without_cache, oomph))]
     cases += [suite.Case("the kernel kills for want of host memory", partial(exhaust_host, oomph), is_extra=True)]
     cases += [suite.Case(body.__doc__, partial(body, oomph)) for body in as_without.BODIES]
+    cases += forms.list_cases(oomph)
     return suite.run("deaths", cases, arguments)
 
 

@@ -82,7 +82,7 @@ def compare(oomph: Path, recorded: Path, log: Path) -> float | str:
         os.link(path, alone / path.name)
     done = subprocess.run([oomph, "explain", alone], capture_output=True, text=True)
     shutil.rmtree(alone)
-    named = re.search(r"oomph: (\d+) steps?;", done.stderr)
+    named = re.match(r"(\d+) steps?;", done.stdout)
     if done.returncode not in (0, 1) or named is None or len(stems) != 1:
         return f"process {pid}: {len(stems)} recordings, status {done.returncode}: {done.stderr}"
     step, last = int(named[1]), max(steps)

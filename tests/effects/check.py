@@ -8,7 +8,6 @@ EFFECTS_GUARD=functions forbids namespaces, EFFECTS_USER=nobody runs without pri
 `--plain` runs the programs without oomph, and compares the numbers of their blocks with the real effects.
 """
 
-import json
 import os
 import shutil
 import signal
@@ -21,6 +20,7 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent), str(HERE)]
 
+import documents
 import expect
 import suite
 from judge import GIB, STATUS, WORDS
@@ -98,8 +98,8 @@ def judge(oomph: Path, path: Path) -> str:
         before = world.snapshot()
         done = world.run_oomph(oomph, *command(expected), path.name)
         problems = [*world.differences(before), *world.late_differences(before, expected.get("wait", 0))]
-        report = json.loads(done.stdout) if done.stdout.lstrip().startswith("{") else None
-        if report is None:
+        report = documents.parse(done.stdout)
+        if not report:
             problems.append(f"no report, status {done.returncode}")
         else:
             problems += answers(expected, report, done)

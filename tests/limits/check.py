@@ -81,7 +81,8 @@ def check(oomph: Path, name: str, vram: str) -> dict:
     # Some programs write files.
     with tempfile.TemporaryDirectory() as folder:
         done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=PATIENCE, cwd=folder)
-    return json.loads(done.stdout) | {"status": done.returncode} if done.stdout else {"problem": done.stderr.strip().splitlines()[0]}
+    document = json.loads(done.stdout)
+    return {"problem": document["error"]["message"]} if "error" in document else document | {"status": done.returncode}
 
 
 def is_fit(report: dict) -> bool:

@@ -25,6 +25,7 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent))
 
+import documents
 import suite
 
 PATIENCE = 120
@@ -113,10 +114,23 @@ def look(oomph: Path) -> str:
             first, second, *rows = done.stdout.splitlines()
             expect_step(first, 8)
             assert done.returncode == 1 and "reserved; at most" in second, f"{done.returncode}: {done.stdout}"
+            expect_formats(oomph, pid, first)
             assert any(re.fullmatch(r" +64\.00 MiB +\d+ %  \S*grows\.py:17 \(8 blocks\)", row) for row in rows), done.stdout
         assert children, "no child"
         run.end()
     return first
+
+
+def expect_formats(oomph: Path, pid: object, headline: str) -> None:
+    """The program waits, so that every format has the same first sentence."""
+    report = json.loads(oomph_says(oomph, "explain", "--pid", pid, "--json").stdout)
+    documents.hold("now", report)
+    (device,) = report["devices"]
+    assert (report["headline"], report["verdict"]) == (headline, "growing"), report
+    assert device["growth_per_step_bytes"] == STEP and device["lines"][0]["bytes"] >= 64 * MIB, device
+    for form in ("concise", "github", "markdown"):
+        said = oomph_says(oomph, "explain", "--pid", pid, "--format", form)
+        assert said.returncode == 1 and headline.split(" (")[0] in said.stdout, f"{form}: {said.stdout}{said.stderr}"
 
 
 def expect_step(text: str, step: int) -> None:

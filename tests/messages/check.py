@@ -6,7 +6,6 @@ A half of the corpus is a folder of files with many texts, each below a header o
 half was written by somebody who had not seen the code, and was first run when the code was done.
 """
 
-import json
 import re
 import statistics
 import subprocess
@@ -21,6 +20,7 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent))
 
+import documents
 import suite
 
 HALVES = ("work", "blind")
@@ -128,7 +128,7 @@ def explain(oomph, folder, message):
     file.write_bytes(message.text.encode())
     shown = subprocess.run([oomph, "explain", str(file)], capture_output=True, text=True, timeout=60)
     found = subprocess.run([oomph, "explain", "--json", str(file)], capture_output=True, text=True, timeout=60)
-    report = json.loads(found.stdout) if found.stdout.startswith("{") else None
+    report = documents.parse(found.stdout) or None
     lines = len(shown.stdout.splitlines())
     differences = list(compare(message, report, shown))
     message.found = {

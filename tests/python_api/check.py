@@ -131,6 +131,7 @@ def fail(site: Path) -> str:
         except oomph.OomphError as error:
             assert message in error.message and other in f"{error.hint}{error.stderr}", (program, settings, str(error), error.stderr)
             assert isinstance(error, RuntimeError) and error.status in (2, None), error.status
+            assert (error.kind is None) == (error.status is None), (program, settings, error.kind)
         else:
             raise AssertionError(f"{program} {settings}: {answer}")
     return f"{len(FAILURES)} errors"

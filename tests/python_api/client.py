@@ -10,7 +10,7 @@ def ask(script: pathlib.Path) -> int:
     try:
         answer = oomph.check(script, "--batch-size", "8", gpu="l4", vram="16GiB", steps=2, timeout=60.0, cwd=script.parent, remedies=["autocast:dtype=bf16"])
     except oomph.OomphError as error:
-        print(error.message, error.hint, error.status, error.stderr)
+        print(error.message, error.hint, error.kind, error.output, error.status, error.stderr)
         raise
     fits: bool | None = answer.fits
     peak: int = answer.peak_allocated_bytes + answer.peak_reserved_bytes + answer.need_bytes

@@ -37,9 +37,10 @@ def check(box: Box, setup: str, rest: str, says: str | None) -> None:
     if says is not None:
         contains(result, notes[0], says)
         # On a device with so little spare memory that they matter.
-        brief = box.check("--gpu", "rtx-4090", "--vram", "700MiB", script)
-        words = " ".join(brief.stdout.split())
-        contains(brief, words, says, "fits NVIDIA GeForce RTX 4090 so far", "4.00 MiB of parameters that an optimizer holds were not trained yet")
+        small = box.check("--json", "--gpu", "rtx-4090", "--vram", "700MiB", script)
+        expect(small, small.report["verdict"], "fits_so_far", "the verdict")
+        contains(small, " ".join(small.report["notes"]), says)
+        contains(small, small.report["headline"], "4.00 MiB of parameters that an optimizer holds were not trained yet")
 
 
 CASES = [Case(name, partial(check, setup=setup, rest=rest, says=says)) for name, setup, rest, says in PHASES]

@@ -1,5 +1,6 @@
 """Small programs, and the shape of a refusal: a clear sentence, a hint, exit status 2, no insides of oomph."""
 
+import documents
 from harness import EXAMPLES, Box, Case, Result, contains, expect
 
 MLP = EXAMPLES / "mlp.py"
@@ -8,8 +9,12 @@ STEPS = "for _ in range(3):\n    model(torch.randn(8, 64, device='cuda')).sum().
 
 
 def refused(result: Result, *says: str) -> None:
-    """Checks oomph's own refusal: nothing on standard output, a single error, and the next step."""
-    expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
+    """Checks oomph's own refusal: nothing on standard output but the error as JSON on request, a single error, and the next step."""
+    if "--json" in result.words:
+        error = documents.parse_error(result.stdout)
+        expect(result, (result.status, error["message"].splitlines()[0] in result.stderr), (2, True), "status, and the message on standard error")
+    else:
+        expect(result, (result.status, result.stdout), (2, ""), "status and standard output")
     contains(result, result.stderr, "error: ", *says)
     assert "hint: " in result.stderr or "try '--help'" in result.stderr, f"expected a hint\n{result}"
     no_noise(result)

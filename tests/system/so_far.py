@@ -93,9 +93,7 @@ def check(box: Box, script: str, options: tuple, verdict: str, status: int, step
     if conditions is not None:
         found = [(it["kind"], (it.get("location") or {}).get("line")) for it in report.get("conditions", [])]
         expect(result, found, conditions, "the conditions")
-    brief = box.check("--gpu", "rtx-4090", *options, path)
-    expect(brief, brief.status, status, "the exit status")
-    contains(brief, " ".join(brief.stdout.split()), says)
+    contains(result, report["headline"], says)
 
 
 CASES = [Case(name, partial(check, script=script, options=options, verdict=verdict, status=status, steps=steps, conditions=conditions, says=says)) for name, script, options, verdict, status, steps, conditions, says in CASES_OF_WORDS]

@@ -155,19 +155,18 @@ def a_setting_that_harms_is_named(box: Box) -> None:
 def nothing_to_gain(box: Box) -> None:
     """If the best setting is in force, the answer says so, and the status is 0."""
     on_the_phantom(box, "expandable_segments:True")
-    result = tune(box, "snapshot.pickle", status=0)
-    headline = " ".join(result.stdout.split("\n\n")[0].split())
+    result = tune(box, "--json", "snapshot.pickle", status=0)
     expected = "no setting is worth it: 484.00 MiB reserved, and no allocator could save more than 1.50 MiB of it"
-    expect(result, headline, expected, "the answer")
+    expect(result, (result.report["headline"], result.report["verdict"]), (expected, "nothing_better"), "the answer")
 
 
 def too_small_a_device(box: Box) -> None:
     """The live memory does not fit: that is a proof for all settings."""
     on_the_phantom(box, "")
-    result = tune(box, "--vram", "400MiB", "snapshot.pickle", status=1)
-    headline = " ".join(result.stdout.split("\n\n")[0].split())
-    expect(result, headline, "no setting helps: 482.50 MiB are alive at once, more than the 400.00 MiB that PyTorch can have", "the answer")
-    report = tune(box, "--json", "--vram", "400MiB", "snapshot.pickle", status=1).report
+    result = tune(box, "--json", "--vram", "400MiB", "snapshot.pickle", status=1)
+    report = result.report
+    expected = "no setting helps: 482.50 MiB are alive at once, more than the 400.00 MiB that PyTorch can have"
+    expect(result, (report["headline"], report["verdict"]), (expected, "oom"), "the answer")
     expect(result, (report["recommended"], report["findings"][0]["rule"]), (None, "need-exceeds-device"), "the finding")
     result = tune(box, "--json", "--vram", "500MiB", "snapshot.pickle", status=1)
     needs = result.report["needs"]

@@ -1,5 +1,7 @@
 """Conclusions of `check`: verdict, need, breakdown, JSON, saved files."""
 
+import html
+
 import pages
 from harness import EXAMPLES, LIMIT_SECONDS, PROGRAMS, Box, Case, Result, contains, expect
 
@@ -189,14 +191,14 @@ def _place(box: Box, finding: dict) -> str:
 def page(box: Box) -> None:
     """The page is written beside any answer, holds its text, and draws the run of the answer."""
     cases = (
-        (0, "24GiB", "fits NVIDIA GeForce RTX 4090", "peak", "The run on NVIDIA GeForce RTX 4090."),
-        (1, "600MiB", "does not fit NVIDIA GeForce RTX 4090", "need", "The run without a limit, whose peak is the need."),
+        (0, "24GiB", "peak", "The run on NVIDIA GeForce RTX 4090."),
+        (1, "600MiB", "need", "The run without a limit, whose peak is the need."),
     )
-    for status, vram, words, reached, run in cases:
+    for status, vram, reached, run in cases:
         result = box.check("--json", "--vram", vram, "--html", "fit.html", PROGRAMS / "leak_graph.py")
         expect(result, (result.status, result.stderr), (status, ""), "status and standard error")
         text = (box.work / "fit.html").read_text(encoding="utf-8")
-        contains(result, text, f"<h1>{words}", "leak_graph.py:", "</html>", f'<p class="summary">{run}</p>')
+        contains(result, text, f"<h1>{html.escape(result.report['headline'], quote=False)}</h1>", "leak_graph.py:", "</html>", f'<p class="summary">{run}</p>')
         contains(result, text, *(f'id="{section}"' for section in ("memory", "time-section", "segment-section", "flame-section", "sites")))
         expect(result, [path.name for path in box.work.iterdir()], ["fit.html"], "the files")
         drawing = pages.drawings(text)[0]

@@ -173,7 +173,7 @@ def refuse(oomph: Path) -> str:
         with open("/dev/zero", "rb") as zeros:
             done = run(oomph, "top", "--once", "--from", "-", check=False, stdin=zeros)
             assert done.returncode == 2 and "`-` has more than 64.00 MiB" in done.stderr, done.stderr
-        for words in (["--from", "/none"], ["--interval", "0"], ["--interval", "x"], ["--json"], ["more"]):
+        for words in (["--from", "/none"], ["--interval", "0"], ["--interval", "x"], ["--format", "xml"], ["more"]):
             done = run(oomph, "top", *words, check=False)
             assert done.returncode == 2 and not done.stdout, (words, done)
         for name in ("lost_gpu.txt", "driver_silent.txt"):

@@ -7,7 +7,6 @@ server, and off line. The figures of all runs are equal, and the server sends th
 """
 
 import contextlib
-import json
 import os
 import re
 import subprocess
@@ -22,6 +21,7 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent))
 
+import documents
 import suite
 from address_server import serve
 
@@ -193,8 +193,8 @@ class World:
     def see(self, program: str, address: str, *options: str) -> Seen:
         """The figures of a run that comes to a verdict."""
         done = self.check(program, address, *options)
-        assert done.returncode in (0, 1) and done.stdout.startswith("{"), describe(done)
-        report = json.loads(done.stdout)
+        report = documents.parse(done.stdout)
+        assert done.returncode in (0, 1) and report, describe(done)
         figures = {name: int(number) for name, number in re.findall(r"^(loaded|peak|host) (\d+)$", done.stderr, re.MULTILINE)}
         host = figures.pop("host")
         assert set(figures) == {"loaded", "peak"}, describe(done)
@@ -256,9 +256,9 @@ def compare(real: Seen, seen: Seen, source: str, way: Way) -> None:
 
 def refuse(done: subprocess.CompletedProcess, address: str, words: tuple[str, ...]) -> None:
     """Fails without exit status 2 and a sentence that has the address and the words."""
-    message = done.stderr[done.stderr.rfind("error: ") :]
-    missing = [word for word in (address, *words, "hint: ") if word not in message]
-    assert done.returncode == 2 and not missing, f"missing {missing}\n{describe(done)}"
+    error = documents.parse_error(done.stdout)
+    missing = [word for word in (address, *words) if word not in f"{error['message']}\n{error['hint']}"]
+    assert done.returncode == 2 and error["hint"] and not missing, f"missing {missing}\n{describe(done)}"
 
 
 def refuse_bad_servers(oomph: Path) -> str:

@@ -7,7 +7,6 @@ README.md says what the constants of a program mean. `--real` runs the programs 
 
 import ast
 import importlib
-import json
 import re
 import subprocess
 import sys
@@ -20,6 +19,7 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path[1:1] = [str(HERE.parent), str(HERE)]
 
+import documents
 import hub_served
 import libraries
 import suite
@@ -104,8 +104,7 @@ class Seen:
 
 def see(done: subprocess.CompletedProcess) -> Seen:
     """The verdict and figures of a run, which must end with a verdict."""
-    is_report = done.stdout.lstrip().startswith("{")
-    report = json.loads(done.stdout) if is_report else {}
+    report = documents.parse(done.stdout)
     assert done.returncode in (0, 1) and report.get("peak"), describe(done)
     printed = [(name, int(number)) for name, number in re.findall(r"^(\w+) (\d+)$", done.stderr, re.MULTILINE)]
     figures = [pair for pair in printed if pair[0] in FIGURES]

@@ -16,6 +16,7 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent))
 
+import documents  # noqa: E402
 import suite  # noqa: E402
 from ways import LLAMA, SAVE, WAYS, Way  # noqa: E402
 
@@ -85,7 +86,7 @@ def check(oomph: Path, work: Path, code: str, *, status: int = 0, gpu: str = "b2
     done = subprocess.run(command, cwd=work, env=_environment(work), capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == status, f"exit status {done.returncode}, expected {status}\n{done.stdout}\n{done.stderr}"
     figures = json.loads((work / "figures.json").read_text()) if status == 0 else []
-    return json.loads(done.stdout or "{}"), figures, done.stderr
+    return documents.parse(done.stdout), figures, done.stderr
 
 
 def compare(oomph: Path, way: Way) -> str:

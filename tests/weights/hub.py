@@ -24,6 +24,7 @@ HERE = Path(__file__).resolve().parent
 LARGE = HERE.parent / "programs" / "large"
 sys.path[1:1] = [str(HERE), str(HERE.parent), str(LARGE)]
 
+import documents  # noqa: E402
 import hub_server  # noqa: E402
 import llama  # noqa: E402
 import suite  # noqa: E402
@@ -118,8 +119,9 @@ class Result:
     @property
     def report(self) -> dict:
         """Standard output."""
-        assert self.stdout, self
-        return json.loads(self.stdout)
+        report = documents.parse(self.stdout)
+        assert report, self
+        return report
 
     @property
     def facts(self) -> dict:
@@ -131,7 +133,8 @@ class Result:
     @property
     def error(self) -> str:
         """The error of oomph's and its hint."""
-        return " ".join(self.stderr[self.stderr.rfind("error: ") :].split())
+        error = documents.parse_error(self.stdout)
+        return " ".join(f"{error['message']} {error['hint']}".split())
 
     def __str__(self) -> str:
         return f"status {self.status}\n{self.stdout[-3000:]}\n{self.stderr[-6000:]}"

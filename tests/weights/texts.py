@@ -19,6 +19,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 sys.path.insert(1, str(HERE.parent))
 
+import documents
 import suite
 
 # The environment of this process: `make weights` runs one with the frameworks.
@@ -29,7 +30,7 @@ PATIENCE = 300
 ABSENT = [
     ("import torch, datasets\ndatasets.load_dataset('imdb')", "imdb", "--fake-data"),
     ("import torch, datasets\ndatasets.load_dataset('someone/own', split='train')", "someone/own", "hf download --repo-type dataset"),
-    ("import torch, datasets\ndatasets.load_dataset('csv', data_files='rows.csv')", "rows.csv", "hint:"),
+    ("import torch, datasets\ndatasets.load_dataset('csv', data_files='rows.csv')", "rows.csv", "rows.csv"),
     ("import torch, torchvision\ntorchvision.datasets.MNIST('folder')", "MNIST is not in folder", "--fake-data"),
     ("import torch, torchvision\ntorchvision.datasets.CIFAR10('folder', download=True)", "CIFAR10 is not in folder", "--fake-data"),
     ("import torch, evaluate\nevaluate.load('accuracy')", "accuracy", "metric"),
@@ -59,7 +60,7 @@ def check(oomph: Path, program: Path, *options: str, arguments: tuple = ()) -> t
         environment = {**os.environ, "HF_HOME": os.path.join(folder, "cache"), "TORCH_HOME": os.path.join(folder, "torch")}
         words = [oomph, "check", "--gpu", "rtx-4090", "--python", PYTHON, "--json", *options, program.name, *arguments]
         done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=PATIENCE, cwd=folder, env=environment)
-        return (json.loads(done.stdout) if done.stdout.startswith("{") else None), done
+        return documents.parse(done.stdout) or None, done
 
 
 def compare(oomph: Path, name: str, *options: str) -> str:
@@ -83,14 +84,10 @@ def finetune(oomph: Path, way: str) -> str:
 
 def say_in_headline(oomph: Path) -> str:
     """The first sentence contains `with made-up data`."""
-    with tempfile.TemporaryDirectory() as folder:
-        shutil.copytree(PROGRAMS, folder, dirs_exist_ok=True)
-        environment = {**os.environ, "HF_HOME": os.path.join(folder, "cache")}
-        words = [oomph, "check", "--gpu", "rtx-4090", "--python", PYTHON, "--fake-data", "finetune.py", "fixed"]
-        done = subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=PATIENCE, cwd=folder, env=environment)
-    first = done.stdout.split("\n\n")[0]
-    assert first.startswith("fits") and "with made-up data" in " ".join(first.split()), done.stdout + done.stderr
-    return first
+    report, done = check(oomph, PROGRAMS / "finetune.py", "--fake-data", arguments=("fixed",))
+    assert report is not None, done.stdout + done.stderr
+    assert report["headline"].startswith("fits") and "with made-up data" in report["headline"], report["headline"]
+    return report["headline"]
 
 
 def refuse(oomph: Path, case: tuple[str, str, str], *options: str) -> str:
@@ -101,8 +98,9 @@ def refuse(oomph: Path, case: tuple[str, str, str], *options: str) -> str:
         program.write_text(source)
         _, done = check(oomph, program, *options)
     assert done.returncode == 2, f"{done.returncode}: {done.stdout}{done.stderr}"
-    error = done.stderr[done.stderr.rindex("error:") :]
-    assert name in error and way in error, error
+    error = documents.parse_error(done.stdout)
+    said = f"{error['message']}\n{error['hint']}"
+    assert name in said and way in said and error["hint"], error
     return ""
 
 

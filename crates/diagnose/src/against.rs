@@ -15,6 +15,7 @@ mod settings;
 use std::collections::{BTreeMap, BTreeSet};
 
 use report::against::{AgainstReport, AloneDevice, ComparedDevice, ComparedRun};
+use report::render::words_of_failure;
 use trace::{DeviceIndex, Launch, Run};
 
 use self::pairing::{Side, compare, peak_of};
@@ -74,13 +75,13 @@ pub fn against(case: &AgainstCase) -> AgainstReport {
 }
 
 fn describe(run: &AgainstRun, folder: &str) -> ComparedRun {
-    let end = Real::of(&run.run, &run.launch);
+    let end = Real::of(&run.run, &run.launch, &[], folder);
     ComparedRun {
         path: run.path.clone(),
         is_dry: !run.launch.is_real(),
         steps: run.run.processes.iter().map(trace::Process::step_count).max().unwrap_or_default(),
-        failed: end.describe_failure(folder),
         ran_out: end.is_explained(),
+        failed: words_of_failure(&end.report(None)),
     }
 }
 

@@ -72,6 +72,17 @@ fn line_of(at: Option<&(String, u32)>) -> String {
 }
 
 impl ProgramFailure {
+    /// The line of the program, if it is known.
+    pub fn place(&self) -> Option<&(String, u32)> {
+        match self {
+            ProgramFailure::MissingEntryPoint { at, .. }
+            | ProgramFailure::Raised { at, .. }
+            | ProgramFailure::TimedOut { at, .. }
+            | ProgramFailure::Stopped { at, .. } => at.as_ref(),
+            _ => None,
+        }
+    }
+
     /// The end of what the program printed.
     pub fn last_output(&self) -> &str {
         match self {

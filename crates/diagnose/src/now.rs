@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use report::metrics::DeviceMetrics;
-use report::now::{DeviceNow, HeldLine, write_now};
+use report::now::{DeviceNow, HeldLine, NowReport};
 use report::{Breakdown, Location};
 use trace::{Bytes, DeviceIndex, EventIndex, Process, Recording, Snapshot, StackId};
 
@@ -12,19 +12,14 @@ use crate::measure::own::is_own;
 use crate::measure::view::View;
 use crate::meter::Meter;
 
-/// Describes the processes of a running program, each device in a paragraph. `folder` shortens paths. Returns true with it if the memory of a
-/// process grows.
-pub fn describe_now(processes: &[(Process, Option<Recording>)], folder: &str) -> (String, bool) {
+/// Measures the processes of a running program, each device by itself. `folder`: the reader's working directory.
+pub fn measure_now(processes: &[(Process, Option<Recording>)], version: &str, folder: &str) -> NowReport {
     let is_job = processes.len() > 1;
     let list = |(process, recording): &(Process, Option<Recording>)| {
         list_devices(process, recording.as_ref(), is_job.then_some(process.identity.rank))
     };
-    let devices: Vec<DeviceNow> = processes.iter().flat_map(list).collect();
-    if devices.is_empty() {
-        return ("no process of the program has used a GPU through PyTorch yet\n".to_owned(), false);
-    }
-    let paragraphs: Vec<String> = devices.iter().map(|device| write_now(device, folder)).collect();
-    (paragraphs.join("\n"), devices.iter().any(|device| device.figures.growth.is_some()))
+    let devices = processes.iter().flat_map(list).collect();
+    NowReport { version: version.to_owned(), devices, folder: folder.to_owned() }
 }
 
 fn list_devices(process: &Process, recording: Option<&Recording>, rank: Option<u32>) -> Vec<DeviceNow> {

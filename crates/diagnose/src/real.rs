@@ -1,115 +1,70 @@
-//! The end of a real run: the reason, and the lines for the user.
+//! The end of a real run: the reason, and the use of memory.
 
 pub(crate) mod retry;
-mod sentences;
 mod silence;
 mod stopped;
-pub(crate) mod unapplied;
+mod unapplied;
 
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
+use report::real_run::{CaughtErrors, End, HostKill, RaisedError, RunReport, UsedMemory};
+use report::{Change, CheckReport, DevicePicture, Location, RunPicture};
 use trace::run::{DeviceStats, ErrorRecord, GpuRecord, HostRecord, OomRecord};
 use trace::text::{Artifact, StatedBytes};
 use trace::{Action, Bytes, DeviceIndex, History, Launch, Process, Run};
 
-use self::silence::{Silence, find_silence};
-use self::stopped::{Stopped, find_stopped};
+use self::silence::find_silence;
+use self::stopped::find_stopped;
+use self::unapplied::list_unapplied;
 use crate::check::CheckCase;
 use crate::judge::recorded::{RecordedRun, Runs};
 use crate::judge::surroundings::Surroundings;
 use crate::measure::own::is_own;
+use crate::measure::picture::draw_device;
+use crate::measure::view::View;
 
 /// The context of another process is larger: 99 MiB is the least of 149 messages (docs/MEMORY_OUTSIDE_PYTORCH.md). The driver holds some memory that is
 /// no process's, 5 to 14 MiB on an H200 with driver 580, and the message rounds.
 const LEAST_CONTEXT: Bytes = Bytes(64 << 20);
+/// A CUDA context of one process is smaller on every GPU.
+const LARGEST_CONTEXT: Bytes = Bytes(3 << 29);
 
 /// The end of a real run.
 #[derive(Clone, Debug)]
 pub struct Real {
-    end: End,
     /// Whether a process ended for want of memory.
     ran_out: bool,
-    caught: Caught,
-    use_of_memory: Option<UseOfMemory>,
-    /// The steps of the process that the end is about, else the most of any process.
-    step: u32,
-    /// The process of a job that stopped first.
-    stopped: Option<Stopped>,
-    /// The time before the end without an allocation, if the program may have waited.
-    silence: Option<Silence>,
-    is_recorded: bool,
-    host: Option<HostRecord>,
-    problems: Vec<String>,
-    /// The missing parts of the recording.
-    gaps: Vec<String>,
-}
-
-#[derive(Clone, Debug)]
-enum End {
-    Good,
-    Status(i32, Option<Raised>),
-    Signal(i32),
-    /// Unknown: the program still runs, or was killed while nobody waited for it.
-    Open,
-}
-
-#[derive(Clone, Debug)]
-struct Raised {
-    /// The rank, in a job.
-    rank: Option<u32>,
-    type_name: String,
-    at: Option<(String, u32)>,
-}
-
-/// The caught errors, and the line of the last request.
-#[derive(Clone, Debug, Default)]
-struct Caught {
-    times: usize,
-    at: Option<(String, u32)>,
-}
-
-/// The largest use of the fullest device.
-#[derive(Clone, Debug)]
-struct UseOfMemory {
-    rank: Option<u32>,
-    name: String,
-    free_before_bytes: Option<Bytes>,
-    /// The memory that neither PyTorch in this process used nor was free at first.
-    outside_bytes: Option<Bytes>,
-    total_bytes: Option<Bytes>,
-    allocated_peak_bytes: Bytes,
-    reserved_peak_bytes: Bytes,
+    /// The report without the part about an out-of-memory error.
+    report: RunReport,
 }
 
 impl Real {
-    /// Judges the records of an ended run.
-    pub fn of(run: &Run, launch: &Launch) -> Real {
+    /// Judges the records of an ended run. `changes`: the remedies that were asked for; `folder`: the reader's working directory.
+    pub fn of(run: &Run, launch: &Launch, changes: &[Change], folder: &str) -> Real {
         let end = end_of(run, launch);
-        let is_silent = matches!(end, End::Status(_, None) | End::Signal(_));
-        let stopped = find_stopped(run).filter(|_| is_silent);
-        let fatal = |process: &&Process| !matches!(end, End::Good) && is_fatal(process);
-        let is_job = run.processes.len() > 1;
-        let rank = |process: &Process| is_job.then_some(process.identity.rank);
-        let last_fatal = |process: &Process| usize::from(fatal(&process));
-        let caught = run.processes.iter().map(|process| process.ooms.len().saturating_sub(last_fatal(process))).sum();
-        let last = run.processes.iter().find_map(|process| process.ooms.last());
-        Real {
-            ran_out: run.processes.iter().any(|process| fatal(&process)),
-            caught: Caught { times: caught, at: last.and_then(line_of) },
-            use_of_memory: run.processes.iter().flat_map(|process| uses(process, rank(process))).max_by_key(fullness),
-            step: stopped.map_or_else(|| count_steps(run, &end), |stopped| stopped.steps),
-            stopped,
-            silence: find_silence(run, launch).filter(|_| is_silent || is_interrupted(&end)),
+        let is_silent = matches!(end, End::Status { error: None, .. } | End::Signal { .. });
+        let stopped_first = find_stopped(run).filter(|_| is_silent);
+        let is_fatal = |process: &&Process| end != End::Good && is_fatal(process);
+        let ran_out = run.processes.iter().any(|process| is_fatal(&process));
+        let report = RunReport {
+            version: launch.oomph.clone(),
+            command: launch.command.clone(),
+            steps: stopped_first.map_or_else(|| count_steps(run, &end), |stopped| stopped.steps),
+            stopped_first,
             is_recorded: !run.processes.is_empty(),
-            host: launch.host.as_deref().cloned(),
-            problems: run
-                .processes
-                .iter()
-                .filter_map(|process| Some(process.unrecorded.as_ref()?.reason.clone()))
-                .collect(),
+            memory: find_fullest(run),
+            host: launch.host.as_deref().and_then(kills_of),
+            silence: find_silence(run, launch).filter(|_| is_silent || is_interrupted(&end)),
+            caught: find_caught(run, is_fatal),
+            unrecorded: run.processes.iter().filter_map(|it| Some(it.unrecorded.as_ref()?.reason.clone())).collect(),
             gaps: list_gaps(run),
+            unapplied: list_unapplied(run, changes),
+            out_of_memory: None,
+            folder: folder.to_owned(),
             end,
-        }
+        };
+        Real { ran_out, report }
     }
 
     /// True if memory ended the program, so that an explanation follows.
@@ -117,18 +72,13 @@ impl Real {
         self.ran_out
     }
 
-    /// True if a process of the program used a GPU.
-    pub fn is_recorded(&self) -> bool {
-        self.is_recorded
-    }
-
-    /// True if the program ended well, and nobody will ask for the recording.
-    pub fn is_good(&self) -> bool {
-        matches!(self.end, End::Good) && self.caught.times == 0
+    /// Returns the report; `out_of_memory` is that of [`Real::make_case`], for a run that memory ended.
+    pub fn report(self, out_of_memory: Option<CheckReport>) -> RunReport {
+        RunReport { out_of_memory, ..self.report }
     }
 
     /// The case for `check`: the recorded run on the GPU of the machine. `next`: the next command.
-    pub fn make_case(run: Run, launch: &Launch, folder: &str, next: Option<String>) -> CheckCase {
+    pub fn make_case(run: Run, launch: &Launch, folder: &str, next: Option<Vec<String>>) -> CheckCase {
         let seconds = launch.ended.as_ref().map_or(0.0, |ended| ended.seconds);
         let launch = with_gpu(&run, launch.clone());
         CheckCase {
@@ -143,11 +93,37 @@ impl Real {
         }
     }
 
+    /// Draws a run that memory did not end, the fullest device first.
+    pub fn draw(run: &Run) -> RunPicture {
+        let recorded = run.processes.iter().filter(|process| process.snapshot.is_some());
+        let mut devices: Vec<DevicePicture> = recorded.flat_map(View::list).map(|view| draw_device(&view)).collect();
+        devices.sort_by_key(|device| Reverse(device.peak.allocated_bytes));
+        RunPicture { devices, ..RunPicture::default() }
+    }
+
     /// The full GPU: name and memory.
     pub fn gpu(run: &Run) -> Option<(&str, Bytes)> {
         let (gpu, _, _) = find_gpu(run)?;
         Some((&gpu.name, Bytes(gpu.total_bytes)))
     }
+}
+
+/// The caught errors, and the line of the last request.
+fn find_caught(run: &Run, is_fatal: impl Fn(&&Process) -> bool) -> Option<CaughtErrors> {
+    let count = |process: &Process| process.ooms.len().saturating_sub(usize::from(is_fatal(&process)));
+    let errors: usize = run.processes.iter().map(count).sum();
+    let last = run.processes.iter().find_map(|process| process.ooms.last());
+    (errors > 0).then(|| CaughtErrors { errors: errors as u64, location: last.and_then(line_of) })
+}
+
+/// The counters of the kernel, if it has them.
+fn kills_of(host: &HostRecord) -> Option<HostKill> {
+    Some(HostKill {
+        processes: host.killed_processes?,
+        is_of_group: host.is_of_group,
+        limit_bytes: host.limit_bytes.filter(|_| host.is_of_group).map(Bytes),
+        largest_process_bytes: Bytes(host.largest_process_bytes),
+    })
 }
 
 /// The missing parts, each once with the number of its processes: a thousand workers may miss the same.
@@ -207,9 +183,9 @@ fn end_of(run: &Run, launch: &Launch) -> End {
     let error = find_first_error(run);
     let Some(ended) = &launch.ended else {
         // Nobody waited for the program, which only its own records describe.
-        let has_ended = run.processes.iter().all(|process| process.end.is_some());
+        let has_ended = !run.processes.is_empty() && run.processes.iter().all(|process| process.end.is_some());
         return if error.is_some() {
-            End::Status(1, error)
+            End::Status { status: 1, error }
         } else if has_ended {
             End::Good
         } else {
@@ -218,21 +194,21 @@ fn end_of(run: &Run, launch: &Launch) -> End {
     };
     match (ended.exit_code, ended.signal) {
         (Some(0), _) => End::Good,
-        (_, Some(signal)) => End::Signal(signal),
-        (status, None) => End::Status(status.unwrap_or_default(), error),
+        (_, Some(signal)) => End::Signal { signal },
+        (status, None) => End::Status { status: status.unwrap_or_default(), error },
     }
 }
 
 /// True for the errors of Ctrl-C and of a collective that timed out.
 fn is_interrupted(end: &End) -> bool {
     let types = ["KeyboardInterrupt", "DistBackendError"];
-    matches!(end, End::Status(_, Some(raised)) if types.iter().any(|name| raised.type_name.ends_with(name)))
+    matches!(end, End::Status { error: Some(raised), .. } if types.iter().any(|name| raised.type_name.ends_with(name)))
 }
 
 /// The steps of the process that raised the error; without one the most of any process.
 fn count_steps(run: &Run, end: &End) -> u32 {
     let rank = match end {
-        End::Status(_, Some(raised)) => raised.rank,
+        End::Status { error: Some(raised), .. } => raised.rank,
         _ => None,
     };
     let of_rank = run.processes.iter().find(|process| Some(process.identity.rank) == rank);
@@ -241,22 +217,22 @@ fn count_steps(run: &Run, end: &End) -> u32 {
 }
 
 /// The error of the process that ended first: further ranks often fail because one has failed.
-fn find_first_error(run: &Run) -> Option<Raised> {
+fn find_first_error(run: &Run) -> Option<RaisedError> {
     let ended_at = |process: &&Process| process.end.as_ref().map_or(u64::MAX, |end| end.monotonic_ns);
     let process = run.processes.iter().filter(|process| !process.errors.is_empty()).min_by_key(ended_at)?;
     let error = process.errors.last()?;
     error_of_worker(error).or_else(|| {
-        Some(Raised {
+        Some(RaisedError {
             rank: (run.processes.len() > 1).then_some(process.identity.rank),
             type_name: error.type_name.clone(),
-            at: error.file.clone().zip(error.line),
+            location: error.file.clone().zip(error.line).map(locate),
         })
     })
 }
 
 /// The error of a worker that `torch.multiprocessing.spawn` raises again in the parent, with the worker's traceback as its message
 /// (torch/multiprocessing/spawn.py, 2.11).
-fn error_of_worker(error: &ErrorRecord) -> Option<Raised> {
+fn error_of_worker(error: &ErrorRecord) -> Option<RaisedError> {
     let (_, traceback) = error.message.split_once("-- Process ")?;
     let (number, _) = traceback.split_once(" terminated with the following error")?;
     let (type_name, _) = traceback.trim_end().lines().next_back()?.split_once(": ")?;
@@ -265,10 +241,10 @@ fn error_of_worker(error: &ErrorRecord) -> Option<Raised> {
         let number: String = rest.chars().take_while(char::is_ascii_digit).collect();
         Some((file.to_owned(), number.parse().ok()?))
     });
-    Some(Raised {
+    Some(RaisedError {
         rank: number.trim().parse().ok(),
         type_name: type_name.to_owned(),
-        at: places.by_ref().filter(|(file, _)| is_own(file, "")).last(),
+        location: places.by_ref().filter(|(file, _)| is_own(file, "")).last().map(locate),
     })
 }
 
@@ -283,31 +259,46 @@ fn ends_with_oom(process: &Process) -> bool {
     process.last_dump().is_some() && traces.filter_map(|trace| trace.last()).any(|event| event.action == Action::Oom)
 }
 
-fn line_of(oom: &OomRecord) -> Option<(String, u32)> {
-    let frame = oom.frames.iter().find(|(_, file, _)| is_own(file, ""))?;
-    Some((frame.1.clone(), frame.2))
+fn line_of(oom: &OomRecord) -> Option<Location> {
+    let (_, file, line) = oom.frames.iter().find(|(_, file, _)| is_own(file, ""))?;
+    Some(locate((file.clone(), *line)))
+}
+
+fn locate((file, line): (String, u32)) -> Location {
+    Location { file, line, column: None }
+}
+
+/// The largest use of the fullest device of any process.
+fn find_fullest(run: &Run) -> Option<UsedMemory> {
+    let is_job = run.processes.len() > 1;
+    let rank = |process: &Process| is_job.then_some(process.identity.rank);
+    let all = run.processes.iter().flat_map(|process| list_uses(process, rank(process)));
+    all.max_by_key(|used| used.reserved_peak_bytes)
 }
 
 /// The largest use of each device of a process.
-fn uses(process: &Process, rank: Option<u32>) -> Vec<UseOfMemory> {
+fn list_uses(process: &Process, rank: Option<u32>) -> Vec<UsedMemory> {
     let of = |device: DeviceIndex| {
         let gpu = gpu_of(process, device.0);
         let stated = |figure: fn(&DeviceStats) -> u64| process.stats_of(device).map(figure).max().unwrap_or_default();
         let history = process.snapshot.as_ref().map(|snapshot| History::of(snapshot, device));
         let walked = history.and_then(|history| Some(history.peaks().allocated?.bytes)).unwrap_or_default();
-        UseOfMemory {
+        let reserved_peak_bytes = Bytes(stated(|stats| stats.reserved_peak_bytes)).max(walked);
+        let free_before_bytes = gpu.and_then(|gpu| gpu.free_bytes).map(Bytes);
+        // The memory that neither PyTorch in this process used nor was free at first.
+        let outside_bytes = gpu.and_then(|gpu| Some(Bytes(gpu.total_bytes) - Bytes(gpu.free_bytes?)));
+        UsedMemory {
             rank,
-            name: gpu.map(|gpu| gpu.name.clone()).unwrap_or_default(),
-            free_before_bytes: gpu.and_then(|gpu| gpu.free_bytes).map(Bytes),
-            outside_bytes: gpu.and_then(|gpu| Some(Bytes(gpu.total_bytes) - Bytes(gpu.free_bytes?))),
+            gpu: gpu.map(|gpu| gpu.name.clone()).unwrap_or_default(),
             total_bytes: gpu.map(|gpu| Bytes(gpu.total_bytes)),
             allocated_peak_bytes: Bytes(stated(|stats| stats.allocated_peak_bytes)).max(walked),
-            reserved_peak_bytes: Bytes(stated(|stats| stats.reserved_peak_bytes)).max(walked),
+            reserved_peak_bytes,
+            spare_bytes: free_before_bytes.map(|free| free - reserved_peak_bytes.min(free)),
+            others_bytes: outside_bytes.filter(|outside| *outside >= LARGEST_CONTEXT),
         }
     };
     process.devices().into_iter().map(of).collect()
 }
 
-fn fullness(known: &UseOfMemory) -> Bytes {
-    known.reserved_peak_bytes
-}
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,7 @@ mod fit;
 mod format;
 mod groups;
 mod job;
+mod json;
 mod lint;
 mod lists;
 mod phantom;
@@ -24,10 +25,11 @@ pub(crate) use self::fit::{Emit, Fit};
 pub(crate) use self::format::LintFormat;
 pub(crate) use self::groups::{GpuOptions, OutputOptions, RunArguments};
 pub(crate) use self::job::JobOptions;
+pub(crate) use self::json::{JsonTargets, find_command, find_json};
 pub(crate) use self::lint::{ALL, FixMode, Lint, parse_rule};
 pub(crate) use self::lists::{Gpus, RemedyName, RuleName};
 pub(crate) use self::phantom::Phantom;
-pub(crate) use self::run::{MetricsTarget, RecordInto, Run, SnapshotSignal};
+pub(crate) use self::run::{MetricsTarget, RecordInto, ReportKind, Run, SnapshotSignal};
 pub(crate) use self::top::Top;
 pub(crate) use self::tune::Tune;
 
@@ -57,7 +59,7 @@ pub(crate) enum Command {
     #[command(after_help = top::EXAMPLES)]
     Top(Top),
     /// Prepares the folder of `OOMPH_RUN` and prints where the agent is, for a Python that was started without `oomph run`.
-    #[command(hide = true)]
+    #[command(name = run::RECORD_INTO, hide = true)]
     RecordInto(RecordInto),
     /// Which allocator settings suit this program? Replays a recorded one under many of them, exactly.
     #[command(after_help = tune::EXAMPLES)]

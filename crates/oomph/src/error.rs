@@ -1,6 +1,7 @@
 //! Failures of oomph: a sentence each, and the next step.
 
 mod input;
+mod kinds;
 mod lint;
 
 use std::io;
@@ -52,6 +53,8 @@ pub(crate) enum Error {
     Unwritable { path: PathBuf, source: io::Error },
     #[error("`{}` would be replaced, and is no file", .0.display())]
     NotAFile(PathBuf),
+    #[error("two outputs go to `{}`: the later one would replace the other", .0.display())]
+    SameOutput(PathBuf),
     #[error("cannot write the report: {0}")]
     Output(#[from] io::Error),
     #[error("cannot write the report as JSON: {0}")]
@@ -92,8 +95,9 @@ impl Error {
                 "was it written to its end, and copied whole? Snapshots come from torch.cuda.memory._dump_snapshot(FILE)"
             }
             Error::Unwritable { .. } | Error::NotAFile(_) => {
-                "name a file in a folder that you may write to (--html, --json-file, --write-baseline)"
+                "name a file in a folder that you may write to (--html, --json-file, --report, --write-baseline)"
             }
+            Error::SameOutput(_) => "name another file for one of them",
             Error::OtherKind { .. } | Error::TooLong { .. } => {
                 "name the file itself; a pipe is read to its end as well"
             }

@@ -10,6 +10,7 @@ mod effects;
 mod environment;
 mod error;
 mod exit;
+mod failure;
 mod gpu_choice;
 mod lint_links;
 mod output;
@@ -40,16 +41,17 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         output::say(&format!("the program could not be started: {}", entering::become_program(spec, words)));
         return ExitStatus::Failed.into();
     }
+    failure::set_line(&line);
     drive::events::set_listener(Box::new(effects::run_progress::ShownRuns));
     let (command, after_dashes) = match args::parse_line(&line) {
         Ok(parsed) => parsed,
-        Err(error) => return output::usage(&error),
+        Err(error) => return failure::tell_usage(&error),
     };
     let outcome = commands::run(command, after_dashes);
     effects::run_progress::clear();
     temporary::finish_removals();
     let status = outcome.unwrap_or_else(|error| {
-        output::failure(&error);
+        failure::tell(&error);
         ExitStatus::Failed
     });
     // A shell must not go on after Ctrl-C, whatever was seen until then.

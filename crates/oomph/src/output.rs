@@ -1,15 +1,14 @@
 //! The only printer: the answer goes to standard output, messages to standard error. A closed pipe is no error.
 
 use std::io::{self, ErrorKind, Write};
-use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 use drive::cleanup::interrupt;
+use report::failure::clean_lines;
 use report::render::terminal::{Bars, Detail, Look, Styles};
-use report::render::{Format, Report, clean, render};
+use report::render::{Format, Report, render};
 
 use crate::error::Error;
-use crate::exit::ExitStatus;
 
 const FAILURE: Style = AnsiColor::Red.on_default().bold();
 const HINT: Style = AnsiColor::Cyan.on_default();
@@ -21,7 +20,7 @@ pub(crate) fn show(report: &dyn Report, format: Format, detail: Detail) -> Resul
 
 /// Prints a report as a message, behind the output of a program.
 pub(crate) fn say_report(report: &dyn Report, detail: Detail) -> Result<(), Error> {
-    let look = look_of(&io::stderr(), detail);
+    let look = Look { prefix: "oomph: ", ..look_of(&io::stderr(), detail) };
     tell(&render(report, Format::Terminal, look)?);
     Ok(())
 }
@@ -46,38 +45,23 @@ pub(crate) fn verbatim(text: &str) -> Result<(), Error> {
 
 /// Prints a message.
 pub(crate) fn say(text: &str) {
-    tell(&format!("{}\n", legible(text)));
+    tell(&format!("{}\n", clean_lines(text)));
 }
 
 /// Prints an error and its hint.
 pub(crate) fn failure(error: &Error) {
-    if let Error::Run(drive::Error::Program(failure)) = error
-        && !failure.last_output().is_empty()
-    {
-        tell(&format!("{}\n\n", failure.last_output().trim_end()));
+    if let Some(output) = error.last_output() {
+        tell(&format!("{output}\n\n"));
     }
-    tell(&format!("{FAILURE}error{FAILURE:#}: {}\n", legible(&error.to_string())));
+    tell(&format!("{FAILURE}error{FAILURE:#}: {}\n", clean_lines(&error.to_string())));
     if let Some(hint) = error.hint() {
-        tell(&format!("{HINT}hint{HINT:#}: {}\n", legible(&hint)));
+        tell(&format!("{HINT}hint{HINT:#}: {}\n", clean_lines(&hint)));
     }
-}
-
-/// Prints a message of clap's: help is an answer, a wrong argument a failure.
-pub(crate) fn usage(error: &clap::Error) -> ExitCode {
-    // A closed pipe is no error.
-    let _ = error.print();
-    if error.use_stderr() { ExitStatus::Failed.into() } else { ExitCode::SUCCESS }
 }
 
 /// Prints the help of a command without its arguments.
 pub(crate) fn help(command: &mut clap::Command) {
     tell(&format!("{}\n", command.render_long_help().ansi()));
-}
-
-/// Escapes control characters, which names of files may contain, except line breaks.
-fn legible(text: &str) -> String {
-    let lines: Vec<_> = text.split('\n').map(clean).collect();
-    lines.join("\n")
 }
 
 fn tell(text: &str) {
@@ -94,8 +78,8 @@ pub(crate) fn look(detail: Detail) -> Look {
 
 fn look_of(stream: &impl io::IsTerminal, detail: Detail) -> Look {
     if stream.is_terminal() {
-        Look { styles: Styles::colored(), bars: Bars::Unicode, detail }
+        Look { styles: Styles::colored(), bars: Bars::Unicode, detail, ..Look::default() }
     } else {
-        Look { styles: Styles::plain(), bars: Bars::Ascii, detail }
+        Look { styles: Styles::plain(), bars: Bars::Ascii, detail, ..Look::default() }
     }
 }

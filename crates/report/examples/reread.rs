@@ -3,11 +3,12 @@
 use std::io::{Read as _, stdin};
 use std::process::ExitCode;
 
-use report::CheckReport;
-use report::document::{JsonReport, read, write};
+use report::document::{JsonReport, read};
 use report::explain::ExplainReport;
 use report::fit::FitReport;
+use report::render::json::write;
 use report::tune::TuneReport;
+use report::{CheckReport, Report};
 use serde::de::DeserializeOwned;
 
 fn main() -> ExitCode {
@@ -37,6 +38,6 @@ fn refuse(_: &[u8]) -> Result<String, Failure> {
 
 type Failure = Box<dyn std::error::Error>;
 
-fn rewrite<R: JsonReport + DeserializeOwned>(bytes: &[u8]) -> Result<String, Failure> {
+fn rewrite<R: JsonReport + Report + DeserializeOwned>(bytes: &[u8]) -> Result<String, Failure> {
     Ok(write(&read::<R>(bytes)?)?)
 }

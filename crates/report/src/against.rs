@@ -24,8 +24,8 @@ pub struct AgainstReport {
     pub settings: Vec<SettingDifference>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
-    /// The folder for relative paths on a terminal.
-    #[serde(skip)]
+    /// The reader's working directory: names of files in `headline` are relative to it.
+    #[serde(default)]
     pub folder: String,
 }
 

@@ -73,11 +73,11 @@ pub struct CheckReport {
     pub effects: Option<Effects>,
     /// The duration of the check, in seconds.
     pub seconds: f64,
-    /// The next command, for a terminal; `None` if there is none.
-    #[serde(skip)]
-    pub next: Option<String>,
-    /// The folder for relative paths on a terminal.
-    #[serde(skip)]
+    /// The words of the next command; `None` without one.
+    #[serde(default)]
+    pub next: Option<Vec<String>>,
+    /// The reader's working directory: names of files in `headline` are relative to it.
+    #[serde(default)]
     pub folder: String,
 }
 

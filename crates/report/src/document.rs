@@ -6,11 +6,17 @@ use thiserror::Error;
 
 use crate::against::AgainstReport;
 use crate::check::CheckReport;
-use crate::explain::ExplainReport;
+use crate::explain::{ExplainReport, ExplainVerdict};
 use crate::fit::FitReport;
 use crate::lint::LintReport;
+use crate::now::NowReport;
+use crate::real_run::RunReport;
 use crate::sanitize::escape_json;
+use crate::top::TopReport;
 use crate::tune::TuneReport;
+
+/// The words of a report's verdict, with their meaning.
+pub type Verdicts = &'static [(&'static str, &'static str)];
 
 /// A report that is written as JSON.
 pub trait JsonReport: Serialize {
@@ -19,30 +25,93 @@ pub trait JsonReport: Serialize {
     /// The version of the schema: raised when a key changes its meaning or vanishes, not when a key is added. Documents without the key are
     /// of version 0, whose keys are those of version 1.
     const SCHEMA_VERSION: u32 = 1;
+    /// Every word of [`Report::verdict`](crate::Report::verdict), with its meaning.
+    const VERDICTS: Verdicts;
 }
 
 impl JsonReport for AgainstReport {
     const COMMAND: &'static str = "explain A B";
+    const VERDICTS: Verdicts =
+        &[("equal", "The requests and the frees of both runs are equal."), ("different", "The runs differ.")];
 }
 
 impl JsonReport for CheckReport {
     const COMMAND: &'static str = "check";
+    const VERDICTS: Verdicts = &[
+        (
+            "fits",
+            "Every request was served, and the program ran to its end, or its rest is known to repeat what was run.",
+        ),
+        ("fits_so_far", "Every request of the part that was run was served."),
+        ("oom", "A request of the program could not be served, whoever caught the error."),
+        ("incomplete", "The program ended before a verdict was possible."),
+    ];
 }
 
 impl JsonReport for ExplainReport {
     const COMMAND: &'static str = "explain";
+    const VERDICTS: Verdicts = &ExplainVerdict::WORDS;
 }
 
 impl JsonReport for FitReport {
     const COMMAND: &'static str = "fit";
+    const VERDICTS: Verdicts = &[
+        ("fits", "The unchanged program fits."),
+        ("fits-with-plan", "The program fits with the first plan."),
+        ("does-not-fit", "No allowed change makes the program fit."),
+        (
+            "unknown",
+            "The search was stopped in its first dry run: `before` is the need of the unchanged program until then.",
+        ),
+    ];
 }
 
 impl JsonReport for LintReport {
     const COMMAND: &'static str = "lint";
+    const VERDICTS: Verdicts = &[
+        ("clean", "No finding."),
+        ("found", "At least one finding."),
+        ("incomplete", "No finding, and a file that could not be read."),
+    ];
+}
+
+impl JsonReport for NowReport {
+    const COMMAND: &'static str = "explain --pid PID";
+    const VERDICTS: Verdicts = &[
+        ("growing", "The memory of a process grows from step to step."),
+        ("steady", "No process grows from step to step."),
+        ("unused", "No process has used a GPU through PyTorch yet."),
+    ];
+}
+
+impl JsonReport for RunReport {
+    const COMMAND: &'static str = "explain RUN";
+    /// Version 1 was the report of `explain` about the files of the recording.
+    const SCHEMA_VERSION: u32 = 2;
+    const VERDICTS: Verdicts = &[
+        ("good", "The program ended well and caught no out-of-memory error."),
+        ("caught", "The program ended well, and caught an out-of-memory error before."),
+        ("oom", "Memory ended the program."),
+        ("failed", "Another error, an exit status or a signal ended the program."),
+        ("open", "No end is recorded: the program runs, or was killed while nobody waited for it."),
+    ];
+}
+
+impl JsonReport for TopReport {
+    const COMMAND: &'static str = "top --once";
+    const VERDICTS: Verdicts = &[
+        ("alert", "There is a remark: memory that grows, a wait for data, or a GPU without an answer."),
+        ("calm", "There is no remark."),
+    ];
 }
 
 impl JsonReport for TuneReport {
     const COMMAND: &'static str = "tune";
+    const VERDICTS: Verdicts = &[
+        ("recommended", "A setting is better than the current settings."),
+        ("nothing_better", "No setting is better than the current settings."),
+        ("oom", "The program runs out of memory under every setting."),
+    ];
 }
 
 /// The reason why bytes are not read as a report.
@@ -68,14 +137,6 @@ pub enum ReadError {
     },
 }
 
-/// A report with the version of its schema first.
-#[derive(Serialize)]
-struct Versioned<'a, R> {
-    schema_version: u32,
-    #[serde(flatten)]
-    report: &'a R,
-}
-
 /// The only key that all versions have.
 #[derive(Deserialize)]
 struct Version {
@@ -83,12 +144,7 @@ struct Version {
     schema_version: u64,
 }
 
-/// Writes a report as an indented JSON object with a newline at its end.
-pub fn write<R: JsonReport>(report: &R) -> Result<String, serde_json::Error> {
-    to_text(&Versioned { schema_version: R::SCHEMA_VERSION, report })
-}
-
-/// Reads a report that [`write()`] has written, in this version of oomph or an earlier one.
+/// Reads a report that [`render::json::write`](crate::render::json::write) has written, in this version of oomph or an earlier one.
 pub fn read<R: JsonReport + DeserializeOwned>(bytes: &[u8]) -> Result<R, ReadError> {
     let Version { schema_version } = parse::<Version>(bytes, R::COMMAND)?;
     if schema_version > u64::from(R::SCHEMA_VERSION) {

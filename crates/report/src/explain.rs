@@ -4,6 +4,7 @@
 mod memory;
 mod picture;
 mod tables;
+mod verdict;
 
 use serde::{Deserialize, Serialize};
 use trace::text::StatedOom;
@@ -15,6 +16,7 @@ use crate::finding::{Finding, Location};
 pub use memory::{DeviceMemory, Extent, Holder, MemoryPart};
 pub use picture::{BlockPicture, Picture, SegmentPicture, Span, StackPicture, TotalsPoint};
 pub use tables::{StatedCard, StatedCounters, StatedProcess, TableSource};
+pub use verdict::ExplainVerdict;
 
 /// The answer to "why did it run out of memory".
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -52,8 +54,8 @@ pub struct ExplainReport {
     pub comparison: Option<Comparison>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
-    /// The folder for relative paths on a terminal.
-    #[serde(skip)]
+    /// The reader's working directory: names of files in `headline` are relative to it.
+    #[serde(default)]
     pub folder: String,
 }
 

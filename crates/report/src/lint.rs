@@ -27,8 +27,7 @@ pub struct LintReport {
     /// The rules of the run.
     #[serde(skip)]
     pub rules: Vec<LintRule>,
-    /// The folder for relative paths.
-    #[serde(skip)]
+    /// The reader's working directory: names of files in `headline` are relative to it.
     pub folder: String,
 }
 

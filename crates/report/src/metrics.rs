@@ -44,6 +44,7 @@ pub struct LoaderMetrics {
 
 /// The figures of a process on one device.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct DeviceMetrics {
     /// The device, as the process counts.
     pub device: u32,
@@ -73,6 +74,7 @@ pub struct DeviceMetrics {
 
 /// A steady growth.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct StepGrowth {
     /// The growth in a step.
     #[serde(rename = "growth_per_step_bytes")]

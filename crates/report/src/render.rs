@@ -10,10 +10,13 @@ mod figures;
 mod fit;
 mod github;
 pub mod html;
-mod json;
+pub mod json;
 mod layout;
 mod lint;
 mod markdown;
+mod now;
+mod real_run;
+mod report;
 pub mod sarif;
 mod sites;
 mod size_search;
@@ -23,14 +26,19 @@ mod verdict;
 mod words;
 
 pub use crate::sanitize::clean;
+pub use crate::words::grouped;
 pub use fit::{exactness, named};
-pub use layout::grouped;
+pub use real_run::words_of_failure;
+pub use report::Report;
 
 use crate::against::AgainstReport;
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
 use crate::fit::FitReport;
 use crate::lint::LintReport;
+use crate::now::NowReport;
+use crate::real_run::RunReport;
+use crate::top::TopReport;
 use crate::tune::TuneReport;
 use terminal::Look;
 
@@ -92,53 +100,17 @@ pub trait Renderer {
     fn fit(&self, report: &FitReport) -> Rendered;
     /// Writes the report of `oomph lint`.
     fn lint(&self, report: &LintReport) -> Rendered;
+    /// Writes the report of `oomph explain` about a running program.
+    fn now(&self, report: &NowReport) -> Rendered;
+    /// Writes the report of `oomph run`, and of `oomph explain` about a real run.
+    fn run(&self, report: &RunReport) -> Rendered;
+    /// Writes the report of `oomph top`.
+    fn top(&self, report: &TopReport) -> Rendered;
     /// Writes the report of `oomph tune`.
     fn tune(&self, report: &TuneReport) -> Rendered;
-}
-
-/// The report of a command.
-pub trait Report {
-    /// Writes the report with the renderer's method for its command.
-    fn render_with(&self, renderer: &dyn Renderer) -> Rendered;
 }
 
 /// Writes a report in a format. `look` is that of the terminal.
 pub fn render(report: &dyn Report, format: Format, look: Look) -> Rendered {
     report.render_with(&*format.renderer(look))
-}
-
-impl Report for AgainstReport {
-    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
-        renderer.against(self)
-    }
-}
-
-impl Report for CheckReport {
-    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
-        renderer.check(self)
-    }
-}
-
-impl Report for ExplainReport {
-    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
-        renderer.explain(self)
-    }
-}
-
-impl Report for FitReport {
-    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
-        renderer.fit(self)
-    }
-}
-
-impl Report for LintReport {
-    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
-        renderer.lint(self)
-    }
-}
-
-impl Report for TuneReport {
-    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
-        renderer.tune(self)
-    }
 }

@@ -7,8 +7,10 @@ mod machine_report;
 mod process_lines;
 mod screen;
 mod screen_line;
+mod sentences;
 mod words;
 
 pub use self::machine_report::{TopGpu, TopMig, TopProcess, TopRecorded, TopReport, TopUse};
 pub use self::screen::{Screen, write_text};
 pub use self::screen_line::{ScreenLine, Tone};
+pub(crate) use self::sentences::{headline, list_sentences};

@@ -53,8 +53,8 @@ pub struct TuneReport {
     pub notes: Vec<String>,
     /// The duration in seconds.
     pub seconds: f64,
-    /// The folder for relative paths on a terminal.
-    #[serde(skip)]
+    /// The reader's working directory: names of files in `headline` are relative to it.
+    #[serde(default)]
     pub folder: String,
 }
 

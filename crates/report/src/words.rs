@@ -12,6 +12,13 @@ pub fn count<N: Copy + Display + PartialEq + From<u8>>(number: N, one: &str, man
     format!("{number} {noun}")
 }
 
+/// `1,000`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
+    groups.join(",")
+}
+
 /// Names the cause of a stop.
 pub fn name_cause(by: StopCause) -> &'static str {
     match by {
@@ -38,9 +45,29 @@ pub fn relative<'a>(file: &'a str, folder: &str) -> &'a str {
     inside.and_then(|rest| rest.strip_prefix('/')).unwrap_or(file)
 }
 
+/// Quotes a word for a POSIX shell, where that is needed.
+pub fn quote(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:,+@%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// Writes a command as a shell reads it.
+pub fn quote_all(words: &[String]) -> String {
+    words.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn words_are_quoted_where_a_shell_would_change_them() {
+        let words = ["train.py", "--lr=1e-4", "an argument", "", "it's", "$HOME"].map(str::to_owned);
+        assert_eq!(quote_all(&words), r"train.py --lr=1e-4 'an argument' '' 'it'\''s' '$HOME'");
+    }
 
     #[test]
     fn one_thing_is_singular() {

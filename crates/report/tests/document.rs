@@ -4,9 +4,10 @@
 
 use causes::CauseId;
 use proptest::prelude::*;
-use report::document::{JsonReport, ReadError, read, write};
+use report::document::{JsonReport, ReadError, read};
 use report::explain::{DeviceMemory, ExplainReport, Extent, Holder, MemoryPart};
 use report::fit::FitReport;
+use report::render::json::write;
 use report::{
     Assumption, Breakdown, Caught, CheckReport, Condition, Contents, Evidence, Finding, Gpu, Growth, Location, Need,
     Oom, Part, Peak, Place, Recovery, Remark, Remedy, Severity, Site, SiteFrame, SizeSearch, Standing, Stopped, Then,
@@ -31,7 +32,8 @@ struct Draw {
 
 fn draws() -> impl Strategy<Value = Draw> {
     let ratio = prop::num::f64::NORMAL | prop::num::f64::ZERO | prop::num::f64::SUBNORMAL;
-    (any::<String>(), any::<u64>(), any::<i64>(), any::<u32>(), ratio, any::<bool>(), 0..6u8).prop_map(
+    // The spare memory has a sign, so that sizes have 63 bits.
+    (any::<String>(), 0..1u64 << 63, any::<i64>(), any::<u32>(), ratio, any::<bool>(), 0..6u8).prop_map(
         |(text, bytes, negative, number, ratio, is_set, kind)| Draw {
             text,
             bytes,
@@ -229,8 +231,8 @@ impl Draw {
             notes: vec![Remark::note(self.text())],
             effects: None,
             seconds: self.ratio,
-            next: None,
-            folder: String::new(),
+            next: self.maybe(vec![self.text(), self.text()]),
+            folder: self.text(),
         }
     }
 }

@@ -182,7 +182,7 @@ fn the_short_report_has_some_fifteen_lines() {
     };
     let report = CheckReport {
         need: Need { filling: Some(filling), ..full().need },
-        next: Some("oomph fit --gpu rtx-4090 train.py".to_owned()),
+        next: Some(["oomph", "fit", "--gpu", "rtx-4090", "train.py"].map(str::to_owned).to_vec()),
         ..full()
     };
     assert_eq!(brief(&report), include_str!("golden/brief_oom.txt"));

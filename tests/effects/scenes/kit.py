@@ -122,9 +122,10 @@ class Check(Started):
 
     def report(self):
         try:
-            return json.loads((OUT / "report.json").read_text())
+            report = json.loads((OUT / "report.json").read_text())
         except (OSError, ValueError):
             return {}
+        return {} if "error" in report else report
 
     def said(self, *words):
         """A word of the report's notes or of its effects; the bare list of changed paths (undone, as far as it says) is none."""

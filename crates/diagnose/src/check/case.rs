@@ -26,8 +26,8 @@ pub struct CheckCase {
     pub assumptions: Vec<Assumption>,
     /// Advice on the error that ended the program, or the program's last line of output; shown if the program ended early.
     pub hint: Option<String>,
-    /// The next command, if the program does not fit.
-    pub next: Option<String>,
+    /// The words of the next command, if the program does not fit.
+    pub next: Option<Vec<String>>,
     /// The reader's working directory; paths are shown relative to it.
     pub folder: String,
     /// What the launcher knows of the runs' surroundings.

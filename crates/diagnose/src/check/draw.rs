@@ -10,8 +10,7 @@ use super::case::Case;
 use super::measured::Measured;
 use super::subject::find_subject;
 use crate::measure::holders::Parts;
-use crate::measure::peak::find_history_peak;
-use crate::measure::picture::picture;
+use crate::measure::picture::draw_device;
 use crate::measure::usage::fullest;
 use crate::measure::view::View;
 
@@ -92,15 +91,4 @@ fn draw_devices<'a>(case: &Case<'a>, drawn: &Drawn<'a, '_>) -> Vec<DevicePicture
         |view: &Rc<View>| std::ptr::eq(view.trace.process, drawn.process) && view.trace.device == drawn.device;
     views.sort_by_key(|view| !is_main(view));
     views.iter().map(|view| draw_device(view)).collect()
-}
-
-fn draw_device(view: &View) -> DevicePicture {
-    DevicePicture {
-        rank: view.trace.process.identity.rank,
-        device: view.trace.device,
-        events: u64::try_from(view.trace.events.len()).unwrap_or(u64::MAX),
-        peak: find_history_peak(view),
-        oom_event: view.trace.last_oom().map(|event| event.0),
-        picture: picture(view),
-    }
 }

@@ -2,17 +2,30 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use report::Contents;
 use report::explain::{BlockPicture, Picture, SegmentPicture, Span, StackPicture, TotalsPoint};
+use report::{Contents, DevicePicture};
 use trace::{Bytes, LifetimeId, Moment, StackId};
 
 use super::life::Life;
+use super::peak::find_history_peak;
 use super::view::View;
 
 /// The picture has at most this many points of the totals.
 const POINTS: usize = 2000;
 /// The picture has at most this many allocations.
 const SPANS: usize = 5000;
+
+/// Returns a device as the page of a run draws it.
+pub(crate) fn draw_device(view: &View) -> DevicePicture {
+    DevicePicture {
+        rank: view.trace.process.identity.rank,
+        device: view.trace.device,
+        events: u64::try_from(view.trace.events.len()).unwrap_or(u64::MAX),
+        peak: find_history_peak(view),
+        oom_event: view.trace.last_oom().map(|event| event.0),
+        picture: picture(view),
+    }
+}
 
 /// Returns the picture of `view`.
 pub(crate) fn picture(view: &View) -> Picture {

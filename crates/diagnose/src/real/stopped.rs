@@ -3,20 +3,14 @@
 //! A killed process writes no last record. A launcher then often ends the others by a signal, and they write none either: the first to
 //! stop is the process whose last allocation is the earliest, by a margin, because the others still work until they wait or are ended.
 
+use report::real_run::StoppedRank;
 use trace::{Process, Run};
 
 /// Processes that end within this time are ended together, in microseconds.
 const MARGIN_MICROS: u64 = 50_000;
 
-/// The process that stopped first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stopped {
-    pub(super) rank: u32,
-    pub(super) steps: u32,
-}
-
 /// Finds the process of a job that stopped first; `None` if the records do not tell.
-pub(super) fn find_stopped(run: &Run) -> Option<Stopped> {
+pub(super) fn find_stopped(run: &Run) -> Option<StoppedRank> {
     let mut open: Vec<&Process> = run.processes.iter().filter(|process| process.end.is_none()).collect();
     if run.processes.len() < 2 {
         return None;
@@ -27,7 +21,7 @@ pub(super) fn find_stopped(run: &Run) -> Option<Stopped> {
         None => true,
         Some(second) => last_micros(first)? + MARGIN_MICROS < last_micros(second)?,
     };
-    is_first.then(|| Stopped { rank: first.identity.rank, steps: first.step_count() })
+    is_first.then(|| StoppedRank { rank: first.identity.rank, steps: first.step_count() })
 }
 
 /// The time of the last event.

@@ -1,27 +1,28 @@
 //! Remedies of a real run that changed nothing.
 
 use report::Change;
+use report::real_run::UnappliedRemedy;
 use trace::Run;
 use trace::run::RemedyRecord;
 
 /// Lists the asked changes without effect, with the reasons. Settings of the allocator stand in the environment, and always have an effect.
-pub fn list_unapplied(run: &Run, asked: &[Change]) -> Vec<String> {
+pub(super) fn list_unapplied(run: &Run, asked: &[Change]) -> Vec<UnappliedRemedy> {
     let asked = asked.iter().filter(|change| change.remedy != remedies::ALLOCATOR_SETTINGS);
     asked.filter_map(|change| explain(run, &change.remedy)).collect()
 }
 
 /// The reason why a remedy changed nothing; `None` if it changed something.
-fn explain(run: &Run, remedy: &str) -> Option<String> {
+fn explain(run: &Run, remedy: &str) -> Option<UnappliedRemedy> {
     let records =
         || run.processes.iter().flat_map(|process| &process.remedies).filter(|record| record.remedy == remedy);
     if records().any(|record| record.applied) {
         return None;
     }
-    let why = records().next().map_or_else(unrecorded, reason);
-    Some(format!("{remedy} was not applied: {why}"))
+    let reason = records().next().map_or_else(unrecorded, words_of_record);
+    Some(UnappliedRemedy { remedy: remedy.to_owned(), reason })
 }
 
-fn reason(record: &RemedyRecord) -> String {
+fn words_of_record(record: &RemedyRecord) -> String {
     let place = if record.line > 0 { format!(" (line {})", record.line) } else { String::new() };
     format!("{}{place}", record.text)
 }
@@ -49,12 +50,15 @@ mod tests {
             record("lora", true, "Linear"),
         ];
         let run = Run { processes: vec![Process { remedies, ..Process::default() }] };
-        let check = |remedy: &str, expected: &[&str]| {
-            assert_eq!(list_unapplied(&run, &[Change::new(remedy)]), expected, "{remedy}");
+        let check = |remedy: &str, expected: Option<&str>| {
+            let found = list_unapplied(&run, &[Change::new(remedy)]);
+            let expected =
+                expected.map(|reason| UnappliedRemedy { remedy: remedy.to_owned(), reason: reason.to_owned() });
+            assert_eq!(found, Vec::from_iter(expected), "{remedy}");
         };
-        check("sdpa", &["sdpa was not applied: no softmax is seen"]);
-        check("lora", &[]);
-        check("autocast", &["autocast was not applied: it had changed nothing when the program ended"]);
-        check("allocator-settings", &[]);
+        check("sdpa", Some("no softmax is seen"));
+        check("lora", None);
+        check("autocast", Some("it had changed nothing when the program ended"));
+        check("allocator-settings", None);
     }
 }

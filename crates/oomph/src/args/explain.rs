@@ -14,7 +14,7 @@ Examples:
   oomph explain before.pickle after.pickle   compared: the growth, and where
   oomph explain rank0.pickle rank1.pickle    one job; a folder is a job too
   oomph explain yesterday/ today/            two recorded runs: where they part
-  oomph explain run/                         a run that `oomph check --save` kept
+  oomph explain run/                         a run that `oomph run` or `oomph check --save` kept
   oomph explain --pid 4711                   what a program under `oomph run` holds now
   python train.py 2>&1 | oomph explain
   nvidia-smi -q | oomph explain - crash.log
@@ -33,7 +33,7 @@ pub(crate) struct Explain {
     pub(crate) verbose: bool,
 
     /// Look at a running program: the process of an `oomph run`, or one under it
-    #[arg(long, value_name = "PID", conflicts_with_all = ["files", "html", "format", "json"], value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "PID", conflicts_with = "files", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) pid: Option<u32>,
 
     /// Logs, snapshots, tables, folders; `-` or no FILE reads standard input when piped

@@ -40,6 +40,6 @@ fn possible(format: Format) -> PossibleValue {
 }
 
 /// The format of a name; `None` for [`FULL`].
-fn named(name: &str) -> Option<Format> {
+pub(super) fn named(name: &str) -> Option<Format> {
     Format::ALL.into_iter().find(|format| format.describe().0 == name)
 }

@@ -2,11 +2,13 @@
 
 use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use report::Change;
+use report::render::Format;
 
+use super::format;
 use super::remedy::parse_real_change;
 
 pub(super) const EXAMPLES: &str = "\
@@ -17,6 +19,7 @@ Examples:
   oomph run --with optimizer-fused --with activation-checkpointing train.py
   oomph run --retry train.py                 after an out-of-memory error once more, with a verified change
   oomph run --against run/ train.py          recorded again, and compared with the first run
+  oomph run --report end.json train.py       the explanation as JSON, too
   oomph explain run/                         the same explanation again, at any time
   oomph run --metrics :9400 train.py         http://127.0.0.1:9400/metrics, while it runs
   kill -USR2 PID                             a snapshot; `oomph explain --pid PID` only looks
@@ -54,6 +57,14 @@ pub(crate) struct Run {
     #[arg(short, long)]
     pub(crate) verbose: bool,
 
+    /// Also write the report to FILE at the end: JSON, a page if the name ends in `.html`, Markdown if it ends in `.md`
+    #[arg(long, value_name = "FILE")]
+    pub(crate) report: Option<PathBuf>,
+
+    /// The format of the report in FILE, in place of the one that its name tells
+    #[arg(long, value_name = "FORMAT", value_parser = format::parser(), requires = "report")]
+    format: Option<Format>,
+
     /// Write figures once a second: to a FILE, one JSON line per process, or for Prometheus at an ADDRESS such as `:9400`
     #[arg(long, value_name = "FILE|ADDRESS", value_parser = parse_target)]
     pub(crate) metrics: Option<MetricsTarget>,
@@ -71,6 +82,11 @@ pub(crate) struct Run {
     pub(crate) program: Vec<OsString>,
 }
 
+/// The name of the command, whose standard output is its program's.
+pub(super) const RUN: &str = "run";
+/// The name of the command behind `OOMPH_RUN`.
+pub(super) const RECORD_INTO: &str = "record-into";
+
 #[derive(Debug, Args)]
 pub(crate) struct RecordInto {
     /// The folder for recordings
@@ -79,6 +95,35 @@ pub(crate) struct RecordInto {
     /// The command line of the first process
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) program: Vec<OsString>,
+}
+
+/// The form of the report that a file gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ReportKind {
+    /// An HTML page.
+    Page,
+    /// A format of all commands.
+    Text(Format),
+}
+
+impl Run {
+    /// The form of the report for `--report`.
+    pub(crate) fn report_kind(&self) -> ReportKind {
+        ReportKind::of(self.report.as_deref().unwrap_or(Path::new("")), self.format)
+    }
+}
+
+impl ReportKind {
+    /// The form by the format, else by the name of the file.
+    pub(super) fn of(path: &Path, format: Option<Format>) -> ReportKind {
+        let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
+        match (format, ending.to_ascii_lowercase().as_str()) {
+            (Some(format), _) => ReportKind::Text(format),
+            (None, "html" | "htm") => ReportKind::Page,
+            (None, "md") => ReportKind::Text(Format::Markdown),
+            (None, _) => ReportKind::Text(Format::Json),
+        }
+    }
 }
 
 /// The place for the figures of a running program.

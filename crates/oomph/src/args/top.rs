@@ -4,11 +4,13 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use super::groups::FormatOptions;
+
 pub(super) const EXAMPLES: &str = "\
 Examples:
   oomph top                                  all processes of all GPUs, once a second
   oomph top --once                           one look, as text
-  oomph top --once --json                    one look, for a program
+  oomph top --json                           one look, for a program
   oomph top --from smi.xml                   another machine: its `nvidia-smi -q -x > smi.xml`
   oomph phantom --gpus 8 -- oomph top        a machine of phantom GPUs
 
@@ -18,13 +20,9 @@ Exit status: 0 the GPUs were shown, 2 oomph could not do its work.";
 
 #[derive(Debug, Args)]
 pub(crate) struct Top {
-    /// Look once and print; also the case where the output is no terminal
+    /// Look once and print; also the case where the output is no terminal, or a format for programs is asked for
     #[arg(long)]
     pub(crate) once: bool,
-
-    /// Print JSON, with --once
-    #[arg(long, requires = "once")]
-    pub(crate) json: bool,
 
     /// Show the output of `nvidia-smi -q -x` in a file; `-` is standard input
     #[arg(long, value_name = "FILE")]
@@ -33,6 +31,9 @@ pub(crate) struct Top {
     /// The time between two looks
     #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_interval)]
     pub(crate) interval: f64,
+
+    #[command(flatten)]
+    pub(crate) format: FormatOptions,
 }
 
 fn parse_interval(text: &str) -> Result<f64, String> {

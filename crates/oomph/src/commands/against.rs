@@ -5,8 +5,10 @@ use std::path::Path;
 use diagnose::{AgainstCase, AgainstRun, against};
 use drive::run_dir;
 use report::against::AgainstReport;
+use report::render::html;
 use report::render::terminal::Detail;
 
+use super::answer::deliver;
 use crate::args::{Explain, Run};
 use crate::environment::current_folder;
 use crate::error::{Error, InputError};
@@ -25,7 +27,7 @@ pub(super) fn read(folder: &Path) -> Result<AgainstRun, Error> {
 /// Compares two folders, and prints the answer.
 pub(super) fn explain([a, b]: [&Path; 2], arguments: &Explain) -> Result<ExitStatus, Error> {
     let report = compare([read(a)?, read(b)?]);
-    output::show(&report, arguments.output.format.chosen(), detail(arguments.verbose))?;
+    deliver(&report, || html::against(&report), arguments)?;
     Ok(if report.is_equal() { ExitStatus::Fits } else { ExitStatus::Found })
 }
 

@@ -1,6 +1,6 @@
 //! `oomph check`: runs the program on a phantom GPU and reports whether it fits.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use diagnose::launchers::find_last_line;
@@ -10,7 +10,7 @@ use drive::cleanup::interrupt;
 use drive::dry_run::failure;
 use drive::dry_run::record::record_to_end;
 use drive::run_dir::{self, RunDir};
-use drive::words::{Words, quote};
+use drive::words::Words;
 use report::render::terminal::Detail;
 use report::render::{Format, html, render};
 use report::{CheckReport, Verdict};
@@ -31,6 +31,8 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     for path in arguments.output.html.iter().chain(&arguments.json_file) {
         publish::check_writable(path)?;
     }
+    let outputs = [&arguments.output.html, &arguments.json_file];
+    publish::check_apart(&outputs.into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>())?;
     let words = Words::new(arguments.program.clone(), after_dashes);
     let choice = gpu_choice::choose(&arguments.gpu)?;
     let program = prepare(arguments, &choice, &words)?;
@@ -78,10 +80,10 @@ fn last_words(folder: &Path) -> Option<String> {
 
 /// Returns the command that searches for the smallest change with which the program fits; `None` for a single rank,
 /// which `fit` does not run.
-fn suggest_fit(arguments: &Check, words: &Words) -> Option<String> {
+fn suggest_fit(arguments: &Check, words: &Words) -> Option<Vec<String>> {
     let (gpu, run) = (&arguments.gpu, &arguments.run);
     arguments.job.job().ok().filter(Option::is_none)?;
-    let python = run.python.as_ref().map(|python| quote(&python.to_string_lossy()));
+    let python = run.python.as_ref().map(|python| python.to_string_lossy().into_owned());
     let options = [
         ("--gpu", gpu.gpu.clone()),
         ("--vram", gpu.vram.map(gpus::write_size)),
@@ -90,9 +92,9 @@ fn suggest_fit(arguments: &Check, words: &Words) -> Option<String> {
         ("--steps", run.steps.map(|steps| steps.to_string())),
         ("--python", python.filter(|_| words.script().is_some())),
     ];
-    let options = options.into_iter().filter_map(|(name, value)| Some(format!("{name} {}", value?)));
-    let all = ["oomph fit".to_owned()].into_iter().chain(options).chain(words.quoted());
-    Some(all.collect::<Vec<_>>().join(" "))
+    let options = options.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?]));
+    let command = ["oomph", "fit"].map(str::to_owned).into_iter();
+    Some(command.chain(options.flatten()).chain(words.to_list()).collect())
 }
 
 fn prepare(arguments: &Check, choice: &GpuChoice, words: &Words) -> Result<Program, Error> {

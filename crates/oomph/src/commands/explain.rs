@@ -1,17 +1,16 @@
 //! `oomph explain`: reads the files of a crash and explains why memory ran out.
 
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use diagnose::{ExplainCase, Real};
+use diagnose::ExplainCase;
 use drive::run_dir;
-use report::Severity;
-use report::explain::{ExplainReport, InputKind};
-use report::render::terminal::Detail;
+use report::explain::ExplainVerdict;
 use report::render::{Format, html};
 use trace::Launch;
 
-use super::now;
+use super::answer::deliver;
+use super::{against, now, real_run};
 use crate::args::{Explain, help_of};
 use crate::effects::publish;
 use crate::environment::current_folder;
@@ -19,25 +18,61 @@ use crate::error::{Error, InputError};
 use crate::exit::ExitStatus;
 use crate::{artifacts, lint_links, output};
 
+/// The input of `explain`, whose kind decides the analysis.
+enum Subject<'a> {
+    /// A running program.
+    Process(u32),
+    /// A recorded real run.
+    Run(&'a Path, Launch),
+    /// Two recorded runs.
+    Runs([&'a Path; 2]),
+    /// Logs, snapshots, tables, and the recording of a dry run.
+    Files,
+}
+
 /// Reads, explains and prints.
 pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
-    if let Some(pid) = arguments.pid {
-        return now::show_process(pid);
-    }
-    if arguments.files.is_empty() && std::io::stdin().is_terminal() {
+    if arguments.pid.is_none() && arguments.files.is_empty() && std::io::stdin().is_terminal() {
+        if arguments.output.format.chosen() == Format::Json {
+            return Err(Error::from(InputError::NothingNamed));
+        }
         output::help(&mut help_of("explain"));
         return Ok(ExitStatus::Failed);
     }
-    if let Some((folder, launched)) = find_real_run(arguments)? {
-        if launched.ended.is_none() && !Real::of(&run_dir::read(folder)?, &launched).is_explained() {
-            return now::show_folder(folder);
+    let pages: Vec<&Path> = arguments.output.html.iter().map(PathBuf::as_path).collect();
+    publish::check_apart(&pages)?;
+    match find_subject(arguments)? {
+        Subject::Process(pid) => now::show_process(pid, arguments),
+        Subject::Run(folder, launched) if real_run::is_open(folder, &launched)? => now::show_folder(folder, arguments),
+        Subject::Run(folder, launched) => explain_run(folder, &launched, arguments),
+        Subject::Runs(folders) => against::explain(folders, arguments),
+        Subject::Files => explain_files(arguments),
+    }
+}
+
+fn find_subject(arguments: &Explain) -> Result<Subject<'_>, Error> {
+    if let Some(pid) = arguments.pid {
+        return Ok(Subject::Process(pid));
+    }
+    match arguments.files.as_slice() {
+        [folder] if run_dir::is_run(folder) => {
+            let launched = run_dir::read_launch(folder)?;
+            Ok(if launched.is_real() { Subject::Run(folder, launched) } else { Subject::Files })
         }
-        let end = super::run::explain(folder, &launched, &[], arguments.verbose)?;
-        return Ok(if super::run::is_of_use(&end) { ExitStatus::Found } else { ExitStatus::Fits });
+        [a, b] if run_dir::is_run(a) && run_dir::is_run(b) => Ok(Subject::Runs([a, b])),
+        [a, b] if run_dir::is_run(a) && b.is_dir() => Err(InputError::NotARun(b.clone()).into()),
+        [a, b] if a.is_dir() && run_dir::is_run(b) => Err(InputError::NotARun(a.clone()).into()),
+        _ => Ok(Subject::Files),
     }
-    if let Some(folders) = find_two_runs(arguments)? {
-        return super::against::explain(folders, arguments);
-    }
+}
+
+fn explain_run(folder: &Path, launched: &Launch, arguments: &Explain) -> Result<ExitStatus, Error> {
+    let (report, picture) = real_run::explain(folder, launched, &[], arguments.output.html.is_some())?;
+    deliver(&report, || html::run(&report, &picture), arguments)?;
+    Ok(if report.is_of_use() { ExitStatus::Found } else { ExitStatus::Fits })
+}
+
+fn explain_files(arguments: &Explain) -> Result<ExitStatus, Error> {
     let case = ExplainCase {
         inputs: artifacts::read(&arguments.files)?,
         version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -46,50 +81,15 @@ pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
     let explanation = diagnose::explain(&case);
     let links = lint_links::find(explanation.findings(), &case.folder, None);
     let report = explanation.report(links);
-    if let Some(path) = &arguments.output.html {
-        publish::write_whole(path, &html::explain(&report))?;
-    }
-    let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
-    output::show(&report, arguments.output.format.chosen(), detail)?;
-    Ok(status(&report))
+    deliver(&report, || html::explain(&report), arguments)?;
+    Ok(status(report.verdict()))
 }
 
-/// The only input, if it is a real run and the answer is for people.
-fn find_real_run(arguments: &Explain) -> Result<Option<(&Path, Launch)>, Error> {
-    let [folder] = arguments.files.as_slice() else { return Ok(None) };
-    let is_for_people = arguments.output.html.is_none() && arguments.output.format.chosen() == Format::Terminal;
-    if !is_for_people || !run_dir::is_run(folder) {
-        return Ok(None);
+/// Texts without an error and without a table are not what `explain` reads.
+fn status(verdict: ExplainVerdict) -> ExitStatus {
+    match verdict {
+        ExplainVerdict::Oom | ExplainVerdict::Found => ExitStatus::Found,
+        ExplainVerdict::Clean => ExitStatus::Fits,
+        ExplainVerdict::NothingToExplain => ExitStatus::Failed,
     }
-    let launched = run_dir::read_launch(folder)?;
-    Ok(launched.is_real().then_some((folder, launched)))
-}
-
-/// The only inputs, if they are two recorded runs and no page is asked for.
-fn find_two_runs(arguments: &Explain) -> Result<Option<[&Path; 2]>, Error> {
-    let [a, b] = arguments.files.as_slice() else { return Ok(None) };
-    let folders = [a.as_path(), b.as_path()];
-    let count = folders.iter().filter(|folder| run_dir::is_run(folder)).count();
-    if count == 1
-        && let Some(folder) = folders.into_iter().find(|folder| folder.is_dir() && !run_dir::is_run(folder))
-    {
-        return Err(Error::from(InputError::NotARun(folder.to_owned())));
-    }
-    Ok((count == 2 && arguments.output.html.is_none()).then_some(folders))
-}
-
-/// An out-of-memory error, or a finding above `info`, counts as found. Texts without an error and without a table are not what `explain` reads.
-fn status(report: &ExplainReport) -> ExitStatus {
-    if is_about_nothing(report) {
-        return ExitStatus::Failed;
-    }
-    let ran_out = !report.ooms.is_empty() || report.devices.iter().any(|device| device.oom.is_some());
-    let is_wrong = report.findings.iter().any(|finding| finding.severity != Severity::Info);
-    if ran_out || is_wrong { ExitStatus::Found } else { ExitStatus::Fits }
-}
-
-fn is_about_nothing(report: &ExplainReport) -> bool {
-    let has_tables = !report.counters.is_empty() || !report.cards.is_empty();
-    let has_answer = !report.ooms.is_empty() || !report.findings.is_empty();
-    report.inputs.iter().all(|input| input.kind == InputKind::Text) && !has_tables && !has_answer
 }

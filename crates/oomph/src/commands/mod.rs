@@ -1,6 +1,7 @@
 //! The commands, one file each: prepare, call, show. No analysis.
 
 mod against;
+mod answer;
 pub(crate) mod check;
 pub(crate) mod explain;
 pub(crate) mod fit;
@@ -8,6 +9,7 @@ pub(crate) mod gpus;
 pub(crate) mod lint;
 mod now;
 pub(crate) mod phantom;
+mod real_run;
 pub(crate) mod record_into;
 pub(crate) mod remedy;
 pub(crate) mod rule;
@@ -24,7 +26,7 @@ use crate::args::Command;
 use crate::effects::{publish, run_progress};
 use crate::error::Error;
 use crate::exit::ExitStatus;
-use crate::output;
+use crate::failure;
 
 /// Runs a command. `after_dashes`: its program was written after a `--`.
 pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Error> {
@@ -59,6 +61,6 @@ fn finish(signal: i32) -> ! {
     run_progress::clear();
     publish::abandon();
     top::leave_screen();
-    output::failure(&Error::Run(drive::Error::Interrupted));
+    failure::tell(&Error::Run(drive::Error::Interrupted));
     process::exit(ExitStatus::of_signal(signal).code().into())
 }

@@ -10,30 +10,32 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
-use diagnose::{AgainstRun, Real, list_unapplied};
+use diagnose::AgainstRun;
 use drive::dry_run::program;
 use drive::live::publish::Outlet;
 use drive::process::attended::Attendant;
 use drive::process::host::HostWatch;
 use drive::process::launch;
 use drive::unpack::Unpacked;
-use drive::words::{Words, quote};
+use drive::words::Words;
 use drive::{run_dir, start_error, unpack};
-use report::Change;
-use report::render::named;
-use report::render::terminal::Detail;
+use report::real_run::RunReport;
+use report::render::terminal::{Detail, Look};
+use report::render::{html, named, render};
+use report::{Change, RunPicture};
 use run::environment::{of_part_of_real, of_real, of_unrecorded};
 use run::{Conditions, Folders, RunSpec};
 use trace::Launch;
 use trace::run::Ended;
 
 use self::watching::{Watching, open_outlet};
-use super::against;
-use crate::args::Run;
-use crate::environment::{current_folder, is_in_real_run};
+use super::{against, real_run};
+use crate::args::{MetricsTarget, ReportKind, Run};
+use crate::effects::publish;
+use crate::environment::is_in_real_run;
 use crate::error::Error;
 use crate::exit::ExitStatus;
-use crate::{lint_links, output};
+use crate::{failure, output};
 
 /// Runs the program, and explains its end.
 pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Error> {
@@ -42,7 +44,8 @@ pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Err
     if is_in_real_run() {
         return Err(become_part(&words, arguments));
     }
-    // A wrong folder is an error before the program starts.
+    // A wrong file or folder is an error before the program starts.
+    check_outputs(arguments)?;
     let before = arguments.against.as_deref().map(against::read).transpose()?;
     let outlet = open_outlet(arguments)?;
     let attendant = Attendant::new()?;
@@ -72,7 +75,20 @@ fn prepare(arguments: &Run) -> Result<(PathBuf, Unpacked), Error> {
 
 /// True if the user has named what only a recorded run has. In any other case the program comes first.
 fn is_recording_asked_for(arguments: &Run) -> bool {
-    arguments.save.is_some() || !arguments.changes.is_empty()
+    arguments.save.is_some() || arguments.report.is_some() || !arguments.changes.is_empty()
+}
+
+/// Checks the files that oomph is asked to write.
+fn check_outputs(arguments: &Run) -> Result<(), Error> {
+    let metrics = match &arguments.metrics {
+        Some(MetricsTarget::File(path)) => Some(path),
+        Some(MetricsTarget::Address(_)) | None => None,
+    };
+    if let Some(path) = &arguments.report {
+        publish::check_writable(path)?;
+        publish::check_apart(&[Some(path), metrics].into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    }
+    Ok(())
 }
 
 /// Runs the program as if oomph were not there.
@@ -87,6 +103,9 @@ fn run_unrecorded(words: &[OsString], attendant: &Attendant, problem: &Error) ->
 fn become_part(words: &[OsString], arguments: &Run) -> Error {
     if arguments.retry.is_some() {
         output::say("oomph: no retry: another `oomph run` runs this one");
+    }
+    if arguments.report.is_some() {
+        output::say("oomph: no report: another `oomph run` runs this one");
     }
     let mut command = match launch::command(words) {
         Ok(command) => command,
@@ -137,7 +156,7 @@ impl Runner<'_> {
         launched.ended = Some(ended.clone());
         // The program has ended: a problem of the recording is a remark, and the status stays the program's.
         let ran_out = self.finish(&folder, &launched, changes, has_snapshots).unwrap_or_else(|error| {
-            output::failure(&error);
+            failure::tell(&error);
             false
         });
         Ok(EndedRun { folder, launched, status: status_of(&ended), ran_out })
@@ -153,14 +172,31 @@ impl Runner<'_> {
         if let Err(problem) = run_dir::write_launch(folder, launched) {
             output::say(&format!("oomph: {problem}; what is recorded is explained all the same"));
         }
-        let end = explain(folder, launched, changes, self.arguments.verbose)?;
+        let kind = self.arguments.report_kind();
+        let (report, picture) = real_run::explain(folder, launched, changes, kind == ReportKind::Page)?;
+        output::say_report(&report, if self.arguments.verbose { Detail::Full } else { Detail::Brief })?;
+        let written = self.write_report(&report, &picture);
         let compared = self.before.take().map_or(Ok(()), |before| against::say(before, folder, self.arguments));
-        if self.arguments.save.is_none() && !is_of_use(&end) && !has_snapshots {
+        // Further errors do not take the place of the report.
+        for problem in [written, compared].into_iter().filter_map(Result::err) {
+            output::failure(&problem);
+        }
+        if self.arguments.save.is_none() && !report.is_of_use() && !has_snapshots {
             run_dir::remove(folder);
         } else {
             output::say(&format!("oomph: recorded in {0}; `oomph explain {0}` says this again", folder.display()));
         }
-        compared.map(|()| end.is_explained())
+        Ok(report.out_of_memory.is_some())
+    }
+
+    /// Writes the report to the file of `--report`.
+    fn write_report(&self, report: &RunReport, picture: &RunPicture) -> Result<(), Error> {
+        let Some(path) = &self.arguments.report else { return Ok(()) };
+        let text = match self.arguments.report_kind() {
+            ReportKind::Page => html::run(report, picture),
+            ReportKind::Text(format) => render(report, format, Look::default())?,
+        };
+        publish::write_whole(path, &text)
     }
 }
 
@@ -168,39 +204,4 @@ impl Runner<'_> {
 fn status_of(ended: &Ended) -> u8 {
     let code = ended.exit_code.unwrap_or_else(|| 128 + ended.signal.unwrap_or_default());
     u8::try_from(code).unwrap_or(u8::MAX)
-}
-
-/// True if the recording may be of use later.
-pub(super) fn is_of_use(end: &Real) -> bool {
-    end.is_recorded() && !end.is_good()
-}
-
-/// Explains the end of a recorded real run on standard error. `changes`: those that the run was asked for.
-pub(super) fn explain(folder: &Path, launched: &Launch, changes: &[Change], is_verbose: bool) -> Result<Real, Error> {
-    let recorded = run_dir::read(folder)?;
-    let (end, folder) = (Real::of(&recorded, launched), current_folder());
-    let unapplied = list_unapplied(&recorded, changes);
-    if end.is_explained() {
-        let next = suggest_fit(&recorded, launched);
-        let case = Real::make_case(recorded, launched, &folder, next);
-        let diagnosis = diagnose::check(&case);
-        let links = lint_links::find(diagnosis.findings(), &folder, None);
-        let detail = if is_verbose { Detail::Full } else { Detail::Brief };
-        output::say_report(&diagnosis.report(links), detail)?;
-    }
-    end.describe(&folder).iter().for_each(|line| output::say(line));
-    for line in unapplied {
-        output::say(&format!("oomph: {line}"));
-    }
-    Ok(end)
-}
-
-/// The command that searches for the smallest change with which the program fits this GPU.
-fn suggest_fit(recorded: &trace::Run, launched: &Launch) -> Option<String> {
-    let (name, total) = Real::gpu(recorded)?;
-    let profile = gpus::find(name).ok()?;
-    let memory =
-        if profile.total_bytes == total { String::new() } else { format!(" --vram {}", gpus::write_size(total)) };
-    let words: Vec<String> = launched.command.iter().map(|word| quote(word)).collect();
-    Some(format!("oomph fit --gpu {}{memory} -- {}", quote(&profile.name), words.join(" ")))
 }

@@ -14,8 +14,9 @@ use std::time::Duration;
 
 use diagnose::top;
 use drive::machine::Monitor;
-use report::document;
-use report::top::{TopReport, write_text};
+use report::render::terminal::{Detail, Look};
+use report::render::{Format, render};
+use report::top::TopReport;
 use trace::Bytes;
 
 pub(crate) use self::terminal::leave_screen;
@@ -36,7 +37,8 @@ const WIDTH: usize = 120;
 /// Shows the machine.
 pub(crate) fn run(arguments: &Top) -> Result<ExitStatus, Error> {
     let monitor = open(arguments.from.as_deref())?;
-    if arguments.once || !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
+    let is_for_programs = arguments.format.chosen() != Format::Terminal;
+    if arguments.once || is_for_programs || !std::io::stdout().is_terminal() || !std::io::stdin().is_terminal() {
         return show_once(monitor, arguments);
     }
     let commands = terminal::show(monitor, Duration::from_secs_f64(arguments.interval))?;
@@ -56,11 +58,8 @@ fn open(from: Option<&Path>) -> Result<Monitor, Error> {
 
 fn show_once(mut monitor: Monitor, arguments: &Top) -> Result<ExitStatus, Error> {
     let report = look_twice(&mut monitor, arguments.from.is_none())?;
-    if arguments.json {
-        output::verbatim(&document::write(&report)?)?;
-    } else {
-        output::answer(&write_text(&report, find_width()))?;
-    }
+    let look = Look { columns: Some(find_width()), ..output::look(Detail::Full) };
+    output::answer(&render(&report, arguments.format.chosen(), look)?)?;
     Ok(ExitStatus::Fits)
 }
 

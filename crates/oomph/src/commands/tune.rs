@@ -9,13 +9,14 @@ use std::time::Instant;
 use diagnose::{Gpu, Surroundings, TuneCase};
 use drive::cleanup::interrupt;
 use drive::run_dir;
+use report::render::Format;
 use report::render::terminal::Detail;
 use report::tune::TuneReport;
 
 use crate::args::{Tune, help_of};
 use crate::effects::search_progress::SearchProgress;
 use crate::environment::current_folder;
-use crate::error::Error;
+use crate::error::{Error, InputError};
 use crate::exit::ExitStatus;
 use crate::{artifacts, gpu_choice, output};
 
@@ -26,6 +27,9 @@ pub(crate) fn run(arguments: &Tune) -> Result<ExitStatus, Error> {
         return record::run(arguments, &program, started);
     }
     if arguments.files.is_empty() && std::io::stdin().is_terminal() {
+        if arguments.format.chosen() == Format::Json {
+            return Err(Error::from(InputError::NothingNamed));
+        }
         output::help(&mut help_of("tune"));
         return Ok(ExitStatus::Failed);
     }

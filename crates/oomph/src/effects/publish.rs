@@ -1,7 +1,8 @@
 //! Writes a file whole or not at all: to a temporary file beside it, which is then renamed.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
+use std::os::fd::AsFd as _;
 use std::os::unix::fs::{MetadataExt as _, fchown};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -16,6 +17,26 @@ static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
 /// Checks that `path` is writable, before long work on its content.
 pub(crate) fn check_writable(path: &Path) -> Result<(), Error> {
     beside(path).map(drop)
+}
+
+/// Checks that no two outputs are one file, and that none is the file that standard output goes to: the later would replace the earlier.
+pub(crate) fn check_apart(paths: &[&Path]) -> Result<(), Error> {
+    let printed = io::stdout().as_fd().try_clone_to_owned().and_then(|output| fs::File::from(output).metadata()).ok();
+    let printed = printed.filter(fs::Metadata::is_file).map(|found| (found.dev(), found.ino()));
+    for (index, path) in paths.iter().enumerate() {
+        let is_printed = fs::metadata(path).is_ok_and(|found| printed == Some((found.dev(), found.ino())));
+        if is_printed || paths[..index].iter().any(|other| place_of(other) == place_of(path)) {
+            return Err(Error::SameOutput((*path).to_owned()));
+        }
+    }
+    Ok(())
+}
+
+/// The whole path of a file, which may not exist yet.
+fn place_of(path: &Path) -> PathBuf {
+    let whole = path.canonicalize();
+    let beside = || Some(folder_of(path).canonicalize().ok()?.join(path.file_name()?));
+    whole.ok().or_else(beside).unwrap_or_else(|| path.to_owned())
 }
 
 /// Writes `text` to `path`, over an existing file.
@@ -54,8 +75,11 @@ fn beside(path: &Path) -> Result<NamedTempFile, Error> {
     if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(Error::NotAFile(path.to_owned()));
     }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    temporary(folder).map_err(|source| Error::Unwritable { path: path.to_owned(), source })
+    temporary(folder_of(path)).map_err(|source| Error::Unwritable { path: path.to_owned(), source })
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// Makes a temporary file with the permissions of any new file: by default temporary files are private.

@@ -8,6 +8,8 @@ use thiserror::Error;
 /// Why a file or a folder cannot be read.
 #[derive(Debug, Error)]
 pub(crate) enum InputError {
+    #[error("no file was named, and standard input is a terminal")]
+    NothingNamed,
     #[error("there is no file `{}`", .0.display())]
     NoFile(PathBuf),
     #[error("`{}` was named twice", .0.display())]
@@ -32,7 +34,7 @@ impl InputError {
     /// Returns the next step for the user.
     pub(super) fn hint(&self) -> &'static str {
         match self {
-            InputError::NoFile(_) => {
+            InputError::NothingNamed | InputError::NoFile(_) => {
                 "name a log or a snapshot; `-` is standard input, and `oomph explain --help` has examples"
             }
             InputError::NamedTwice(_) => "two snapshots are compared: name two different ones, or one alone",

@@ -4,10 +4,11 @@ use std::fmt::Display;
 
 use trace::{Bytes, Phase};
 
-use super::layout::{grouped, line_of};
+use super::figures::Figure;
+use super::layout::{grouped, line_of, short_path};
 use crate::against::{
-    AgainstReport, AloneDevice, ComparedDevice, ComparedLine, ComparedPeak, ComparedRequest, Keeping, LineDifference,
-    Parting, Surplus,
+    AgainstReport, AloneDevice, ComparedDevice, ComparedLine, ComparedPeak, ComparedRequest, ComparedRun, Keeping,
+    LineDifference, Parting, Surplus,
 };
 use crate::words::count;
 
@@ -22,7 +23,7 @@ pub(super) fn headline(report: &AgainstReport) -> String {
 }
 
 /// The sentence about one device.
-pub(super) fn answer(report: &AgainstReport, device: &ComparedDevice) -> String {
+fn answer(report: &AgainstReport, device: &ComparedDevice) -> String {
     let peaks = words_of_peaks(device.peaks);
     if let Some(parting) = &device.parting {
         return format!("{}; {peaks}", words_of_parting(parting, &report.folder));
@@ -150,7 +151,7 @@ pub(super) fn words_of_pair<T: Display + PartialEq>(values: &[T; 2]) -> String {
 }
 
 /// `kept from step 1 on in B: train.py:40, which A frees in step 2`.
-pub(super) fn words_of_keeping(keeping: &Keeping, folder: &str) -> String {
+fn words_of_keeping(keeping: &Keeping, folder: &str) -> String {
     let Keeping { request, step, freed } = keeping;
     let longer = usize::from(freed[1].is_none_or(|b| freed[0].is_some_and(|a| b > a)));
     let (name, other) = (NAMES[longer], NAMES[1 - longer]);
@@ -165,7 +166,7 @@ pub(super) fn words_of_keeping(keeping: &Keeping, folder: &str) -> String {
 }
 
 /// `B goes on for 1 step (12 requests)`.
-pub(super) fn words_of_surplus(surplus: &Surplus) -> String {
+fn words_of_surplus(surplus: &Surplus) -> String {
     let name = NAMES.get(surplus.run).copied().unwrap_or_default();
     let noun = if surplus.requests == 1 { "request" } else { "requests" };
     let requests = format!("{} {noun}", grouped(surplus.requests));
@@ -176,9 +177,70 @@ pub(super) fn words_of_surplus(surplus: &Surplus) -> String {
 }
 
 /// A rank or a device of one run.
-pub(super) fn words_of_alone(alone: &AloneDevice) -> String {
+fn words_of_alone(alone: &AloneDevice) -> String {
     let name = NAMES.get(alone.run).copied().unwrap_or_default();
     format!("rank {}, cuda:{} is only in {name}: {} at its peak", alone.rank, alone.device.0, alone.allocated_bytes)
+}
+
+/// The runs and their ends, by name.
+pub(super) fn list_runs(report: &AgainstReport) -> Vec<Figure> {
+    let words = |run: &ComparedRun| {
+        let kind = if run.is_dry { ", a dry run" } else { "" };
+        let end = run.failed.as_ref().map_or_else(String::new, |end| format!(", {end}"));
+        format!("{}{kind}{end}", short_path(&run.path, &report.folder))
+    };
+    NAMES.into_iter().zip(report.runs.iter().map(words)).collect()
+}
+
+/// The figures of the device that the answer is about.
+pub(super) fn list_peaks(report: &AgainstReport) -> Vec<Figure> {
+    let Some(device) = report.focused() else { return Vec::new() };
+    let unused = |peak: ComparedPeak| peak.reserved_bytes - peak.allocated_bytes;
+    let reserved = words_of_pair(&device.peaks.map(|peak| peak.reserved_bytes));
+    let mut figures = vec![
+        ("peak", words_of_pair(&device.peaks.map(|peak| peak.allocated_bytes))),
+        ("reserved", format!("{reserved}; unallocated {}", words_of_pair(&device.peaks.map(unused)))),
+    ];
+    if device.parting.is_some() {
+        let without = words_of_pair(&device.unpaired_requests.map(grouped));
+        let equal = grouped(device.equal_requests);
+        figures.push(("requests", format!("{equal} are equal; without a counterpart {without}")));
+    }
+    figures.extend(device.keeping.as_ref().map(|keeping| ("freed", words_of_keeping(keeping, &report.folder))));
+    figures.extend(device.surplus.as_ref().map(|surplus| ("length", words_of_surplus(surplus))));
+    figures
+}
+
+/// The versions and settings that differ, a sentence each.
+pub(super) fn list_settings(report: &AgainstReport) -> Vec<String> {
+    report.settings.iter().map(|setting| format!("{}: {}", setting.name, words_of_pair(&setting.values))).collect()
+}
+
+/// The further ranks and devices, a sentence each.
+pub(super) fn list_others(report: &AgainstReport) -> Vec<String> {
+    let others = report.devices.iter().enumerate().filter(|(index, _)| report.focus != Some(*index));
+    let words =
+        |device: &ComparedDevice| format!("rank {}, cuda:{}: {}", device.rank, device.device.0, answer(report, device));
+    others.map(|(_, device)| words(device)).chain(report.alone.iter().map(words_of_alone)).collect()
+}
+
+/// Further remarks, a sentence each.
+pub(super) fn list_remarks(report: &AgainstReport) -> Vec<String> {
+    let mut remarks = report.notes.clone();
+    let moved = report.focused().map_or(0, |device| device.moved_lines);
+    if moved > 0 {
+        let lines = count(moved, "line was moved", "lines were moved");
+        remarks.push(format!("{lines} by an edit of the program; the numbers are those of A"));
+    }
+    let [a, b] = &report.runs;
+    let all = report.devices.iter().flat_map(|device| device.lines.iter().chain(&device.unpaired_lines));
+    if a.is_dry != b.is_dry && all.into_iter().any(|line| line.line.is_of_library) {
+        remarks.push(
+            "memory of libraries, such as a workspace of cuBLAS or cuDNN, may differ between a phantom GPU and a real one"
+                .to_owned(),
+        );
+    }
+    remarks
 }
 
 #[cfg(test)]

@@ -13,7 +13,10 @@ use crate::explain::ExplainReport;
 use crate::finding::Finding;
 use crate::fit::FitReport;
 use crate::lint::LintReport;
+use crate::now::NowReport;
+use crate::real_run::RunReport;
 use crate::sanitize::clean;
+use crate::top::TopReport;
 use crate::tune::TuneReport;
 
 /// One line for each finding.
@@ -69,6 +72,29 @@ impl Renderer for Concise {
         let unreadable =
             report.unreadable.iter().map(|it| format!("{}: {}", short_path(&it.file, &report.folder), it.reason));
         Ok(findings.chain(unreadable).map(|line| clean(&line).into_owned() + "\n").collect())
+    }
+
+    // A line for each device of each process; the answer without a device.
+    fn now(&self, report: &NowReport) -> Rendered {
+        let devices = report.devices.iter().map(|device| super::now::summarize(device, &report.folder));
+        let is_unused = report.devices.is_empty();
+        let answer = is_unused.then(|| super::now::headline(report));
+        Ok(answer.into_iter().chain(devices).map(|line| clean(&line).into_owned() + "\n").collect())
+    }
+
+    // The answer, then the findings of an out-of-memory error and the remarks, one line each.
+    fn run(&self, report: &RunReport) -> Rendered {
+        let line = |text: &str| clean(text).into_owned() + "\n";
+        let findings = report.out_of_memory.iter().map(|error| lines(&error.findings, &report.folder));
+        let remarks = super::real_run::list_remarks(report);
+        let remarks = remarks.iter().map(|remark| line(remark));
+        Ok(std::iter::once(line(&super::real_run::headline(report))).chain(findings).chain(remarks).collect())
+    }
+
+    // The answer, then the remarks, one line each.
+    fn top(&self, report: &TopReport) -> Rendered {
+        let lines = crate::top::list_sentences(report);
+        Ok(lines.iter().map(|line| clean(line).into_owned() + "\n").collect())
     }
 
     // The answer, then the setting, one line each.

@@ -14,7 +14,10 @@ use crate::explain::ExplainReport;
 use crate::finding::{Finding, Location, Severity};
 use crate::fit::{FitReport, FitVerdict};
 use crate::lint::LintReport;
+use crate::now::NowReport;
+use crate::real_run::{End, RunReport};
 use crate::sanitize::clean;
+use crate::top::TopReport;
 use crate::tune::TuneReport;
 
 /// Workflow commands.
@@ -63,6 +66,36 @@ impl Renderer for Github {
             let location = Location { file: place.file.clone(), line: place.line, column: None };
             text + &line("notice", Some(&location), &place.remedy, &clean(&place.text), &report.folder)
         }))
+    }
+
+    // A warning at the line that grows; a notice without growth.
+    fn now(&self, report: &NowReport) -> Rendered {
+        let command = if report.is_growing() { "warning" } else { "notice" };
+        let location = report.focused().and_then(|device| device.grows_at.as_ref());
+        Ok(line(command, location, "oomph explain", &clean(&super::now::headline(report)), &report.folder))
+    }
+
+    // The end, at the line of an error that ended the program, with the remarks below; then the findings of an out-of-memory error.
+    fn run(&self, report: &RunReport) -> Rendered {
+        let (command, location) = match &report.end {
+            End::Good if report.is_good() => ("notice", None),
+            End::Good | End::Open => ("warning", None),
+            End::Status { error: Some(raised), .. } if report.out_of_memory.is_none() => {
+                ("error", raised.location.as_ref())
+            }
+            End::Status { .. } | End::Signal { .. } => ("error", None),
+        };
+        let sentences = std::iter::once(super::real_run::headline(report)).chain(super::real_run::list_remarks(report));
+        let message = sentences.map(|sentence| clean(&sentence).into_owned()).collect::<Vec<_>>().join("\n");
+        let found = report.out_of_memory.as_ref().map(|error| findings(&error.findings, &report.folder));
+        Ok(line(command, location, "oomph run", &message, &report.folder) + &found.unwrap_or_default())
+    }
+
+    // A warning for each remark, or a notice.
+    fn top(&self, report: &TopReport) -> Rendered {
+        let command = if report.remarks.is_empty() { "notice" } else { "warning" };
+        let sentences = crate::top::list_sentences(report);
+        Ok(sentences.iter().map(|sentence| line(command, None, "oomph top", &clean(sentence), "")).collect())
     }
 
     // The findings; a notice with the answer without findings.

@@ -9,13 +9,16 @@
 //! element may have a `style` attribute: static widths are attributes of SVG shapes, and the script sets styles through
 //! the object model, which the policy allows.
 
+mod against;
 mod check;
 mod comparison;
 mod contents;
 mod data;
 mod explain;
 mod memory;
+mod now;
 mod page;
+mod real_run;
 mod sections;
 mod writer;
 
@@ -23,8 +26,11 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest as _, Sha256};
 
+use crate::against::AgainstReport;
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
+use crate::now::NowReport;
+use crate::real_run::RunReport;
 use crate::run_picture::RunPicture;
 use contents::Page;
 use writer::Html;
@@ -50,6 +56,21 @@ pub fn explain(report: &ExplainReport) -> String {
 /// The report of `check` as a page, with the picture of the run that the report is about.
 pub fn check(report: &CheckReport, run: &RunPicture) -> String {
     write("oomph check", &check::page(report, run))
+}
+
+/// The report about two recorded runs as a page.
+pub fn against(report: &AgainstReport) -> String {
+    write("oomph explain", &against::page(report))
+}
+
+/// The report about a running program as a page.
+pub fn now(report: &NowReport) -> String {
+    write("oomph explain", &now::page(report))
+}
+
+/// The report of a real run as a page, with the picture of the run.
+pub fn run(report: &RunReport, picture: &RunPicture) -> String {
+    write("oomph run", &real_run::page(report, picture))
 }
 
 fn write(title: &'static str, page: &Page) -> String {

@@ -6,7 +6,8 @@
 use crate::check::{Growth, Place};
 use crate::finding::Location;
 use crate::sanitize::{clean, columns, columns_of};
-use crate::words::relative;
+pub(super) use crate::words::grouped;
+use crate::words::{quote, relative};
 
 /// The largest line width, in columns.
 pub(super) const COLUMNS: usize = 80;
@@ -32,18 +33,13 @@ pub(super) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Breaks a command at blanks that are in no single quotes.
-pub(super) fn break_command(command: &str, width: usize) -> Vec<String> {
-    let mut is_quoted = false;
-    let words = command.split(|c| {
-        is_quoted ^= c == '\'';
-        c == ' ' && !is_quoted
-    });
+/// Writes a command for a shell, in lines that end between two words.
+pub(super) fn break_command(words: &[String], width: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for word in words {
-        match lines.last_mut().filter(|line| columns(line) + 1 + columns(word) <= width) {
-            Some(line) => line.extend([" ", word]),
-            None => lines.push(word.to_owned()),
+    for word in words.iter().map(|word| clean(&quote(word)).into_owned()) {
+        match lines.last_mut().filter(|line| columns(line) + 1 + columns(&word) <= width) {
+            Some(line) => line.extend([" ", &word]),
+            None => lines.push(word),
         }
     }
     lines
@@ -150,13 +146,6 @@ pub(super) fn words_of_kept(growth: &Growth, folder: &str) -> String {
     [at, line, keeper].into_iter().flatten().collect()
 }
 
-/// `1,000`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<&str> = digits.as_bytes().rchunks(3).rev().filter_map(|group| str::from_utf8(group).ok()).collect();
-    groups.join(",")
-}
-
 /// Distributes `cells` over parts that add up to `total`; the result adds up to `cells`.
 ///
 /// Each border between two parts is rounded separately, so that no part is off by more than one cell.
@@ -184,14 +173,15 @@ mod tests {
 
     #[test]
     fn a_command_is_broken_between_its_words() {
-        let cases: [(&str, &[&str]); 4] = [
-            ("oomph fit train.py", &["oomph fit train.py"]),
-            ("oomph fit --gpu rtx-4090 train.py", &["oomph fit --gpu", "rtx-4090 train.py"]),
-            ("oomph fit 'my scripts/train it.py' -b 4", &["oomph fit", "'my scripts/train it.py'", "-b 4"]),
-            (r"a 'b'\''c d' e", &[r"a 'b'\''c d' e"]),
+        let cases: [(&[&str], &[&str]); 4] = [
+            (&["oomph", "fit", "train.py"], &["oomph fit train.py"]),
+            (&["oomph", "fit", "--gpu", "rtx-4090", "train.py"], &["oomph fit --gpu", "rtx-4090 train.py"]),
+            (&["oomph", "fit", "my scripts/it.py", "-b"], &["oomph fit", "'my scripts/it.py'", "-b"]),
+            (&["a", "b'c d", "e"], &[r"a 'b'\''c d' e"]),
         ];
-        for (command, lines) in cases {
-            assert_eq!(break_command(command, 18), lines, "{command}");
+        for (words, lines) in cases {
+            let command: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+            assert_eq!(break_command(&command, 18), lines, "{words:?}");
         }
     }
 

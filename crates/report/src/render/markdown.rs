@@ -12,7 +12,10 @@ use crate::explain::ExplainReport;
 use crate::finding::{Finding, Remedy};
 use crate::fit::FitReport;
 use crate::lint::LintReport;
+use crate::now::NowReport;
+use crate::real_run::RunReport;
 use crate::sanitize::clean;
+use crate::top::TopReport;
 use crate::tune::TuneReport;
 
 /// Characters that could start a construct of Markdown or HTML inside a line.
@@ -59,6 +62,23 @@ impl Renderer for Markdown {
         Ok(page("lint", &super::lint::headline(report), &found.chain(unreadable).collect::<String>()))
     }
 
+    fn now(&self, report: &NowReport) -> Rendered {
+        let holders = report.focused().map(|device| super::now::list_holders(device, &report.folder));
+        Ok(page("explain", &super::now::headline(report), &sentences(&holders.unwrap_or_default())))
+    }
+
+    fn run(&self, report: &RunReport) -> Rendered {
+        let found = report.out_of_memory.as_ref().map(|error| findings(&error.findings, &report.folder));
+        let items = found.unwrap_or_default() + &sentences(&super::real_run::list_remarks(report));
+        Ok(page("run", &super::real_run::headline(report), &items))
+    }
+
+    fn top(&self, report: &TopReport) -> Rendered {
+        let all = crate::top::list_sentences(report);
+        let (answer, remarks) = all.split_first().map_or(("", all.as_slice()), |(answer, rest)| (answer, rest));
+        Ok(page("top", answer, &sentences(remarks)))
+    }
+
     fn tune(&self, report: &TuneReport) -> Rendered {
         let setting = report.recommended.iter().map(|recommended| format!("- {}\n", code(&recommended.lines.bash)));
         let items = setting.chain(report.findings.iter().map(|finding| item(finding, &report.folder)));
@@ -69,6 +89,10 @@ impl Renderer for Markdown {
 fn page(command: &str, answer: &str, items: &str) -> String {
     let gap = if items.is_empty() { "" } else { "\n" };
     format!("### oomph {command}: {}\n{gap}{items}", escape(answer))
+}
+
+fn sentences(sentences: &[String]) -> String {
+    sentences.iter().map(|sentence| format!("- {}\n", escape(sentence))).collect()
 }
 
 fn findings(findings: &[Finding], folder: &str) -> String {

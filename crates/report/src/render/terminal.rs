@@ -6,7 +6,9 @@ mod check;
 mod explain;
 mod fit;
 mod lint;
+mod now;
 mod page;
+mod real_run;
 mod sections;
 mod tune;
 
@@ -19,6 +21,9 @@ use crate::check::CheckReport;
 use crate::explain::ExplainReport;
 use crate::fit::FitReport;
 use crate::lint::LintReport;
+use crate::now::NowReport;
+use crate::real_run::RunReport;
+use crate::top::{TopReport, write_text};
 use crate::tune::TuneReport;
 
 /// The decorations; the words alone say the same.
@@ -79,7 +84,14 @@ pub struct Look {
     pub bars: Bars,
     /// The detail.
     pub detail: Detail,
+    /// The words before each sentence that stands behind the output of a program; empty for an answer.
+    pub prefix: &'static str,
+    /// The width of a machine's table, in columns; `None` for 120. Text is 80 columns wide at most.
+    pub columns: Option<usize>,
 }
+
+/// The width of a machine's table where no terminal states one.
+const TABLE_COLUMNS: usize = 120;
 
 /// The format for people: the whole report.
 pub(super) struct Terminal(pub(super) Look);
@@ -114,6 +126,22 @@ impl Renderer for Terminal {
 
     fn lint(&self, report: &LintReport) -> Rendered {
         Ok(lint::write(report, &self.0))
+    }
+
+    fn now(&self, report: &NowReport) -> Rendered {
+        let mut page = Page::new(self.0, &report.folder);
+        now::write(&mut page, report);
+        Ok(page.into_text())
+    }
+
+    fn run(&self, report: &RunReport) -> Rendered {
+        let mut page = Page::new(self.0, &report.folder);
+        real_run::write(&mut page, report, self.0);
+        Ok(page.into_text())
+    }
+
+    fn top(&self, report: &TopReport) -> Rendered {
+        Ok(write_text(report, self.0.columns.unwrap_or(TABLE_COLUMNS)))
     }
 
     fn tune(&self, report: &TuneReport) -> Rendered {

@@ -3,8 +3,6 @@
 use serde::{Deserialize, Serialize};
 use trace::{Bytes, Phase};
 
-use crate::document::JsonReport;
-
 /// A machine by now.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -137,8 +135,4 @@ pub struct TopRecorded {
     pub steps_to_error: Option<u64>,
     /// Their time.
     pub seconds_to_error: Option<f64>,
-}
-
-impl JsonReport for TopReport {
-    const COMMAND: &'static str = "top --once";
 }

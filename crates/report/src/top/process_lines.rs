@@ -8,7 +8,7 @@ use super::columns::{Column, align, choose};
 use super::machine_report::{TopProcess, TopRecorded, TopReport, TopUse};
 use super::screen_line::{ScreenLine, Tone};
 use super::words::{UNKNOWN, cut, duration, percent, size, width_of};
-use crate::render::grouped;
+use crate::words::grouped;
 
 const COLUMNS: [Column; 6] = [
     Column { title: "PID", width: 7, rank: 0, is_right: true },

@@ -1,17 +1,21 @@
 //! Checks of reading a report back, for the samples of all test files.
 #![expect(clippy::unwrap_used, reason = "test")]
 
-use report::document::{JsonReport, read, write};
+use report::Report;
+use report::document::{JsonReport, read};
+use report::render::json::write;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 /// Checks that a report's JSON is read back as the same JSON, and that damaged JSON is refused with a place or read.
-pub(crate) fn check<R: JsonReport + DeserializeOwned>(report: &R) {
+pub(crate) fn check<R: JsonReport + Report + DeserializeOwned>(report: &R) {
     let text = write(report).unwrap();
     let again: R = read(text.as_bytes()).unwrap_or_else(|error| panic!("{error}: {text}"));
     assert_eq!(write(&again).unwrap(), text);
     let document: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!(document.as_object().unwrap().keys().next().unwrap(), "schema_version");
+    let keys: Vec<_> = document.as_object().unwrap().keys().take(5).collect();
+    assert_eq!(keys, ["schema_version", "headline", "verdict", "spare_bytes", "next"]);
+    assert!(R::VERDICTS.iter().any(|(word, _)| *word == report.verdict()), "{}", report.verdict());
     for damaged in without_one_key(&document).chain(with_another_type(&document)) {
         // `read` must not panic; a document whose lost key is optional is read.
         let _: Result<R, _> = read(&serde_json::to_vec(&damaged).unwrap());

@@ -9,7 +9,7 @@ use report::words::count;
 use super::files::{File, Files};
 use crate::error::Error;
 use crate::exit::ExitStatus;
-use crate::output;
+use crate::{failure, output};
 
 /// The time between two checks of the files.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -23,7 +23,7 @@ pub(super) fn run(look: impl Fn() -> Result<Files, Error>, round: impl Fn(&Files
         let before = look().map(|files| stamps(&files.files));
         match look().and_then(|files| round(&files).map(|_| files.files.len())) {
             Ok(number) => output::say(&format!("watching {}; Ctrl-C ends it", count(number, "file", "files"))),
-            Err(error) => output::failure(&error),
+            Err(error) => failure::tell(&error),
         }
         while look().map(|files| stamps(&files.files)).ok() == before.as_ref().ok().cloned() {
             thread::sleep(PAUSE);

@@ -1,8 +1,10 @@
 //! A process in detail: the memory of a recorded program by line.
 
-use diagnose::describe_now;
+use diagnose::measure_now;
 use drive::live::find::find_run;
 use drive::live::now::read_now;
+use report::render::terminal::Look;
+use report::render::{Format, render};
 
 use crate::environment::current_folder;
 
@@ -18,7 +20,8 @@ pub(super) fn read_details(pid: u32) -> Details {
     let text = match read {
         Ok(all) => {
             let own: Vec<_> = all.into_iter().filter(|(process, _)| process.identity.pid == pid).collect();
-            describe_now(&own, &current_folder()).0
+            let report = measure_now(&own, env!("CARGO_PKG_VERSION"), &current_folder());
+            render(&report, Format::Terminal, Look::default()).unwrap_or_default()
         }
         Err(error) => format!(
             "{error}\nPyTorch's view is known for programs under `oomph run`: start the program with `oomph run -- python train.py`.\n"

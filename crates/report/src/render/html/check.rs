@@ -7,6 +7,7 @@ use crate::render::sites::{AT_THE_NEED, AT_THE_PEAK, LINES_AT_THE_NEED, LINES_AT
 use crate::render::verdict;
 use crate::render::words::words_of_rank;
 use crate::run_picture::{DevicePicture, RunPicture};
+use crate::words::quote_all;
 
 /// The contents of the page.
 pub(super) fn page<'a>(report: &'a CheckReport, run: &'a RunPicture) -> Page<'a> {
@@ -28,7 +29,7 @@ pub(super) fn page<'a>(report: &'a CheckReport, run: &'a RunPicture) -> Page<'a>
 
 fn facts(report: &CheckReport) -> Vec<Figure> {
     let mut facts = verdict::facts(report);
-    facts.extend(report.next.as_ref().map(|next| ("next", next.clone())));
+    facts.extend(report.next.as_ref().map(|next| ("next", quote_all(next))));
     facts
 }
 

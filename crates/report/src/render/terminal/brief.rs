@@ -265,8 +265,8 @@ fn write_finding(page: &mut Page, report: &CheckReport, finding: &Finding) {
 }
 
 /// `oomph fit, with the options and the program of this command`, of a command with too many words.
-fn instead_of(command: &str) -> String {
-    let name = command.split(' ').take(2).collect::<Vec<_>>().join(" ");
+fn instead_of(words: &[String]) -> String {
+    let name = words.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" ");
     format!("{name}, with the options and the program of this command")
 }
 

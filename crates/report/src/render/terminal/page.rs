@@ -91,9 +91,9 @@ impl<'a> Page<'a> {
     }
 
     /// Writes a command to be copied, in lines that a shell reads as one; `instead` of a command of many lines. A long word is not cut.
-    pub(super) fn command(&mut self, start: &str, command: &str, instead: &str) {
+    pub(super) fn command(&mut self, start: &str, words: &[String], instead: &str) {
         let indent = columns(start);
-        let lines = break_command(&clean(command), COLUMNS - indent - CONTINUED.len());
+        let lines = break_command(words, COLUMNS - indent - CONTINUED.len());
         if lines.len() > COMMAND_LINES {
             return self.paragraph(start, instead);
         }
