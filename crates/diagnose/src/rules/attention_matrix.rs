@@ -22,10 +22,10 @@ fn find(facts: &Facts) -> Option<Cause> {
     let failed = Failed::of(facts)?;
     let scores = &failed.operation.scores;
     if failed.operation.is_sdpa && is_long(scores) {
-        let kernel = "scaled_dot_product_attention without a fused kernel: its matrix of length times length";
+        let kernel = "attention without a fused kernel: its matrix";
         return failed.cause_of_shape(
             RULE.cause,
-            &format!("{kernel} {}", words_of_shape(scores)),
+            &format!("{kernel} {} takes", words_of_shape(scores)),
             scores,
             choose_kernel(),
         );
@@ -36,7 +36,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     let of = shape.map(|shape| format!(" {}", words_of_shape(shape)));
     // Without the operands, the function alone tells.
     let of = of.or_else(|| (is_pytorchs && scores.is_empty()).then(String::new))?;
-    failed.cause(RULE.cause, &format!("attention's matrix of length times length{of}"), avoid_matrix())
+    failed.cause(RULE.cause, &format!("attention's matrix of length times length{of} takes"), avoid_matrix())
 }
 
 fn is_long(shape: &[u64]) -> bool {

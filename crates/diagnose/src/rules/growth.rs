@@ -4,7 +4,8 @@
 //! `growing-memory`.)
 
 use causes::CauseId;
-use report::{Evidence, Finding, Growth, Remedy};
+use report::phrases::describe_growth;
+use report::{Evidence, Finding, Remedy};
 use trace::Bytes;
 
 use super::held::explains_growth;
@@ -13,7 +14,6 @@ use super::reference_cycle::has_gradient_graph;
 use super::removal::Removal;
 use super::rule::{Cause, Rank};
 use super::shared::advice;
-use crate::measure::growth::Survivors;
 use crate::measure::retention::Retention;
 use crate::rules::input::{Facts, Pressure};
 
@@ -31,39 +31,18 @@ pub(super) fn find_growth(facts: &Facts, retention: Retention, rule: CauseId, ch
         return None;
     }
     let growth = &pressure.growth.value;
-    let most = pressure.survivors.first();
     let all: Bytes = pressure.survivors.iter().map(|line| line.bytes).sum();
     let finding = Finding {
         without: None,
         rule,
         severity: facts.severity(),
-        message: message(facts, growth, most, describe_keeper(retention)),
+        message: describe_growth(growth, Some(rule), None, |at| facts.at(at)),
         location: growth.location.clone(),
         evidence: evidence(facts, pressure),
         remedies: vec![release(change)],
     };
     let cause = Cause { finding, bytes: Some(all), rank: Rank::Fault, removal: None };
     Some(cause.with_removal(Removal::free_after(pressure.kept.iter().copied())))
-}
-
-fn describe_keeper(retention: Retention) -> &'static str {
-    match retention {
-        Retention::Cycle => "and freed only by the garbage collector",
-        Retention::Graph => "and kept by an autograd graph",
-        Retention::Intermediate => "inside a module and kept",
-        Retention::Collection => "and kept",
-    }
-}
-
-fn message(facts: &Facts, growth: &Growth, most: Option<&Survivors>, keeper: &str) -> String {
-    let what = most.map_or_else(String::new, |line| match line.count {
-        1 => format!("; most of it is 1 tensor allocated here {keeper}"),
-        n => format!("; most of it is {n} tensors allocated here {keeper}"),
-    });
-    let unit = growth.unit();
-    let full = growth.full_at.map_or_else(String::new, |at| format!(", so the device is full at {unit} {at}"));
-    let of = growth.loop_at.as_ref().map_or_else(String::new, |at| format!(" of the loop at {}", facts.at(at)));
-    format!("every {unit}{of} leaves {} behind{full}{what}", growth.bytes_per_iteration)
 }
 
 fn evidence(facts: &Facts, pressure: &Pressure) -> Vec<Evidence> {
