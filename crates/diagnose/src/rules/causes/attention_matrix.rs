@@ -26,14 +26,14 @@ pub(super) const RULE: Rule = Rule { cause: CauseId::AttentionMatrix, check: Che
 fn find(facts: &Facts) -> Option<Cause> {
     let failed = Failed::of(facts)?;
     let scores = &failed.operation.scores;
-    let kernel = "scaled_dot_product_attention without a fused kernel: its matrix of length times length";
+    let kernel = "attention without a fused kernel: its matrix";
     if failed.operation.is_sdpa && scores.is_empty() && is_beyond_operands(&failed) {
-        return failed.cause(RULE.cause, kernel, choose_kernel());
+        return failed.cause(RULE.cause, &format!("{kernel} of length times length takes"), choose_kernel());
     }
     if failed.operation.is_sdpa && is_long(scores) {
         return failed.cause_of_shape(
             RULE.cause,
-            &format!("{kernel} {}", words_of_shape(scores)),
+            &format!("{kernel} {} takes", words_of_shape(scores)),
             scores,
             choose_kernel(),
         );
@@ -44,7 +44,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     let of = shape.map(|shape| format!(" {}", words_of_shape(shape)));
     // Without the operands, the function alone tells.
     let of = of.or_else(|| (is_pytorchs && scores.is_empty()).then(String::new))?;
-    failed.cause(RULE.cause, &format!("attention's matrix of length times length{of}"), avoid_matrix())
+    failed.cause(RULE.cause, &format!("attention's matrix of length times length{of} takes"), avoid_matrix())
 }
 
 /// True for a request many times larger than the tensors that the line names: a fused kernel makes tensors of the size of its queries alone.

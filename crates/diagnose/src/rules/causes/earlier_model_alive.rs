@@ -36,8 +36,8 @@ fn find(facts: &Facts) -> Option<Cause> {
         return None;
     }
     let what = match roots.as_slice() {
-        [root] => format!("an earlier {} that the program calls no more is alive with {total}", root.name),
-        roots => format!("{} earlier models that the program calls no more are alive with {total}", roots.len()),
+        [root] => format!("an earlier {}, no longer called, is alive with {total}", root.name),
+        roots => format!("{} earlier models, no longer called, are alive with {total}", roots.len()),
     };
     let first = held.iter().min_by_key(|(id, ..)| *id).and_then(|(_, stack, _)| view.call_location(*stack));
     let names: BTreeSet<&str> = roots.iter().map(|root| root.name.as_str()).collect();

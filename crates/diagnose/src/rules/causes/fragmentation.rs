@@ -61,14 +61,14 @@ fn find_in_error(facts: &Facts) -> Option<Cause> {
     let mut evidence = evidence(failure, requested);
     let remedies = remedies(facts, &mut evidence);
     let whole = fits_expandable(facts);
-    let with =
-        whole.map_or_else(String::new, |need| format!("; with expandable segments the whole program needs {need}"));
+    evidence
+        .extend(whole.map(|need| bytes("need of the whole program with expandable segments", need, Source::Replay)));
     let finding = Finding {
         without: None,
         rule: RULE.cause,
         severity: Severity::Error,
         message: format!(
-            "{size} could not be allocated with {cached} reserved and free: no free block was large enough{with}"
+            "{size} could not be allocated with {cached} reserved and free: no free block was large enough"
         ),
         location: failure.location.clone(),
         evidence,

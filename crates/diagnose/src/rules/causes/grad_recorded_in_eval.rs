@@ -135,8 +135,8 @@ fn freed_by_next(
 
 fn no_grad() -> Remedy {
     advice(
-        "evaluate under torch.no_grad() or torch.inference_mode()",
-        "model.eval() changes dropout and batch normalisation, not the tensors saved for backward",
+        "evaluate under torch.no_grad()",
+        "or torch.inference_mode(); model.eval() changes dropout and batch normalisation, not the tensors saved for backward",
     )
 }
 

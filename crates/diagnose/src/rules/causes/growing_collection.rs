@@ -19,10 +19,8 @@ use crate::rules::families::growth::{Remedied, find_growth};
 use crate::rules::rule::removal::Removal;
 use crate::rules::rule::{Cause, Check, Rank, Rule};
 
-const CHANGE: Remedied = (
-    "keep a number, or a detached copy on the CPU, instead of the tensor",
-    "use .item() or .detach().cpu() where the result is stored",
-);
+const CHANGE: Remedied =
+    ("keep a number, or a detached copy on the CPU", "use .item() or .detach().cpu() where the result is stored");
 /// Joined results of less than 1/20 of the live bytes are not reported.
 const MIN_SHARE_DENOMINATOR: u64 = 20;
 
@@ -43,14 +41,12 @@ fn find_joins(facts: &Facts) -> Option<Cause> {
     let event = facts.failure.as_ref().and_then(|failure| failure.event);
     let refused = event.and_then(|event| view.trace.events.get(event.0 as usize)).map(|event| event.stack);
     let is_join = refused == Some(joined.stack);
-    let twice = if is_join { ", and the next join needs a second copy" } else { "" };
+    let twice = if is_join { ", twice during the next join" } else { "" };
     let finding = Finding {
         without: None,
         rule: RULE.cause,
         severity: facts.severity(),
-        message: format!(
-            "each pass joins its results to those of all earlier ones on the device: {held} after {passes} passes{twice}"
-        ),
+        message: format!("each pass joins all results so far on the device: {held} after {passes} passes{twice}"),
         location: joined.location.clone(),
         evidence: vec![
             bytes("joined so far", held, Source::LiveAtError),

@@ -19,7 +19,7 @@ fn find(facts: &Facts) -> Option<Cause> {
     }
     failed.cause(
         RULE.cause,
-        "a one-hot matrix",
+        "a one-hot matrix takes",
         advice(
             "keep the indices",
             "cross_entropy and nll_loss take indices (and label_smoothing), an embedding or gather selects rows; F.one_hot makes int64, \

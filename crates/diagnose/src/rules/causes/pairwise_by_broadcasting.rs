@@ -24,8 +24,8 @@ fn find(facts: &Facts) -> Option<Cause> {
     if !is_product || ["one_hot", "eye("].iter().any(|word| operation.text.contains(word)) {
         return None;
     }
-    let [one, other, pairs] = [one, other, &pairs].map(|shape| words_of_shape(shape));
-    let what = format!("broadcasting {one} with {other} to {pairs}");
+    let [one, other] = [one, other].map(|shape| words_of_shape(shape));
+    let what = format!("broadcasting {one} with {other} takes");
     failed.cause(
         RULE.cause,
         &what,

@@ -39,18 +39,15 @@ fn find_graph_of_gradients(facts: &Facts) -> Option<Cause> {
         without: None,
         rule: RULE.cause,
         severity: facts.severity(),
-        message: format!(
-            "backward(create_graph=True) makes a cycle of each gradient and its graph, which nothing frees: every {} leaves {}",
-            growth.unit(),
-            growth.bytes_per_iteration
-        ),
+        message: "backward(create_graph=True) makes cycles of gradients and their graphs, which nothing frees"
+            .to_owned(),
         location: Some(location),
         evidence: vec![
             bytes(&format!("growth per {}", growth.unit()), growth.bytes_per_iteration, pressure.growth.source),
             bytes("allocated in one and alive in the next", held, Source::TraceLifetimes),
         ],
         remedies: vec![advice(
-            "torch.autograd.grad(..., create_graph=True) instead of backward(create_graph=True)",
+            "use torch.autograd.grad(..., create_graph=True)",
             "it returns the gradients and stores none in .grad; else set .grad of every tensor to None after use. Replayed as if each of these \
              tensors were freed at the end of its own iteration",
         )],

@@ -5,6 +5,7 @@
 //! Backward has no Python stack, so a request of backward counts if the live tensors of its size come from the loss.
 
 use causes::CauseId;
+use report::render::grouped;
 use trace::{Bytes, Frame, Moment, Phase, StackId};
 
 use crate::measure::growth::stays;
@@ -36,10 +37,11 @@ fn find(facts: &Facts) -> Option<Cause> {
     if !is_here && !is_behind {
         return None;
     }
-    let of = if classes >= MIN_CLASSES { format!(" over {classes} classes") } else { " of the loss".to_owned() };
+    let of =
+        if classes >= MIN_CLASSES { format!(" over {} classes", grouped(classes)) } else { " of the loss".to_owned() };
     failed.cause(
         RULE.cause,
-        &format!("a tensor of logits{of}"),
+        &format!("logits{of} take"),
         advice(
             "compute the loss in chunks",
             "apply the head and cross_entropy to a part of the tokens at a time, or a fused linear cross-entropy: the logits of all tokens \

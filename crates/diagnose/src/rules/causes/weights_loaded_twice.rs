@@ -34,14 +34,14 @@ fn find(facts: &Facts) -> Option<Cause> {
         return None;
     }
     let beside = match weights {
-        Bytes::ZERO => ", beside the weights of the model".to_owned(),
-        weights => format!(", beside {weights} of weights"),
+        Bytes::ZERO => " beside the weights of the model".to_owned(),
+        weights => format!(" beside {weights} of weights"),
     };
     let finding = Finding {
         without: None,
         rule: RULE.cause,
         severity: Severity::Error,
-        message: format!("{total} of a checkpoint were loaded onto the device{beside}"),
+        message: format!("{total} of a checkpoint are on the device{beside}"),
         location: loaded
             .iter()
             .max_by_key(|(id, _, block)| (*block, *id))
@@ -51,8 +51,8 @@ fn find(facts: &Facts) -> Option<Cause> {
             bytes("parameters and buffers", weights, Source::LiveAtError),
         ],
         remedies: vec![advice(
-            "load with map_location=\"cpu\", or del the checkpoint after load_state_dict",
-            "torch.load(..., map_location=\"cpu\") (mmap=True reads it piece by piece), then load_state_dict copies; or make the model on the \
+            "load with map_location=\"cpu\", or del the checkpoint",
+            "torch.load(..., map_location=\"cpu\") (mmap=True reads it piece by piece), then load_state_dict copies; del after load_state_dict; or make the model on the \
              meta device and load_state_dict(..., assign=True)",
         )],
     };

@@ -4,12 +4,12 @@
 //! `growing-memory`.)
 
 use causes::CauseId;
-use report::{Evidence, Finding, Growth, Remedy};
+use report::phrases::describe_growth;
+use report::{Evidence, Finding, Remedy};
 use trace::Bytes;
 use trace::run::GradientGraphRecord;
 
 use super::held::explains_growth;
-use crate::measure::growth::Survivors;
 use crate::measure::retention::Retention;
 use crate::rules::advice::advice;
 use crate::rules::facts::input::{Facts, Pressure};
@@ -36,13 +36,12 @@ pub(in crate::rules) fn find_growth(
         return None;
     }
     let growth = &pressure.growth.value;
-    let most = pressure.survivors.first();
     let all: Bytes = pressure.survivors.iter().map(|line| line.bytes).sum();
     let finding = Finding {
         without: None,
         rule,
         severity: facts.severity(),
-        message: message(facts, growth, most, describe_keeper(retention)),
+        message: describe_growth(growth, Some(rule), None, |at| facts.at(at)),
         location: growth.location.clone(),
         evidence: evidence(facts, pressure),
         remedies: vec![release(change)],
@@ -55,26 +54,6 @@ pub(in crate::rules) fn find_growth(
 pub(in crate::rules) fn find_gradient_graph<'f>(facts: &'f Facts) -> Option<(&'f Pressure, &'f GradientGraphRecord)> {
     let pressure = facts.pressure.as_ref().filter(|pressure| pressure.growth.value.keeper.is_none())?;
     Some((pressure, facts.view?.trace.process.gradient_graphs.first()?))
-}
-
-fn describe_keeper(retention: Retention) -> &'static str {
-    match retention {
-        Retention::Cycle => "and freed only by the garbage collector",
-        Retention::Graph => "and kept by an autograd graph",
-        Retention::Intermediate => "inside a module and kept",
-        Retention::Collection => "and kept",
-    }
-}
-
-fn message(facts: &Facts, growth: &Growth, most: Option<&Survivors>, keeper: &str) -> String {
-    let what = most.map_or_else(String::new, |line| match line.count {
-        1 => format!("; most of it is 1 tensor allocated here {keeper}"),
-        n => format!("; most of it is {n} tensors allocated here {keeper}"),
-    });
-    let unit = growth.unit();
-    let full = growth.full_at.map_or_else(String::new, |at| format!(", so the device is full at {unit} {at}"));
-    let of = growth.loop_at.as_ref().map_or_else(String::new, |at| format!(" of the loop at {}", facts.at(at)));
-    format!("every {unit}{of} leaves {} behind{full}{what}", growth.bytes_per_iteration)
 }
 
 fn evidence(facts: &Facts, pressure: &Pressure) -> Vec<Evidence> {

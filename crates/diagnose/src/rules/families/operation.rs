@@ -97,14 +97,15 @@ impl<'f> Failed<'f> {
         }
         let others = match alike.len() {
             0 => String::new(),
-            1 => format!(", and {held} are alive in another tensor of that size"),
-            count => format!(", and {held} are alive in {count} tensors of that size"),
+            1 if held.to_string() == size.to_string() => " twice".to_owned(),
+            1 => format!(", beside {held} in another such tensor"),
+            count => format!(", beside {held} in {count} such tensors"),
         };
         let finding = Finding {
             without: None,
             rule,
             severity: Severity::Error,
-            message: format!("{what} takes {size}{others}"),
+            message: format!("{what} {size}{others}"),
             location: self.facts.failed_at(),
             evidence: self.evidence(held),
             remedies: vec![remedy],
