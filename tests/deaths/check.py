@@ -28,6 +28,7 @@ sys.path.insert(1, str(HERE.parent))
 
 import as_without
 import balloon
+import documents
 import expect
 import forms
 import judge
@@ -36,7 +37,7 @@ import suite
 PATIENCE = 120
 # The context of a process on the phantom RTX 3060, which its `vram` includes.
 PHANTOM_CONTEXT = 136314880
-UNITS = {"B": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
+UNITS = 1, 2**10, 2**20, 2**30
 
 
 def main() -> int:
@@ -76,21 +77,28 @@ def judge_on_gpu(oomph: Path, path: Path) -> str:
 
 
 def compare(before: list, oomph: Path, path: Path, expected: dict) -> str:
-    """Runs the program behind the words `before` and compares; returns the first sentence of the explanation."""
+    """Runs the program behind the words `before` and compares; returns the headline."""
     with tempfile.TemporaryDirectory(prefix="oomph-deaths-") as folder:
-        saved = Path(folder) / "run"
+        saved, written = Path(folder) / "run", Path(folder) / "end.json"
         program = shlex.split(expected.get("command", "python {program}").replace("{program}", str(path)))
-        command = [*before, oomph, "run", "--save", saved, "--", *program]
+        command = [*before, oomph, "run", "--save", saved, "--report", written, "--", *program]
         # A shell that runs in the background ignores SIGINT, and so would the program.
         done = subprocess.run(
             list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE, cwd=path.parent, preexec_fn=_heed_interrupts,
             env=os.environ | {"PATH": f"{find_python(expected).parent}:{os.environ['PATH']}"},
         )  # fmt: skip
         late = seconds_since_the_end(saved)
-    said = explanation(done.stderr)
-    problems = list(differences(expected, said, done.returncode, path.name))
+        report = json.loads(written.read_text(encoding="utf-8"))
+        again = subprocess.run([str(oomph), "explain", str(saved)], capture_output=True, text=True, timeout=PATIENCE, cwd=path.parent)
+    documents.hold("run", report)
+    said = " ".join(again.stdout.split())
+    problems = list(differences(expected, report, said, path.name))
+    if done.returncode != expected["status"]:
+        problems.append(f"exit status {done.returncode}, expected {expected['status']}")
+    if report["headline"] not in " ".join(done.stderr.split()):
+        problems.append("the headline is not on standard error")
     assert not problems, "\n".join([*problems, said, *done.stderr.splitlines()[-12:]])
-    return f"{said[:100]} ({late})"
+    return f"{report['headline'][:100]} ({late})"
 
 
 def has_ranks(path: Path) -> bool:
@@ -154,12 +162,12 @@ def record_by_variable(oomph: Path) -> str:
         silent = subprocess.run([python, "-c", "import sys; sys.exit('oomph.startup' in sys.modules)"])
         files = sorted(path.name for path in recorded.iterdir())
     line = expect.read(program)["line"]
-    first = explanation(twice[0].stderr)
-    assert first.startswith("does not fit") and f"{program.name}:{line}" in first, twice[0].stderr
+    said = " ".join(twice[0].stderr.split())
+    assert "does not fit" in said and f"{program.name}:{line}" in said, twice[0].stderr
     assert f"oomph: out of memory; `oomph explain {recorded}` explains it" in twice[1].stderr, twice[1].stderr
     assert silent.returncode == 0, "without the variable the package is loaded"
     assert sum(name.endswith(".recording") for name in files) == 2, files
-    return first[:100]
+    return f"{len(files)} files"
 
 
 def exhaust_host(oomph: Path) -> str:
@@ -200,9 +208,10 @@ def run_without_cache(oomph: Path) -> str:
     run = [oomph, "run", "--", sys.executable, program]
     command = [oomph, "phantom", "--gpu", "rtx-3060", "--vram", "4GiB", "--", "env", "OOMPH_CACHE_DIR=/proc/nothing", *run]
     done = subprocess.run(list(map(str, command)), capture_output=True, text=True, timeout=PATIENCE)
-    assert done.returncode == 1 and explanation(done.stderr).startswith("does not fit"), done.stderr
-    shutil.rmtree(re.search(r"oomph: recorded in (\S+);", done.stderr)[1])
-    return explanation(done.stderr)[:100]
+    recorded = re.search(r"oomph: recorded in (\S+);", done.stderr)[1]
+    assert done.returncode == 1 and "does not fit" in done.stderr, done.stderr
+    shutil.rmtree(recorded)
+    return recorded
 
 
 def install(folder: Path, oomph: Path) -> Path:
@@ -227,53 +236,40 @@ def seconds_since_the_end(saved: Path) -> str:
     return f"{(time.monotonic_ns() - max(end['monotonic_ns'] for end in ends)) / 1e9:.1f} s after its last record" if ends else "no last record"
 
 
-def explanation(stderr: str) -> str:
-    """What oomph says after the program's own output, in one line."""
-    lines = stderr.splitlines()
-    starts = [number for number, line in enumerate(lines) if line.startswith(("does not fit", "oomph: "))]
-    return " ".join(" ".join(lines[starts[0] :]).split()) if starts else ""
-
-
-def differences(expected: dict, said: str, status: int, name: str):
-    """Every difference from the program's block."""
-    if status != expected["status"]:
-        yield f"exit status {status}, expected {expected['status']}"
-    if not said:
-        yield "nothing is said"
-    if expected["ends"] == "oom" and not said.startswith("does not fit"):
-        yield "the first sentence is not about memory"
-    if expected["ends"] in ("ok",) and said.startswith("does not fit"):
-        yield "a good end is called an error"
-    request = re.search(r"ran out (\S+ [KMG]?i?B) requested.*?\((?:\S*/)?(\S+?):(\d+)\)", said)
-    if expected["ends"] == "oom":
-        yield from compare_request(expected, request, Path(expected.get("file", name)).name)
+def differences(expected: dict, report: dict, said: str, name: str):
+    """Every difference from the program's block, in the report and the text that `explain` prints."""
+    is_oom, refused = report["verdict"] == "oom", report["out_of_memory"] or {}
+    if (expected["ends"] == "oom" and not is_oom) or (expected["ends"] == "ok" and is_oom):
+        yield f"the verdict is {report['verdict']}, expected the end {expected['ends']}"
+    if is_oom and expected["ends"] == "oom":
+        yield from compare_request(expected, refused["oom"], Path(expected.get("file", name)).name)
     if "says_any" in expected and not any(str(words) in said.lower() for words in expected["says_any"]):
         yield f"none of {expected['says_any']} is said"
     culprit = f"{Path(expected.get('culprit_file', name)).name}:{expected.get('culprit')}"
     if "culprit" in expected and expected["ends"] == "oom" and culprit not in said:
         yield f"line {expected['culprit']}, which holds most, is not named"
-    is_counted = re.search(rf"\b{expected.get('caught')} out-of-memory errors? w", said)
-    if "caught" in expected and expected["ends"] == "ok" and not is_counted:
-        yield f"{expected['caught']} caught errors are not counted"
+    if "caught" in expected and expected["ends"] == "ok" and (report["caught"] or {}).get("errors") != expected["caught"]:
+        yield f"{report['caught']} caught errors, expected {expected['caught']}"
     if "rank" in expected and not re.search(rf"\brank {expected['rank']}\b", said):
         yield f"rank {expected['rank']} is not named"
-    steps = expected.get("steps", 0)
-    if steps and not re.search(rf"\b(ran|after step|oomph:) {steps}\b", said):
-        yield f"{steps} steps are not said"
+    steps = {report["steps"], refused.get("steps"), (report["stopped_first"] or {}).get("steps")}
+    if expected.get("steps", 0) and expected["steps"] not in steps:
+        yield f"{steps} steps, expected {expected['steps']}"
 
 
-def compare_request(expected: dict, request: re.Match | None, name: str):
+def compare_request(expected: dict, oom: dict | None, name: str):
     """The line and the size of the request that failed."""
-    if request is None:
-        yield "no request is named"
+    if oom is None or oom["requested_bytes"] is None or oom["location"] is None:
+        yield f"no request is named: {oom}"
         return
-    number, unit = request[1].split()
-    size, wanted = float(number) * UNITS[unit], expected.get("printed_bytes", expected["requested_bytes"])
-    # PyTorch reserves, and states, whole units of 2 MiB.
-    if min(abs(size - it) for it in (wanted, -(-wanted // 2**21) * 2**21)) > 0.005 * UNITS[unit] + 512:
-        yield f"{request[1]} requested, expected {wanted} bytes"
-    if (request[2], int(request[3])) != (name, expected["line"]):
-        yield f"line {request[2]}:{request[3]}, expected {name}:{expected['line']}"
+    size, wanted = oom["requested_bytes"], expected.get("printed_bytes", expected["requested_bytes"])
+    unit = max(unit for unit in UNITS if unit <= max(size, 1))
+    # PyTorch reserves, and states, whole units of 2 MiB, with two decimals.
+    if min(abs(size - it) for it in (wanted, -(-wanted // 2**21) * 2**21)) > 0.005 * unit + 512:
+        yield f"{size} bytes requested, expected {wanted}"
+    file, line = Path(oom["location"]["file"]).name, oom["location"]["line"]
+    if (file, line) != (name, expected["line"]):
+        yield f"line {file}:{line}, expected {name}:{expected['line']}"
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
+import documents
 import suite
 from cases import Case, read_cases
 from measures import MEASURES, state_difference
@@ -76,6 +77,7 @@ class Checker:
         done = subprocess.run(words, cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
         assert done.returncode in (0, 1), f"lint of {program} ended with {done.returncode}: {done.stderr}"
         report = json.loads(done.stdout)
+        documents.hold("lint", report)
         assert report["unreadable"] == [], f"{program}: {report['unreadable']}"
         return report["findings"]
 

@@ -111,26 +111,27 @@ def look(oomph: Path) -> str:
         children = Path(f"/proc/{run.process.pid}/task/{run.process.pid}/children").read_text().split()
         for pid in (run.process.pid, *children):
             done = oomph_says(oomph, "explain", "--pid", pid)
+            headline = expect_formats(oomph, pid)
+            expect_step(headline, 8)
             first, second, *rows = done.stdout.splitlines()
-            expect_step(first, 8)
-            assert done.returncode == 1 and "reserved; at most" in second, f"{done.returncode}: {done.stdout}"
-            expect_formats(oomph, pid, first)
+            assert (done.returncode, first) == (1, headline) and "reserved; at most" in second, f"{done.returncode}: {done.stdout}"
             assert any(re.fullmatch(r" +64\.00 MiB +\d+ %  \S*grows\.py:17 \(8 blocks\)", row) for row in rows), done.stdout
         assert children, "no child"
         run.end()
-    return first
+    return headline
 
 
-def expect_formats(oomph: Path, pid: object, headline: str) -> None:
-    """The program waits, so that every format has the same first sentence."""
+def expect_formats(oomph: Path, pid: object) -> str:
+    """The first sentence, the same in every format, since the program waits."""
     report = json.loads(oomph_says(oomph, "explain", "--pid", pid, "--json").stdout)
     documents.hold("now", report)
     (device,) = report["devices"]
-    assert (report["headline"], report["verdict"]) == (headline, "growing"), report
+    assert report["verdict"] == "growing", report
     assert device["growth_per_step_bytes"] == STEP and device["lines"][0]["bytes"] >= 64 * MIB, device
     for form in ("concise", "github", "markdown"):
         said = oomph_says(oomph, "explain", "--pid", pid, "--format", form)
-        assert said.returncode == 1 and headline.split(" (")[0] in said.stdout, f"{form}: {said.stdout}{said.stderr}"
+        assert said.returncode == 1 and report["headline"].split(" (")[0] in said.stdout, f"{form}: {said.stdout}{said.stderr}"
+    return report["headline"]
 
 
 def expect_step(text: str, step: int) -> None:
@@ -213,8 +214,8 @@ def take_snapshots(oomph: Path) -> str:
         sizes = []
         for number, step in ((1, 8), (2, 12)):
             folder = run.saved / "snapshots" / str(number)
-            done = oomph_says(oomph, "explain", folder)
-            expect_step(done.stdout.splitlines()[0], step)
+            done = oomph_says(oomph, "explain", "--json", folder)
+            expect_step(json.loads(done.stdout)["headline"], step)
             sizes.append((folder / "rank0.recording").stat().st_blocks * 512)
         assert sorted(path.name for path in folder.parent.iterdir()) == ["1", "2"], list(folder.parent.iterdir())
         assert max(sizes) < 8 * MIB, f"{sizes} bytes of the disk"

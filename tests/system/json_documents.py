@@ -139,7 +139,16 @@ def in_a_file(box: Box) -> None:
     expect(result, (result.status, (box.work / "baseline.json").read_text()), (2, "[]"), "status, and the script's file")
 
 
+def lists(box: Box) -> None:
+    """The list of GPUs, and one of them, which are data without a verdict."""
+    for words in ((), ("l4",)):
+        result = box.run(box.oomph, "gpus", *words, "--json")
+        expect(result, result.status, 0, "status")
+        documents.hold("gpus", json.loads(result.stdout))
+
+
 CASES = [
+    Case("JSON of gpus", lists),
     *(Case(f"JSON of {words[0]}: {verdict}", lambda box, row=(schema, status, verdict, words): report(box, *row)) for schema, status, verdict, words in REPORTS),
     *(Case(f"JSON of an error {number}: {row[-1][0]}, {row[0]}", lambda box, row=row: error(box, *row)) for number, row in enumerate(ERRORS)),
     Case("JSON of an error in a file", in_a_file),

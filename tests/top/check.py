@@ -18,6 +18,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
+import documents
 import suite
 from machines import HERE, PATIENCE, machine, terminal, wait_for
 
@@ -49,6 +50,7 @@ def read_recorded(oomph: Path, path: Path) -> str:
     """The figures of a machine, as a person reads them from its file."""
     expected = json.loads(path.with_suffix(".json").read_text())
     found = json.loads(run(oomph, "top", "--once", "--json", "--from", path).stdout)
+    documents.hold("top", found)
     assert found["driver"] == expected["driver"], found["driver"]
     assert len(found["gpus"]) == len(expected["gpus"]), len(found["gpus"])
     for gpu, wanted in zip(found["gpus"], expected["gpus"]):
