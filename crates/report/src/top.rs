@@ -11,6 +11,7 @@ mod sentences;
 mod words;
 
 pub use self::machine_report::{TopGpu, TopMig, TopProcess, TopRecorded, TopReport, TopUse};
-pub use self::screen::{Screen, write_text};
+pub use self::screen::Screen;
+pub(crate) use self::screen::write_text;
 pub use self::screen_line::{ScreenLine, Tone};
 pub(crate) use self::sentences::{headline, list_sentences};

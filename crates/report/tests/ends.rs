@@ -18,8 +18,8 @@ use trace::Bytes;
 /// A name with an effect on a terminal, a browser, Markdown or GitHub.
 const HOSTILE: &str = "/work/<script>a_b*\u{1b}[31m\n::error::%.py";
 
-fn at(file: &str) -> Option<Location> {
-    Some(Location { file: file.to_owned(), line: 9, column: None })
+fn at(file: &str) -> Location {
+    Location { file: file.to_owned(), line: 9, column: None }
 }
 
 fn run(end: End) -> RunReport {
@@ -36,7 +36,7 @@ fn run(end: End) -> RunReport {
 }
 
 fn raised(file: &str) -> End {
-    let error = RaisedError { rank: None, type_name: "ValueError".to_owned(), location: at(file) };
+    let error = RaisedError { rank: None, type_name: "ValueError".to_owned(), location: Some(at(file)) };
     End::Status { status: 1, error: Some(error) }
 }
 
@@ -50,8 +50,8 @@ fn ends() -> Vec<(RunReport, &'static str)> {
         limit_bytes: Some(Bytes(1 << 30)),
         largest_process_bytes: Bytes(900 << 20),
     };
-    let last = vec![LastAllocation { ranks: vec![0], step: 5, location: at("/work/train.py") }];
-    let caught = Some(CaughtErrors { errors: 1, location: at("/work/train.py") });
+    let last = vec![LastAllocation { ranks: vec![0], step: 5, location: Some(at("/work/train.py")) }];
+    let caught = Some(CaughtErrors { errors: 1, location: Some(at("/work/train.py")) });
     let unapplied = vec![UnappliedRemedy { remedy: "sdpa".to_owned(), reason: "no softmax is seen".to_owned() }];
     vec![
         (run(End::Good), "good"),
@@ -76,8 +76,8 @@ fn now() -> NowReport {
         growth: Some(StepGrowth { per_step_bytes: 3 << 19, steps_to_error: 5400 }),
         ..DeviceMetrics::default()
     };
-    let lines = vec![HeldLine { location: at(HOSTILE), bytes: Bytes(1 << 30), blocks: 2 }];
-    let device = DeviceNow { steps: 12, figures, grows_at: at(HOSTILE), lines, ..DeviceNow::default() };
+    let lines = vec![HeldLine { location: Some(at(HOSTILE)), bytes: Bytes(1 << 30), blocks: 2 }];
+    let device = DeviceNow { steps: 12, figures, grows_at: Some(at(HOSTILE)), lines, ..DeviceNow::default() };
     NowReport { version: "0.1.0".to_owned(), devices: vec![device], folder: "/work".to_owned() }
 }
 
@@ -95,7 +95,7 @@ fn headline_of(format: Format, text: &str) -> String {
             let message = first.splitn(3, "::").nth(2).unwrap().split("%0A").next().unwrap().to_owned();
             message.replace("%25", "%")
         }
-        Format::Markdown => unescape(first.splitn(2, ": ").nth(1).unwrap()),
+        Format::Markdown => unescape(first.split_once(": ").unwrap().1),
         Format::Json => {
             serde_json::from_str::<serde_json::Value>(text).unwrap()["headline"].as_str().unwrap().to_owned()
         }

@@ -6,10 +6,10 @@
 # status = 1
 # rank = 1
 # says_any = ["stopped first"]
-# culprit = 34
+# culprit = 37
 # steps = 3
 # ///
-"""Starts two ranks by itself. Rank 1 gets SIGKILL after three steps; rank 0 goes on, waits, and is killed a second later."""
+"""Starts two ranks by itself. Rank 1 gets SIGKILL after three steps; half a second later rank 0 makes three more, and is killed, too."""
 
 import os
 import signal
@@ -19,13 +19,16 @@ import time
 
 
 def launch():
-    """Waits for both ranks; as many launchers do, the status says that a rank failed, and nothing else."""
-    ranks = [subprocess.Popen([sys.executable, __file__], env={**os.environ, "RANK": str(rank), "WORLD_SIZE": "2"}) for rank in range(2)]
-    sys.exit(int(any(rank.wait() for rank in ranks)))
+    """Ends with status 1 if a rank failed, and says nothing else, as many launchers do."""
+    first, second = (subprocess.Popen([sys.executable, __file__], stdin=subprocess.PIPE, env={**os.environ, "RANK": rank, "WORLD_SIZE": "2"}) for rank in "01")
+    second.wait()
+    time.sleep(0.5)
+    first.stdin.close()
+    sys.exit(int(first.wait() != 0))
 
 
 def train(rank):
-    """Three steps, and three more of rank 0."""
+    """Three steps, and three more of rank 0 after the end of rank 1."""
     import torch
 
     torch.cuda.set_device(rank)
@@ -33,12 +36,13 @@ def train(rank):
     optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
     table = torch.zeros(65536, 1024, device="cuda")
     for step in range(6):
+        if step == 3:
+            sys.stdin.read()
         model(table[:4096]).mean().backward()
         optimizer.step()
         optimizer.zero_grad()
         if step == 2 and rank == 1:
             os.kill(os.getpid(), signal.SIGKILL)
-        time.sleep(0.2)
     os.kill(os.getpid(), signal.SIGKILL)
 
 

@@ -27,8 +27,8 @@ fn with_caught_error() -> Process {
     Process { ooms: vec![OomRecord { frames, step: 2, ..OomRecord::default() }], ..process() }
 }
 
-fn at(line: u32) -> Option<Location> {
-    Some(locate(("/work/train.py".to_owned(), line)))
+fn at(line: u32) -> Location {
+    locate(("/work/train.py".to_owned(), line))
 }
 
 fn judge(processes: Vec<Process>, ended: Option<Ended>, host: Option<HostRecord>) -> Real {
@@ -36,12 +36,12 @@ fn judge(processes: Vec<Process>, ended: Option<Ended>, host: Option<HostRecord>
     Real::of(&Run { processes }, &launch, &[], "/work")
 }
 
-fn status(code: i32) -> Option<Ended> {
-    Some(Ended { exit_code: Some(code), ..Ended::default() })
+fn status(code: i32) -> Ended {
+    Ended { exit_code: Some(code), ..Ended::default() }
 }
 
-fn signal(number: i32) -> Option<Ended> {
-    Some(Ended { signal: Some(number), ..Ended::default() })
+fn signal(number: i32) -> Ended {
+    Ended { signal: Some(number), ..Ended::default() }
 }
 
 #[test]
@@ -51,24 +51,29 @@ fn a_workers_error_is_found_in_its_parents() {
                    File \"/work/train.py\", line 31, in work\n    raise ValueError(text)\nValueError: label 9: too large\n";
     let mut parent = with_error("torch.multiprocessing.spawn.ProcessRaisedException", false);
     parent.errors[0].message = message.to_owned();
-    let report = judge(vec![process(), parent], status(1), None).report(None);
-    let error = RaisedError { rank: Some(1), type_name: "ValueError".to_owned(), location: at(31) };
+    let report = judge(vec![process(), parent], Some(status(1)), None).report(None);
+    let error = RaisedError { rank: Some(1), type_name: "ValueError".to_owned(), location: Some(at(31)) };
     assert_eq!((report.end, report.steps), (End::Status { status: 1, error: Some(error) }, 4));
 }
 
 #[test]
 fn every_end_has_its_kind() {
-    let error = |name: &str| Some(RaisedError { rank: None, type_name: name.to_owned(), location: at(9) });
+    let error = |name: &str| Some(RaisedError { rank: None, type_name: name.to_owned(), location: Some(at(9)) });
     let (value, oom) = ("ValueError", "torch.OutOfMemoryError");
     // The expected end; true if memory ended it, if it is good, and the steps.
     let cases = [
-        (vec![process()], status(0), End::Good, (false, true, 4)),
-        (vec![with_caught_error()], status(0), End::Good, (false, false, 4)),
-        (vec![with_error(value, false)], status(1), End::Status { status: 1, error: error(value) }, (false, false, 4)),
-        (vec![with_error(oom, true)], status(1), End::Status { status: 1, error: error(oom) }, (true, false, 4)),
-        (vec![process()], signal(11), End::Signal { signal: 11 }, (false, false, 4)),
-        (vec![process()], status(143), End::Status { status: 143, error: None }, (false, false, 4)),
-        (vec![], status(5), End::Status { status: 5, error: None }, (false, false, 0)),
+        (vec![process()], Some(status(0)), End::Good, (false, true, 4)),
+        (vec![with_caught_error()], Some(status(0)), End::Good, (false, false, 4)),
+        (
+            vec![with_error(value, false)],
+            Some(status(1)),
+            End::Status { status: 1, error: error(value) },
+            (false, false, 4),
+        ),
+        (vec![with_error(oom, true)], Some(status(1)), End::Status { status: 1, error: error(oom) }, (true, false, 4)),
+        (vec![process()], Some(signal(11)), End::Signal { signal: 11 }, (false, false, 4)),
+        (vec![process()], Some(status(143)), End::Status { status: 143, error: None }, (false, false, 4)),
+        (vec![], Some(status(5)), End::Status { status: 5, error: None }, (false, false, 0)),
         (vec![process()], None, End::Good, (false, true, 4)),
         (vec![Process { end: None, ..process() }], None, End::Open, (false, false, 0)),
         (vec![], None, End::Open, (false, false, 0)),
@@ -86,17 +91,20 @@ fn every_end_has_its_kind() {
 #[test]
 fn a_caught_error_is_counted_and_a_fatal_one_is_not() {
     let caught = |processes, ended| judge(processes, ended, None).report(None).caught;
-    assert_eq!(caught(vec![with_caught_error()], status(0)), Some(CaughtErrors { errors: 1, location: at(3) }));
+    assert_eq!(
+        caught(vec![with_caught_error()], Some(status(0))),
+        Some(CaughtErrors { errors: 1, location: Some(at(3)) })
+    );
     let fatal = Process { errors: with_error("torch.OutOfMemoryError", true).errors, ..with_caught_error() };
-    assert_eq!(caught(vec![fatal], status(1)), None);
-    assert_eq!(caught(vec![process()], status(0)), None);
+    assert_eq!(caught(vec![fatal], Some(status(1))), None);
+    assert_eq!(caught(vec![process()], Some(status(0))), None);
 }
 
 #[test]
 fn a_context_is_no_other_process() {
     let memory = |free: u64| {
         let gpu = GpuRecord { free_bytes: Some(free << 30), ..process().gpus[0].clone() };
-        judge(vec![Process { gpus: vec![gpu], ..process() }], status(0), None).report(None).memory
+        judge(vec![Process { gpus: vec![gpu], ..process() }], Some(status(0)), None).report(None).memory
     };
     // 15 GiB in all, of which 3 GiB are reserved at most.
     let expected = |spare: u64, others: Option<u64>| {
@@ -137,6 +145,6 @@ fn a_limit_is_that_of_the_programs_group() {
         (host(Some(1), true), Some(kill(1, true))),
     ];
     for (record, expected) in cases {
-        assert_eq!(judge(vec![process()], signal(9), Some(record)).report(None).host, expected);
+        assert_eq!(judge(vec![process()], Some(signal(9)), Some(record)).report(None).host, expected);
     }
 }

@@ -92,7 +92,8 @@ fn page(command: &str, answer: &str, items: &str) -> String {
 }
 
 fn sentences(sentences: &[String]) -> String {
-    sentences.iter().map(|sentence| format!("- {}\n", escape(sentence))).collect()
+    let items = sentences.iter().map(|sentence| format!("- {}\n", escape(sentence)));
+    items.collect()
 }
 
 fn findings(findings: &[Finding], folder: &str) -> String {

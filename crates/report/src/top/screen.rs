@@ -36,7 +36,7 @@ fn list_remark(remark: &str, width: usize) -> impl Iterator<Item = ScreenLine> {
 }
 
 /// Writes a report as text, at most `width` columns wide.
-pub fn write_text(report: &TopReport, width: usize) -> String {
+pub(crate) fn write_text(report: &TopReport, width: usize) -> String {
     let screen = Screen::of(report, width);
     let processes = screen.processes.iter().flatten();
     let all = screen.gpus.iter().chain(&screen.remarks).chain(&screen.heading).chain(processes);

@@ -41,7 +41,7 @@ mod tests {
 
     fn gpu(index: u32, used_mib: u64) -> TopGpu {
         let (used_bytes, total_bytes) = (Some(Bytes(used_mib << 20)), Some(Bytes(4 << 30)));
-        TopGpu { index, used_bytes, total_bytes, ..TopGpu::default() }
+        TopGpu { index, total_bytes, used_bytes, ..TopGpu::default() }
     }
 
     #[test]

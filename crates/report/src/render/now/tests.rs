@@ -20,8 +20,8 @@ fn device(growth: Option<StepGrowth>, lines: Vec<HeldLine>) -> DeviceNow {
     DeviceNow { steps: 1200, figures, grows_at: growth.map(|_| at(31)), lines, ..DeviceNow::default() }
 }
 
-fn growth(steps_to_error: u64) -> Option<StepGrowth> {
-    Some(StepGrowth { per_step_bytes: 3 << 19, steps_to_error })
+fn growth(steps_to_error: u64) -> StepGrowth {
+    StepGrowth { per_step_bytes: 3 << 19, steps_to_error }
 }
 
 #[test]
@@ -30,8 +30,8 @@ fn the_first_line_stands_alone() {
     let grows = |steps| format!("{start}, 1.50 MiB more each step (train.py:31): full in {steps}");
     let cases = [
         (device(None, vec![]), start.to_owned()),
-        (device(growth(5400), vec![]), grows("5,400 steps")),
-        (device(growth(1), vec![]), grows("1 step")),
+        (device(Some(growth(5400)), vec![]), grows("5,400 steps")),
+        (device(Some(growth(1)), vec![]), grows("1 step")),
         (DeviceNow { rank: Some(2), ..device(None, vec![]) }, format!("rank 2, {start}")),
         (
             DeviceNow { steps: 0, ..device(None, vec![]) },
@@ -65,8 +65,8 @@ fn the_answer_is_about_the_device_that_is_full_first() {
     let cases = [
         (vec![], "no process of the program has used a GPU through PyTorch yet"),
         (vec![rank(0, device(None, vec![])), rank(1, fuller(device(None, vec![])))], "rank 1, "),
-        (vec![rank(0, fuller(device(None, vec![]))), rank(1, device(growth(5), vec![]))], "rank 1, "),
-        (vec![rank(0, device(growth(9), vec![])), rank(1, device(growth(5), vec![]))], "rank 1, "),
+        (vec![rank(0, fuller(device(None, vec![]))), rank(1, device(Some(growth(5)), vec![]))], "rank 1, "),
+        (vec![rank(0, device(Some(growth(9)), vec![])), rank(1, device(Some(growth(5)), vec![]))], "rank 1, "),
     ];
     for (devices, expected) in cases {
         let report = NowReport { devices, folder: "/work".to_owned(), ..NowReport::default() };

@@ -8,8 +8,8 @@ use crate::real_run::{CaughtErrors, RaisedError, UnappliedRemedy};
 const MEMORY: &str = "at most 2.00 GiB allocated, 3.00 GiB reserved (NVIDIA T4), 11.00 GiB to spare";
 const NO_REQUEST: &str = "; no request for memory failed at the end";
 
-fn at_line(line: u32) -> Option<Location> {
-    Some(Location { file: "/work/train.py".to_owned(), line, column: None })
+fn at_line(line: u32) -> Location {
+    Location { file: "/work/train.py".to_owned(), line, column: None }
 }
 
 fn report(end: End) -> RunReport {
@@ -30,13 +30,13 @@ fn status(status: i32) -> End {
 }
 
 fn raised(rank: Option<u32>) -> End {
-    let error = RaisedError { rank, type_name: "ValueError".to_owned(), location: at_line(9) };
+    let error = RaisedError { rank, type_name: "ValueError".to_owned(), location: Some(at_line(9)) };
     End::Status { status: 1, error: Some(error) }
 }
 
-fn host(processes: u64, is_of_group: bool) -> Option<HostKill> {
+fn host(processes: u64, is_of_group: bool) -> HostKill {
     let limit_bytes = is_of_group.then_some(Bytes(1 << 30));
-    Some(HostKill { processes, is_of_group, limit_bytes, largest_process_bytes: Bytes(900 << 20) })
+    HostKill { processes, is_of_group, limit_bytes, largest_process_bytes: Bytes(900 << 20) }
 }
 
 #[test]
@@ -49,7 +49,7 @@ fn every_end_has_its_sentence() {
     let first = |steps| Some(StoppedRank { rank: 1, steps });
     let signal = |signal| report(End::Signal { signal });
     let unrecorded = |end| RunReport { is_recorded: false, steps: 0, memory: None, ..report(end) };
-    let cases = [
+    let cases = vec![
         (report(End::Good), format!("4 steps; {MEMORY}")),
         (RunReport { steps: 0, ..report(End::Good) }, MEMORY.to_owned()),
         (RunReport { memory: None, ..report(End::Good) }, "4 steps; no memory was allocated".to_owned()),
@@ -95,9 +95,9 @@ fn the_kernel_names_its_kills() {
     );
     let cases = [
         (None, format!("SIGKILL (signal 9), {why}"), None),
-        (host(0, false), format!("SIGKILL (signal 9), {nothing}"), None),
-        (host(2, false), "SIGKILL (signal 9) for want of host memory".to_owned(), Some(machine)),
-        (host(1, true), "SIGKILL (signal 9) for want of host memory".to_owned(), Some(group)),
+        (Some(host(0, false)), format!("SIGKILL (signal 9), {nothing}"), None),
+        (Some(host(2, false)), "SIGKILL (signal 9) for want of host memory".to_owned(), Some(machine)),
+        (Some(host(1, true)), "SIGKILL (signal 9) for want of host memory".to_owned(), Some(group)),
     ];
     for (host, how, kills) in cases {
         let report = RunReport { host, ..report(End::Signal { signal: 9 }) };
@@ -111,8 +111,8 @@ fn remarks_follow_in_one_order() {
     let last = |ranks: &[u32], step, location| LastAllocation { ranks: ranks.to_vec(), step, location };
     let remedy = UnappliedRemedy { remedy: "sdpa".to_owned(), reason: "no softmax is seen".to_owned() };
     let report = RunReport {
-        silence: Some(Silence { seconds: 601, last: vec![last(&[1], 12, at_line(7)), last(&[0, 2], 13, None)] }),
-        caught: Some(CaughtErrors { errors: 2, location: at_line(3) }),
+        silence: Some(Silence { seconds: 601, last: vec![last(&[1], 12, Some(at_line(7))), last(&[0, 2], 13, None)] }),
+        caught: Some(CaughtErrors { errors: 2, location: Some(at_line(3)) }),
         unrecorded: vec!["Python 3.9".to_owned()],
         gaps: vec!["the last record".to_owned()],
         unapplied: vec![remedy],
