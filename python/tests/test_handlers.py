@@ -84,6 +84,8 @@ class HandlersTest(unittest.TestCase):
     def test_other_ways_to_swallow(self):
         self.check("import contextlib\nwith contextlib.suppress(Full):\n    ask()\n", ("with contextlib.suppress(Full):", None))
         self.check("import contextlib\nwith contextlib.suppress(OSError):\n    ask()\n", None)
+        loop = "import contextlib\nfor halvings in range(1):\n    rows = 64 // 2**halvings\n    with contextlib.suppress(Full):\n        ask()\n"
+        self.check(loop, ("with contextlib.suppress(Full):", "rows"))
         self.check("def f():\n    try:\n        ask()\n    finally:\n        return 1\nf()\n", ("return 1", None))
 
     def test_a_context_manager_of_the_program_may_swallow(self):

@@ -23,7 +23,10 @@ CASES = (
     ("a difference as an argument", "    return fail(a - b)\n", [64, 48], [[64, 1], [48]]),
     ("a variable of a difference", "    pairs = a - b\n    return fail(pairs)\n", [64, 48], [[64, 1], [48]]),
     ("an index", "    return fail(b[0])\n", [], []),
-    ("a slice", "    return fail(b[3:])\n", [], []),
+    ("a slice", "    return fail(b[3:])\n", [45], []),
+    ("slices and a number", "    return fail(a[None, 4:60:2, 0])\n", [1, 28], []),
+    ("a slice to the end", "    return fail(a[:, None, -1:])\n", [64, 1, 1], []),
+    ("a slice to a variable", "    return fail(b[: len(a)])\n", [], []),
 )
 
 

@@ -2,10 +2,12 @@
 
 import ast
 import sys
+import tempfile
 import unittest
+from pathlib import Path
 
 from oomph.agent.ahead.called import list_behind_yield, list_conditional
-from oomph.agent.ahead.stops import list_early_ends
+from oomph.agent.ahead.stops import list_behind_plateaus, list_early_ends
 from oomph.agent.ahead.taken import Taken
 
 
@@ -58,20 +60,32 @@ class TakenTest(unittest.TestCase):
             self.assertEqual([ast.unparse(it) for it in found], expected, source)
 
     def test_a_break_on_a_number_of_the_device_is_open(self):
-        import tempfile
-        from pathlib import Path
-
         cases = (
             ("for i in r:\n    if loss.item() < 0.1:\n        break\n", [2]),
             ("for i in r:\n    now = loss.item()\n    if now < 0.1:\n        break\n", [3]),
             ("for i in r:\n    if i > 7:\n        break\n", []),
             ("if loss.item() < 0.1:\n    stop()\n", []),
         )
+        self.check(list_early_ends, cases)
+
+    def test_a_branch_on_a_rate_behind_a_plateau_is_open(self):
+        plateau = "scheduler = ReduceLROnPlateau(optimizer)\n"
+        cases = (
+            (plateau + "if group['lr'] < 0.5:\n    rows = 500_000\n", [3]),
+            (plateau + "if scheduler.get_last_lr()[0] < 1e-4:\n    evaluate(model)\n", [3]),
+            (plateau + "if scheduler.get_last_lr()[0] < 1e-4:\n    print('done')\n", []),
+            (plateau + "if step > 50:\n    rows = 500_000\n", []),
+            ("if group['lr'] < 0.5:\n    rows = 500_000\n", []),
+        )
+        self.check(list_behind_plateaus, cases)
+
+    def check(self, list_items, cases) -> None:
+        """Compares the lines that are found in a file of each source."""
         for number, (source, expected) in enumerate(cases):
             with tempfile.TemporaryDirectory() as folder:
                 path = Path(folder, f"train{number}.py")
                 path.write_text(source)
-                self.assertEqual([it.line for it in list_early_ends([str(path)])], expected, source)
+                self.assertEqual([it.line for it in list_items([str(path)])], expected, source)
 
 
 if __name__ == "__main__":

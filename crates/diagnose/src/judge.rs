@@ -17,4 +17,5 @@ mod requests;
 pub(crate) mod saves;
 pub(crate) mod sharing;
 pub(crate) mod stepping;
+pub(crate) mod surroundings;
 mod unserved;

@@ -36,6 +36,7 @@ pub use fit::{
 pub use judge::outcome::Outcome;
 pub use judge::recorded::{RecordedRun, Runs};
 pub use judge::sharing::part_of_shared;
+pub use judge::surroundings::Surroundings;
 pub use judge::{ending, halt, launchers};
 pub use meter::Meter;
 pub use now::measure_now;

@@ -27,6 +27,7 @@ pub(crate) mod paths;
 pub(crate) mod peak;
 pub(crate) mod picture;
 pub(crate) mod retention;
+pub(crate) mod rising;
 mod roles;
 pub(crate) mod sites;
 pub(crate) mod sweep;

@@ -19,6 +19,7 @@ use self::stopped::find_stopped;
 use self::unapplied::list_unapplied;
 use crate::check::CheckCase;
 use crate::judge::recorded::{RecordedRun, Runs};
+use crate::judge::surroundings::Surroundings;
 use crate::measure::own::is_own;
 use crate::measure::picture::draw_device;
 use crate::measure::view::View;
@@ -87,6 +88,7 @@ impl Real {
             hint: None,
             next,
             folder: folder.to_owned(),
+            surroundings: Surroundings::default(),
             seconds,
         }
     }

@@ -12,110 +12,27 @@
 //! numbers of one instant suggest ranks after a cause that the history shows. The evidence of each finding states the
 //! reason.
 
-mod foreign;
-mod growth;
-mod held;
-pub(crate) mod input;
-mod joined;
-pub(crate) mod known;
-mod logged_growth;
-mod message_numbers;
-mod operation;
-mod phases;
-mod printed;
-mod proof;
-mod removal;
-pub(crate) mod replayed;
+mod advice;
+mod causes;
+pub(crate) mod facts;
+mod families;
+mod messages;
+pub(crate) mod proof;
 mod rule;
-mod saving;
-pub(crate) mod shared;
-mod switches;
 
 use std::cmp::Reverse;
 
-use causes::{CauseId, Role};
+use ::causes::{CauseId, Role};
 use rayon::prelude::*;
 use report::{Finding, Severity};
 use trace::Bytes;
 
-use self::input::{Facts, Failure};
-use self::known::{Known, Source, text};
-use self::proof::Prover;
-use self::removal::AtNeed;
-use self::rule::{Cause, Rank, Rule};
-
-// make generate: rules
-mod allocator_setting_harmful;
-mod attention_matrix;
-mod batch_too_large;
-mod cache_flushed;
-mod caught_oom;
-mod dataset_on_gpu;
-mod earlier_model_alive;
-mod exception_holds_frames;
-mod fragmentation;
-mod grad_recorded_in_eval;
-mod gradients_alive_in_forward;
-mod growing_collection;
-mod host_memory;
-mod mig;
-mod need_exceeds_device;
-mod non_pytorch_memory;
-mod one_hot_of_vocabulary;
-mod one_huge_request;
-mod optimizer_state;
-mod other_process_memory;
-mod pairwise_by_broadcasting;
-mod rank_imbalance;
-mod reference_cycle;
-mod retained_graph;
-mod saved_intermediates;
-mod shm;
-mod small_gpu_fraction;
-mod unclear;
-mod value_dependent_shape;
-mod vocabulary_logits;
-mod weights_loaded_twice;
-mod wrong_device;
-mod wsl;
-
-/// The rules in the order of the table.
-static RULES: &[Rule] = &[
-    wrong_device::RULE,
-    other_process_memory::RULE,
-    small_gpu_fraction::RULE,
-    mig::RULE,
-    wsl::RULE,
-    non_pytorch_memory::RULE,
-    host_memory::RULE,
-    shm::RULE,
-    allocator_setting_harmful::RULE,
-    rank_imbalance::RULE,
-    attention_matrix::RULE,
-    pairwise_by_broadcasting::RULE,
-    one_hot_of_vocabulary::RULE,
-    vocabulary_logits::RULE,
-    one_huge_request::RULE,
-    exception_holds_frames::RULE,
-    reference_cycle::RULE,
-    retained_graph::RULE,
-    growing_collection::RULE,
-    saved_intermediates::RULE,
-    earlier_model_alive::RULE,
-    weights_loaded_twice::RULE,
-    dataset_on_gpu::RULE,
-    grad_recorded_in_eval::RULE,
-    gradients_alive_in_forward::RULE,
-    fragmentation::RULE,
-    optimizer_state::RULE,
-    batch_too_large::RULE,
-    need_exceeds_device::RULE,
-    caught_oom::RULE,
-    cache_flushed::RULE,
-    value_dependent_shape::RULE,
-    unclear::RULE,
-];
-// end: rules
+use self::causes::RULES;
+use self::facts::input::{Facts, Failure};
+use self::facts::known::{Known, Source, text};
+use self::proof::{Prover, saving};
+use self::rule::removal::AtNeed;
+use self::rule::{Cause, Rank};
 
 /// The findings of a report, most telling first.
 pub(crate) struct Findings {
@@ -147,7 +64,7 @@ const OF_AN_OPERATION: [CauseId; 4] =
 /// Asks every rule. The rules that say what is unclear count only without a cause.
 fn find_causes(facts: &Facts) -> Vec<Cause> {
     let causes = RULES.iter().flat_map(|rule| rule.causes(facts)).collect();
-    let mut causes: Vec<Cause> = printed::decide(foreign::decide(message_numbers::decide(causes, facts), facts), facts);
+    let mut causes: Vec<Cause> = messages::decide(causes, facts);
     if causes.iter().any(|cause| cause.rank < Rank::Aside) {
         causes.retain(|cause| cause.rank != Rank::Unclear);
     }

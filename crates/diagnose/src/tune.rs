@@ -113,13 +113,14 @@ fn answer(
     let trials = &search.trials;
     let recommended = answer::recommendation(search, trials, &figures.current);
     let needs = needs(search, &figures, recommended.as_ref());
+    let notes = answer::notes(case, search, &figures, recommended.as_ref(), &needs).into_iter();
     Tuning {
         version: case.version.clone(),
         folder: case.folder.clone(),
         settings: trials.iter().map(|trial| trial.setting.clone()).collect(),
         front: pareto::front(trials, &figures.current),
         findings: answer::findings(&figures, recommended.as_ref(), answer::of_default(trials)),
-        notes: answer::notes(case, search, &figures, recommended.as_ref(), &needs),
+        notes: notes.chain(case.surroundings.sentences()).collect(),
         made_up_data: answer::list_made_up_data(case),
         figures,
         empty_cache,

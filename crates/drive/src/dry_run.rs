@@ -1,5 +1,6 @@
 //! Dry runs of a program: prepared, performed, performed again as `run::rerun` asks, and judged as a run that leaves something to report.
 
+mod facts;
 pub mod failure;
 pub mod jobs;
 pub mod program;

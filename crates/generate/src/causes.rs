@@ -1,4 +1,4 @@
-//! The table of causes, the modules of `diagnose::rules` and the list of the rules' pages: from the openings of the rules' files.
+//! The table of causes, the modules of `diagnose::rules::causes` and the list of the rules' pages: from the openings of the rules' files.
 //!
 //! ```text
 //! //! `growing-collection`: tensors are kept in a list, a dict, a cache or an exporter, step after step.
@@ -13,7 +13,7 @@ use crate::ROOT;
 use crate::error::GenerateError;
 use crate::output::Output;
 
-const FOLDER: &str = "crates/diagnose/src/rules";
+const FOLDER: &str = "crates/diagnose/src/rules/causes";
 
 /// A row of the table, as a rule's file states it.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(crate) fn write() -> Result<[Output; 4], GenerateError> {
     Ok([
         Output::part("crates/causes/src/id.rs", "causes", write_identifiers(&rows)),
         Output::part("crates/causes/src/table.rs", "causes", write_table(&rows)),
-        Output::part("crates/diagnose/src/rules.rs", "rules", write_registry(&rows)),
+        Output::part("crates/diagnose/src/rules/causes.rs", "rules", write_registry(&rows)),
         Output::part("docs/rules/README.md", "rules", write_index(&rows)),
     ])
 }
@@ -45,14 +45,8 @@ fn read_rows() -> Result<Vec<Row>, GenerateError> {
     let mut rows = Vec::new();
     for entry in fs::read_dir(&folder).map_err(failed(&folder))? {
         let path = entry.map_err(failed(&folder))?.path();
-        if path.is_dir() {
-            // The parts of a rule.
-            continue;
-        }
         let text = fs::read_to_string(&path).map_err(failed(&path))?;
-        if text.contains("const RULE: Rule") {
-            rows.push(read_row(&path, &text).ok_or(GenerateError::NoRow { path })?);
-        }
+        rows.push(read_row(&path, &text).ok_or(GenerateError::NoRow { path })?);
     }
     rows.sort_by_key(|row| row.order);
     Ok(rows)
@@ -106,11 +100,11 @@ fn write_table(rows: &[Row]) -> String {
 
 /// The modules of the rules, and the list of their rules.
 fn write_registry(rows: &[Row]) -> String {
-    let mut modules: Vec<String> = rows.iter().map(|row| format!("mod {};\n", row.module)).collect();
+    let mut modules: Vec<String> = rows.iter().map(|row| format!("pub(super) mod {};\n", row.module)).collect();
     modules.sort();
     let list: Vec<String> = rows.iter().map(|row| format!("    {}::RULE,\n", row.module)).collect();
     format!(
-        "{}\n/// The rules in the order of the table.\nstatic RULES: &[Rule] = &[\n{}];\n",
+        "{}\n/// The rules in the order of the table.\npub(super) static RULES: &[Rule] = &[\n{}];\n",
         modules.concat(),
         list.concat()
     )

@@ -23,7 +23,7 @@ pub(crate) use self::check::Check;
 pub(crate) use self::explain::Explain;
 pub(crate) use self::fit::{Emit, Fit};
 pub(crate) use self::format::LintFormat;
-pub(crate) use self::groups::{GpuOptions, OutputOptions, RunOptions};
+pub(crate) use self::groups::{GpuOptions, OutputOptions, RunArguments};
 pub(crate) use self::job::JobOptions;
 pub(crate) use self::json::{JsonTargets, find_command, find_json};
 pub(crate) use self::lint::{ALL, FixMode, Lint, parse_rule};
@@ -129,8 +129,8 @@ mod tests {
             assert_eq!(check.program, program);
             assert_eq!(after_dashes, expected, "{line:?}");
             assert_eq!(
-                (check.run.steps(), check.output.format.chosen()),
-                (3, report::render::Format::Terminal),
+                (check.run.steps, check.output.format.chosen()),
+                (None, report::render::Format::Terminal),
                 "{line:?}"
             );
         }

@@ -1,11 +1,12 @@
 //! The program of a command line, for dry runs.
 
-use drive::guard::outside::{Network, Outside};
+use diagnose::Surroundings;
+use drive::environment::describe_hidden_gpus;
+use drive::guard::outside::Network;
 use drive::{Program, ProgramRequest, Words};
 use report::{Remark, effects};
-use run::StopAt;
 
-use crate::args::{GpuOptions, JobOptions, RunOptions};
+use crate::args::{GpuOptions, JobOptions, RunArguments};
 use crate::error::Error;
 use crate::gpu_choice::GpuChoice;
 
@@ -13,7 +14,7 @@ use crate::gpu_choice::GpuChoice;
 pub(crate) fn prepare(
     (gpu, choice): (&GpuOptions, &GpuChoice),
     job: Option<&JobOptions>,
-    run: &RunOptions,
+    run: &RunArguments,
     words: &Words,
 ) -> Result<Program, Error> {
     let network = match (run.offline, run.online) {
@@ -25,24 +26,23 @@ pub(crate) fn prepare(
         words: words.clone(),
         python: run.python.clone(),
         profile: choice.profile.clone(),
-        devices: gpu.gpus,
-        job: job.map_or(Ok(None), JobOptions::job)?,
-        stop_at: StopAt::step(run.steps()),
-        fraction: run.fraction(),
-        fakes_data: run.fake_data,
+        options: run.options(gpu.gpus, job.map_or(Ok(None), JobOptions::job)?),
         timeout: run.timeout,
         keeps_files: run.keep_files,
         network,
     })?)
 }
 
-/// Remarks on the effects of the first run. Terminals leave descriptors to every program: that one was closed is said with `-v`.
-pub(crate) fn describe_effects(outside: &Outside) -> impl Iterator<Item = Remark> {
+/// The surroundings of the runs of `program` until now, for a report. Terminals leave descriptors to every program: that one was closed is
+/// said with `-v`.
+pub(crate) fn find_surroundings(program: &Program) -> Surroundings {
+    let outside = &program.outside;
     let effects = outside.effects();
-    let remarks = effects.iter().flat_map(|effects| {
+    let of_effects = effects.iter().flat_map(|effects| {
         let described = effects::describe(effects, outside.connects_once());
         let caveats = [described, effects::describe_gaps(effects)].into_iter().flatten().map(Remark::caveat);
         caveats.chain(effects::describe_closed(effects).map(Remark::note))
     });
-    remarks.collect::<Vec<_>>().into_iter()
+    let remarks = describe_hidden_gpus().map(Remark::caveat).into_iter().chain(of_effects).collect();
+    Surroundings { remarks, effects }
 }

@@ -199,8 +199,13 @@ pub enum Condition {
         /// The step in which the device is full, if the growth goes on.
         full_at: Option<u32>,
     },
-    /// The peak rose in the last step.
+    /// The peak, or the memory after the step, rose in the last step.
     Rising,
+    /// A line requests more with every step, and may come to more than the spare memory.
+    RisingRequests {
+        /// The line.
+        location: Option<Location>,
+    },
     /// A size depends on values that only a GPU computes.
     Assumed {
         /// The assumed share of selected elements.

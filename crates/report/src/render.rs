@@ -4,6 +4,7 @@
 
 mod against;
 mod answer;
+mod blame;
 mod concise;
 mod conditions;
 mod figures;

@@ -349,31 +349,34 @@ fn each_condition_has_words_in_the_headline() {
             "not run: evaluate (train.py:1), evaluate (train.py:2), evaluate (train.py:3), 2 calls more",
         ),
         (vec![Condition::Varying { location: None }], "not run: other batches"),
-        (vec![Condition::Unread { location: Some(at(9)) }], "the rest of its source was not read (train.py:9)"),
+        (vec![Condition::Unread { location: Some(at(9)) }], "open: the rest of its source was not read (train.py:9)"),
         (vec![Condition::LaterSteps], "not run: later steps"),
         (vec![Condition::OptimizerState], "not run: later steps, with the optimizer's state"),
         (
             vec![Condition::Untrained { bytes: Bytes::from_mib(110) }],
-            "110.00 MiB of parameters that an optimizer holds were not trained yet",
+            "open: 110.00 MiB of parameters that an optimizer holds were not trained yet",
         ),
-        (vec![Condition::NoStep { location: Some(at(7)) }], "no optimizer step trained a parameter (train.py:7)"),
-        (vec![grows(Some(1180))], "it grows 20.00 MiB a step (train.py:41): full at step 1,180 if that goes on"),
-        (vec![grows(None)], "it grows 20.00 MiB a step (train.py:41)"),
-        (vec![Condition::Rising], "its peak still rose in the last step"),
+        (vec![Condition::NoStep { location: Some(at(7)) }], "open: no optimizer step trained a parameter (train.py:7)"),
+        (
+            vec![grows(Some(1180))],
+            "open: it grows 20.00 MiB a step (train.py:41): full at step 1,180 if that goes on",
+        ),
+        (vec![grows(None)], "open: it grows 20.00 MiB a step (train.py:41)"),
+        (vec![Condition::Rising], "open: its memory still rose in the last step"),
         (
             vec![
                 Condition::Read { location: Some(at(9)) },
                 Condition::Read { location: None },
                 Condition::Read { location: Some(at(12)) },
             ],
-            "sizes may depend on numbers that only a GPU computes (train.py:9, train.py:12)",
+            "open: sizes may depend on numbers that only a GPU computes (train.py:9, train.py:12)",
         ),
-        (vec![assumed(0.5, 40)], "if half of the elements are selected (train.py:40, --fraction)"),
+        (vec![assumed(0.5, 40)], "open: if half of the elements are selected (train.py:40, --fraction)"),
         (
             vec![assumed(0.1, 40), assumed(0.1, 41)],
-            "if 0.1 of the elements are selected (train.py:40, train.py:41, --fraction)",
+            "open: if 0.1 of the elements are selected (train.py:40, train.py:41, --fraction)",
         ),
-        (vec![not_run(8), Condition::Rising], "not run: evaluate (train.py:8); its peak still rose in the last step"),
+        (vec![not_run(8), Condition::Rising], "not run: evaluate (train.py:8); its memory still rose in the last step"),
     ];
     let start = "fits so far: NVIDIA GeForce RTX 4090 of 23.63 GiB, peak 2.93 GiB on the device; ";
     for (conditions, expected) in cases {
@@ -419,13 +422,14 @@ fn growth_that_fills_the_device_is_the_headline() {
         location: Some(at(60)),
     };
     let report = CheckReport { growth: Some(growth), oom: None, ..full() };
-    let expected = "does not fit 2 × NVIDIA GeForce RTX 4090: full at step 9 of 1,000, as 512.00 MiB";
+    let expected = "does not fit 2 × RTX 4090: full at step 9 of 1,000; 512.00 MiB stay of each step (train.py:60). Try: keep the number, not the tensor.";
     assert_eq!(headline(&report), expected);
 }
 
-/// The first line of a report on a terminal.
+/// The first paragraph of a report on a terminal, in one line.
 fn headline(report: &CheckReport) -> String {
-    plain(report).lines().next().unwrap_or_default().to_owned()
+    let text = plain(report);
+    text.split("\n\n").next().unwrap_or_default().replace('\n', " ")
 }
 
 /// A program that fits without its mistake.
@@ -459,53 +463,73 @@ fn the_headline_never_says_more_than_was_seen() {
     };
     let search = Some(searched(Recovery::Smaller, Some("batch_size")));
     let spare_bytes = Bytes::from_mib(1024);
+    let takes = "takes 22.63 of 23.63 GiB";
+    let largest = "Largest: activations 1.25 GiB, of these 1.00 GiB at train.py:41.";
     let cases = vec![
-        (so_far(Some("it raised X"), vec![]), "fits NVIDIA GeForce RTX 4090 so far: 1.00 GiB to spare; it raised X"),
+        (
+            so_far(Some("it raised X"), vec![]),
+            format!("fits RTX 4090 so far: 1.00 GiB to spare ({takes}); it raised X"),
+        ),
+        (
+            CheckReport { steps: 1234, ..so_far(None, vec![Condition::Rising]) },
+            format!(
+                "fits RTX 4090 so far: 1.00 GiB to spare after 1,234 steps ({takes}); open: its memory still rose in the last step"
+            ),
+        ),
         (
             CheckReport { made_up_data: vec!["imdb".to_owned()], ..fits() },
-            "fits NVIDIA GeForce RTX 4090 with made-up data: 20.70 GiB to spare",
+            "fits RTX 4090 with made-up data: 20.70 GiB to spare (takes 2.93 of 23.63 GiB)".to_owned(),
         ),
         (
             CheckReport { made_up_data: vec!["imdb".to_owned()], ..so_far(Some("it raised X"), vec![]) },
-            "fits NVIDIA GeForce RTX 4090 with made-up data so far: 1.00 GiB to spare; it",
+            format!("fits RTX 4090 with made-up data so far: 1.00 GiB to spare ({takes}); it raised X"),
         ),
         (
             CheckReport { need: need(26_248, None), ..fits() },
-            "fits NVIDIA GeForce RTX 4090, but only by emptying PyTorch's cache: 20.70 GiB to",
+            "fits RTX 4090: 20.70 GiB to spare (takes 2.93 of 23.63 GiB), but only by emptying PyTorch's cache"
+                .to_owned(),
         ),
         (
             CheckReport { verdict: Verdict::Fits { spare_bytes, search }, ..fits() },
-            "fits NVIDIA GeForce RTX 4090 with the `batch_size` that it looks for by running",
+            format!(
+                "fits RTX 4090: 1.00 GiB to spare ({takes}), with the `batch_size` that it looks for by running out"
+            ),
         ),
         (
             CheckReport {
                 verdict: Verdict::Fits { spare_bytes, search: Some(searched(Recovery::OtherWay, None)) },
                 ..fits()
             },
-            "fits NVIDIA GeForce RTX 4090 by another way that it takes after it ran out at",
+            format!(
+                "fits RTX 4090: 1.00 GiB to spare ({takes}), by another way that it takes after it ran out at train.py:42"
+            ),
         ),
         (
             CheckReport {
                 verdict: Verdict::Fits { spare_bytes, search: Some(searched(Recovery::Measured, None)) },
                 ..fits()
             },
-            "fits NVIDIA GeForce RTX 4090 once it has filled the device to measure it at",
+            format!(
+                "fits RTX 4090: 1.00 GiB to spare ({takes}), once it has filled the device to measure it at train.py:42"
+            ),
         ),
         (
             CheckReport {
                 ranks: [0, 1].map(|rank| Rank { rank, device: rank, peak: usage(1, 1, 1), oom: false }).to_vec(),
                 ..fits()
             },
-            "fits 2 × NVIDIA GeForce RTX 4090: 20.70 GiB to spare",
+            "fits 2 × RTX 4090: 20.70 GiB to spare (takes 2.93 of 23.63 GiB on the fullest)".to_owned(),
         ),
         (
-            CheckReport { unapplied: vec!["sdpa".to_owned()], ..full() },
-            "sdpa was not applied: without it, the program does not fit 2 × NVIDIA GeForce",
+            CheckReport { unapplied: vec!["sdpa".to_owned()], ..fits() },
+            "fits RTX 4090 without sdpa, which was not applied: 20.70 GiB to spare (takes 2.93 of 23.63 GiB)"
+                .to_owned(),
         ),
-        (blamed(), "does not fit 2 × NVIDIA GeForce RTX 4090: an earlier Net is alive (train.py:3);"),
         (
             CheckReport { need: need(27_040, Some("it raised X")), steps: 1, ..full() },
-            "does not fit 2 × NVIDIA GeForce RTX 4090: at least 2.77 GiB too little",
+            format!(
+                "does not fit 2 × RTX 4090: needs at least 26.41 GiB on the fullest, has 23.63: at least 2.77 GiB too little. {largest}"
+            ),
         ),
         (
             CheckReport {
@@ -513,7 +537,17 @@ fn the_headline_never_says_more_than_was_seen() {
                 need: need(24_199, Some("it raised X")),
                 ..full()
             },
-            "does not fit 2 × NVIDIA GeForce RTX 4090: 2.00 GiB could not be allocated",
+            format!(
+                "does not fit 2 × RTX 4090: 2.00 GiB could not be allocated (train.py:57); its whole need is not known. {largest}"
+            ),
+        ),
+        (
+            CheckReport {
+                verdict: Verdict::Oom { spare_bytes: 1 << 20, assumed: Vec::new() },
+                need: need(24_199, None),
+                ..full()
+            },
+            format!("does not fit 2 × RTX 4090, though it needs 1.00 MiB less than the device has. {largest}"),
         ),
     ];
     for (report, expected) in cases {
@@ -534,12 +568,68 @@ fn a_need_that_was_not_seen_whole_is_a_lower_bound_in_every_format() {
 }
 
 #[test]
+fn the_headline_has_the_cause_with_its_place_and_the_change_with_its_figure() {
+    let start = "does not fit 2 × RTX 4090: needs 26.41 GiB on the fullest, has 23.63: 2.77 GiB too little.";
+    let remedy = |standing, before: Option<u64>, after: Option<u64>| Remedy {
+        remedy: "delete the earlier model".to_owned(),
+        standing,
+        before_bytes: before.map(Bytes::from_mib),
+        after_bytes: after.map(Bytes::from_mib),
+        how: String::new(),
+    };
+    let with = |remedies| {
+        let blamed = blamed();
+        CheckReport { findings: vec![Finding { remedies, ..blamed.findings[0].clone() }], ..blamed }
+    };
+    let fragmented = |expandable| {
+        let of = |finding: &Finding| Finding { rule: CauseId::Fragmentation, ..finding.clone() };
+        let blamed = with(vec![remedy(Standing::Verified, Some(4096), Some(3072))]);
+        let need = Need { expandable_bytes: Some(Bytes::from_mib(expandable)), ..blamed.need.clone() };
+        CheckReport {
+            findings: blamed.findings.iter().map(of).collect(),
+            need,
+            mistake: Some(CauseId::Fragmentation),
+            ..blamed
+        }
+    };
+    let cases = [
+        (blamed(), "An earlier Net is alive (train.py:3), without it 1.00 GiB allocated by then."),
+        (
+            with(vec![remedy(Standing::Verified, Some(2048), Some(1024))]),
+            "An earlier Net is alive (train.py:3). Delete the earlier model: 1.00 GiB allocated by then, not 2.00.",
+        ),
+        (
+            with(vec![remedy(Standing::Verified, Some(4096), Some(512))]),
+            "An earlier Net is alive (train.py:3). Delete the earlier model: 512.00 MiB at the peak, not 4.00 GiB.",
+        ),
+        // An estimate is no figure of the change.
+        (
+            with(vec![remedy(Standing::Estimated, Some(2048), Some(1024))]),
+            "An earlier Net is alive (train.py:3), without it 1.00 GiB allocated by then. Try: delete the earlier model.",
+        ),
+        (
+            with(vec![remedy(Standing::Advice, None, None)]),
+            "An earlier Net is alive (train.py:3), without it 1.00 GiB allocated by then. Try: delete the earlier model.",
+        ),
+        (fragmented(20_480), "An earlier Net is alive (train.py:3). Delete the earlier model: needs 20.00 GiB."),
+        // With expandable segments the program does not fit, either.
+        (
+            fragmented(25_600),
+            "An earlier Net is alive (train.py:3). Delete the earlier model: 3.00 GiB at the peak, not 4.00.",
+        ),
+    ];
+    for (report, rest) in cases {
+        assert_eq!(headline(&report), format!("{start} {rest}"));
+    }
+}
+
+#[test]
 fn the_page_says_what_the_terminal_says() {
     let mut report = full();
     report.notes = vec![Remark::note("<script>alert(1)</script>".to_owned())];
     let page = html::check(&report, &RunPicture::default());
     for words in [
-        "does not fit 2 × NVIDIA GeForce RTX 4090: 2.77 GiB too little",
+        "does not fit 2 × RTX 4090: needs 26.41 GiB on the fullest, has 23.63: 2.77 GiB too little.",
         "26.41 GiB on the device (25.39 GiB allocated, 25.98 GiB reserved)",
         "each step leaves 512 B behind",
         "peak 2.00 GiB → 1.95 GiB",

@@ -4,6 +4,8 @@ use remedies::ALLOCATOR_SETTINGS;
 use report::Change;
 use trace::Bytes;
 
+use crate::options::{Fraction, RunOptions};
+
 /// The conditions of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Conditions {
@@ -37,11 +39,11 @@ pub enum AssumedShare {
 
 impl AssumedShare {
     /// Returns the share as a number; `asked` is the one that the user asked for.
-    pub fn of(self, asked: f64) -> f64 {
+    fn of(self, asked: Fraction) -> Fraction {
         match self {
             AssumedShare::Asked => asked,
-            AssumedShare::Least => 0.0,
-            AssumedShare::All => 1.0,
+            AssumedShare::Least => Fraction(0.0),
+            AssumedShare::All => Fraction(1.0),
         }
     }
 }
@@ -91,6 +93,11 @@ impl Conditions {
     #[must_use]
     pub fn with_late_streams(self) -> Conditions {
         Conditions { streams: Streams::Late, ..self }
+    }
+
+    /// Returns the user's options as they hold in the run.
+    pub(crate) fn apply(&self, asked: &RunOptions) -> RunOptions {
+        RunOptions { fraction: self.share.of(asked.fraction), ..asked.clone() }
     }
 
     /// Returns the allocator's settings from the remedy; they replace `PYTORCH_CUDA_ALLOC_CONF`. An empty text stands for the defaults.

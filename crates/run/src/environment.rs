@@ -5,13 +5,12 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use trace::Bytes;
-use trace::run::Job;
 use wire::variable::{Component, Scope, Variable};
 use wire::{file, variable};
 
 use crate::conditions::{Conditions, Limit, Streams};
 use crate::route::Route;
-use crate::spec::{Device, RunSpec, StopAt};
+use crate::spec::{Device, RunSpec};
 
 /// The phantom's file name.
 pub const LIBRARY: &str = "liboomph_phantom.so";
@@ -66,7 +65,7 @@ pub fn environment(spec: &RunSpec, conditions: &Conditions, folders: &Folders, r
     match route {
         Route::Plain => whole,
         Route::Rank(rank) => {
-            whole.be_rank(rank, spec.job.as_ref());
+            whole.be_rank(rank);
             whole
         }
         Route::Forked => {
@@ -92,7 +91,7 @@ pub fn of_server(spec: &RunSpec, notes_files: bool, folders: &Folders) -> Enviro
 /// Returns the environment of a command on its device, with nothing recorded.
 fn of_device(spec: &RunSpec, folders: &Folders) -> Environment {
     match &spec.device {
-        Device::Phantom(device) => of_phantom(&device.variable, spec.devices(), folders.library),
+        Device::Phantom(device) => of_phantom(&device.variable, spec.options.devices(), folders.library),
         Device::Real => of_machine(),
     }
 }
@@ -155,13 +154,10 @@ fn of_run(spec: &RunSpec, conditions: &Conditions, folders: &Folders) -> Environ
     let mut run = of_device(spec, folders);
     run.in_front(PYTHONPATH, folders.inject);
     run.set(variable::RUN_DIR, folders.run);
-    run.set(variable::STEPS, spec.stop_at.number().to_string());
-    if let StopAt::Step { most_more: most_more @ 1.., .. } = spec.stop_at {
-        run.set(variable::MORE_STEPS, most_more.to_string());
-    }
-    run.set(variable::FRACTION, conditions.share.of(spec.fraction).to_string());
-    if spec.fakes_data {
-        run.set(variable::FAKE_DATA, "1");
+    for (name, value) in conditions.apply(&spec.options).variables() {
+        if let Some(value) = value {
+            run.set(name, value);
+        }
     }
     run.set(variable::HISTORY, if conditions.history { "1" } else { "0" });
     run.set(variable::WORK, if conditions.work { "1" } else { "0" });
@@ -254,15 +250,11 @@ impl Environment {
     }
 
     /// Makes the process one rank of a job, whatever rank a launcher gave to oomph itself.
-    fn be_rank(&mut self, rank: u32, job: Option<&Job>) {
+    fn be_rank(&mut self, rank: u32) {
         for name in LAUNCHERS {
             self.unset(name);
         }
         self.set(variable::RANK, rank.to_string());
-        if let Some(job) = job {
-            self.set(variable::WORLD_SIZE, job.world_size.to_string());
-            self.set(variable::LOCAL_WORLD_SIZE, job.local_world_size.to_string());
-        }
     }
 
     fn set(&mut self, name: &'static str, value: impl AsRef<OsStr>) {
@@ -292,8 +284,10 @@ fn join(first: &OsStr, rest: Option<OsString>) -> OsString {
 #[cfg(test)]
 mod tests {
     use report::Change;
+    use trace::run::Job;
 
     use super::*;
+    use crate::options::RunOptions;
     use crate::testing::spec;
 
     type Variables = BTreeMap<String, OsString>;
@@ -375,7 +369,7 @@ mod tests {
     #[test]
     fn a_rank_is_named_by_our_variables_alone() {
         let job = Some(Job { world_size: 8, local_world_size: 4, ranks: vec![5] });
-        let spec = RunSpec { job, ..spec() };
+        let spec = RunSpec { options: RunOptions { job, ..spec().options }, ..spec() };
         let rank = environment(&spec, &Conditions::on_device(Vec::new()), &folders("/run"), Route::Rank(5));
         let rank = apply(&rank, &inherited());
         let named = [variable::RANK, variable::WORLD_SIZE, variable::LOCAL_WORLD_SIZE].map(|name| rank[name].clone());

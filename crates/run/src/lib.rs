@@ -1,6 +1,6 @@
 //! Running a program on a phantom GPU, as data and state machines.
 //!
-//! A [`RunSpec`] names the program and the device, [`Conditions`] name what a run must show. [`environment()`] turns both into
+//! A [`RunSpec`] names the program, the device and the user's [`RunOptions`], [`Conditions`] name what a run must show. [`environment()`] turns both into
 //! environment variables for each [`Route`], and [`rerun::next`] decides after a run whether another one follows. `check`, `fit` and
 //! `tune` differ in the conditions that they ask for.
 //!
@@ -12,6 +12,7 @@ pub mod cache;
 pub mod conditions;
 pub mod environment;
 pub mod fork;
+pub mod options;
 pub mod rerun;
 pub mod route;
 pub mod spec;
@@ -20,5 +21,6 @@ mod testing;
 
 pub use conditions::{AssumedShare, Conditions, Limit, Streams};
 pub use environment::{Assignment, Environment, Folders, environment};
+pub use options::{Fraction, RunOptions, StopAt};
 pub use route::Route;
-pub use spec::{Device, DeviceFacts, RunSpec, StopAt};
+pub use spec::{Device, DeviceFacts, RunSpec};

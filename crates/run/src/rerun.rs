@@ -1,9 +1,28 @@
 //! Decides after a run about the next run and its conditions.
 
+use std::time::Duration;
+
+use trace::run::Ended;
 use trace::{Bytes, Process, Run};
 
 use crate::conditions::{AssumedShare, Conditions, Limit, Streams};
 use crate::route::Route;
+
+/// The longest run that is repeated with another share of selected elements.
+const LONGEST_REPEATED: Duration = Duration::from_mins(2);
+
+/// The use of the runs of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Aim {
+    /// A verdict about the device.
+    Verdict {
+        /// True if the user left the share of selected elements to oomph.
+        may_change_share: bool,
+    },
+    /// A replay of the requests under other settings. The allocators of ranks are replayed separately: ranks on a shared device need no
+    /// run with a part of the device.
+    Replay,
+}
 
 /// The facts about an ended run that decide about the next run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,9 +121,17 @@ pub fn needs_unlimited_run(signs: &LimitSigns) -> bool {
     signs.refusals > 0 || signs.retries > 0
 }
 
+/// Returns the other end of the share: all elements if the program fits with the assumed share, else one element. `None` if no size
+/// depends on values, or the run took long.
+pub fn other_share(run: &Run, ended: Option<&Ended>, ran_out: bool) -> Option<AssumedShare> {
+    let is_assumed = run.processes.iter().any(|process| !process.value_shapes.is_empty());
+    let is_short = ended.is_some_and(|ended| ended.seconds < LONGEST_REPEATED.as_secs_f64());
+    (is_assumed && is_short).then_some(if ran_out { AssumedShare::Least } else { AssumedShare::All })
+}
+
 #[cfg(test)]
 mod tests {
-    use trace::run::{DeviceStats, EndRecord, ErrorRecord, OomRecord};
+    use trace::run::{DeviceStats, EndRecord, ErrorRecord, OomRecord, ValueShapeRecord};
 
     use super::*;
 
@@ -158,6 +185,24 @@ mod tests {
         assert_eq!(next(&conditions, &facts(None)).map(|again| again.reason), Some(Reason::RanOut));
         let unlimited = conditions.with_limit(Limit::Unlimited);
         assert_eq!(next(&unlimited, &facts(Some(AssumedShare::All))), None);
+    }
+
+    #[test]
+    fn the_other_share_is_that_of_the_other_verdict() {
+        let short = Ended { seconds: 119.0, ..Ended::default() };
+        let long = Ended { seconds: 120.0, ..Ended::default() };
+        let depends = || vec![ValueShapeRecord::default()];
+        let cases = [
+            (depends(), Some(&short), false, Some(AssumedShare::All)),
+            (depends(), Some(&short), true, Some(AssumedShare::Least)),
+            (depends(), Some(&long), false, None),
+            (depends(), None, false, None),
+            (Vec::new(), Some(&short), true, None),
+        ];
+        for (value_shapes, ended, ran_out, expected) in cases {
+            let run = Run { processes: vec![Process { value_shapes, ..Process::default() }] };
+            assert_eq!(other_share(&run, ended, ran_out), expected, "{ended:?} {ran_out}");
+        }
     }
 
     #[test]

@@ -1,14 +1,14 @@
 //! A program and the device of its runs.
 
 use std::ffi::OsString;
-use std::num::NonZeroU32;
 use std::path::Path;
 use std::time::Duration;
 
 use trace::Bytes;
-use trace::run::{Ended, Job, Launch};
+use trace::run::{Ended, Launch};
 
 use crate::conditions::{Conditions, Limit};
+use crate::options::RunOptions;
 
 /// The facts that all runs of a command share.
 #[derive(Clone, Debug)]
@@ -19,62 +19,16 @@ pub struct RunSpec {
     pub is_script: bool,
     /// The device that the program sees.
     pub device: Device,
-    /// The number of GPUs of the machine.
-    pub devices: u32,
-    /// The job of which single ranks run; `None` where every rank is a process.
-    pub job: Option<Job>,
-    /// The event that ends the program before its own end.
-    pub stop_at: StopAt,
-    /// The share of elements that value-dependent shapes are assumed to select.
-    pub fraction: f64,
-    /// True to make up well-known data sets that are not there.
-    pub fakes_data: bool,
+    /// What the user asked of the runs.
+    pub options: RunOptions,
     /// The longest time that a run may take.
     pub timeout: Duration,
     /// True to show the program's output.
     pub verbose: bool,
 }
 
-/// The event that ends a program before its own end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum StopAt {
-    /// The end of this optimizer step.
-    Step {
-        /// The step, counted from 1.
-        step: NonZeroU32,
-        /// The most further steps, while there is more to see and a step takes little time (`python/oomph/agent/position/course.py`).
-        most_more: u32,
-    },
-    /// None: the program runs to its end.
-    End,
-}
-
-impl StopAt {
-    /// An optimizer step; 0 stands for the end of the program.
-    pub fn step(step: u32) -> StopAt {
-        NonZeroU32::new(step).map_or(StopAt::End, |step| StopAt::Step { step, most_more: 0 })
-    }
-
-    /// The same with more steps, while there is more to see.
-    #[must_use]
-    pub fn with_more(self, most_more: u32) -> StopAt {
-        match self {
-            StopAt::Step { step, .. } => StopAt::Step { step, most_more },
-            StopAt::End => StopAt::End,
-        }
-    }
-
-    /// The number of the optimizer step; 0 for the end of the program.
-    pub fn number(self) -> u32 {
-        match self {
-            StopAt::Step { step, .. } => step.get(),
-            StopAt::End => 0,
-        }
-    }
-}
-
 /// The device of a program.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Device {
     /// A phantom GPU.
     Phantom(DeviceFacts),
@@ -93,7 +47,7 @@ impl Device {
 }
 
 /// The figures of a GPU model that a run needs.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct DeviceFacts {
     /// The product's name.
     pub name: String,
@@ -114,24 +68,15 @@ impl RunSpec {
             command,
             is_script: false,
             device: Device::Real,
-            devices: 0,
-            job: None,
-            stop_at: StopAt::End,
-            fraction: 0.0,
-            fakes_data: false,
+            options: RunOptions::real(),
             timeout: Duration::MAX,
             verbose: false,
         }
     }
 
-    /// Returns the number of GPUs per process: all GPUs of one machine of the job.
-    pub fn devices(&self) -> u32 {
-        self.job.as_ref().map_or(self.devices, |job| job.local_world_size)
-    }
-
     /// True if a fork server can replace the program's start: a Python starts the program, in a single process.
     pub fn can_fork(&self) -> bool {
-        self.job.is_none() && (self.is_script || starts_python(&self.command))
+        self.options.job.is_none() && (self.is_script || starts_python(&self.command))
     }
 
     /// True if a run prints the program's output: the first run, for a user who asked.
@@ -152,10 +97,10 @@ impl RunSpec {
             device_total_bytes: of(&self.device, |device| device.total.0),
             device_others_bytes: of(&self.device, |device| device.others.0),
             device_context_bytes: of(&self.device, |device| device.context.0),
-            devices: self.devices(),
+            devices: self.options.devices(),
             unlimited: conditions.limit == Limit::Unlimited,
-            steps: self.stop_at.number(),
-            job: self.job.clone(),
+            steps: self.options.stop_at.number(),
+            job: self.options.job.clone(),
             ended: None,
             host: None,
             effects: None,
@@ -182,6 +127,8 @@ fn is_good(ended: &Ended) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use trace::run::Job;
+
     use super::*;
     use crate::testing::spec;
 
@@ -193,10 +140,10 @@ mod tests {
             (RunSpec { is_script: true, ..spec() }, true),
             (RunSpec { is_script: false, command: command(&["/usr/bin/python3.12", "-m", "train"]), ..spec() }, true),
             (RunSpec { is_script: false, command: command(&["torchrun", "train.py"]), ..spec() }, false),
-            (RunSpec { is_script: true, job, ..spec() }, false),
+            (RunSpec { is_script: true, options: RunOptions { job, ..spec().options }, ..spec() }, false),
         ];
         for (spec, expected) in cases {
-            assert_eq!(spec.can_fork(), expected, "{:?} {:?}", spec.command, spec.job);
+            assert_eq!(spec.can_fork(), expected, "{:?} {:?}", spec.command, spec.options.job);
         }
     }
 

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use trace::Bytes;
 
-use crate::spec::{Device, DeviceFacts, RunSpec, StopAt};
+use crate::options::RunOptions;
+use crate::spec::{Device, DeviceFacts, RunSpec};
 
 /// `python train.py` on one toy device.
 pub(crate) fn spec() -> RunSpec {
@@ -12,11 +13,7 @@ pub(crate) fn spec() -> RunSpec {
         command: ["python", "train.py"].map(Into::into).to_vec(),
         is_script: true,
         device: Device::Phantom(facts()),
-        devices: 1,
-        job: None,
-        stop_at: StopAt::step(3),
-        fraction: 0.5,
-        fakes_data: false,
+        options: RunOptions::default(),
         timeout: Duration::from_mins(1),
         verbose: false,
     }

@@ -190,6 +190,11 @@ def stand_in(*, what: str, name: str, source: str, tensors: int, bytes: int, fet
     return {"kind": "stand_in", "what": what, "name": name, "source": source, "tensors": tensors, "bytes": bytes, "fetched_bytes": fetched_bytes}
 
 
+def longest_text(*, tokens: int, allowed: int | None) -> dict:
+    """The longest text of a made-up tokenizer, where the length of a text is a guess that matters."""
+    return {"kind": "longest_text", "tokens": tokens, "allowed": allowed}
+
+
 def save_spared(*, file: str) -> dict:
     """A checkpoint older than the run that the program tried to overwrite, rename or remove; the file is unchanged."""
     return {"kind": "save_spared", "file": file}

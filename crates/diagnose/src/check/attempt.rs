@@ -10,7 +10,7 @@ use trace::{EventIndex, Moment};
 use crate::measure::life::Life;
 use crate::measure::usage::peak_after_errors;
 use crate::measure::view::View;
-use crate::rules::replayed::Replayable;
+use crate::rules::proof::replayed::Replayable;
 
 /// Returns the peaks after the last error, and the moment of the most allocated bytes, of a device with the peaks `whole`; `None` if no request
 /// followed.

@@ -10,6 +10,7 @@ use crate::judge::ending::raised_error;
 use crate::judge::outcome::Outcome;
 use crate::judge::recorded::{RecordedRun, Runs};
 use crate::judge::sharing::{Shared, find_shared};
+use crate::judge::surroundings::Surroundings;
 use crate::measure::usage::fullest_of;
 use crate::measure::view::View;
 use crate::measure::views::Views;
@@ -29,6 +30,8 @@ pub struct CheckCase {
     pub next: Option<Vec<String>>,
     /// The reader's working directory; paths are shown relative to it.
     pub folder: String,
+    /// What the launcher knows of the runs' surroundings.
+    pub surroundings: Surroundings,
     /// The duration of all runs.
     pub seconds: f64,
 }

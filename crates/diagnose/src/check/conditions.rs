@@ -12,7 +12,9 @@ use trace::run::{AheadRecord, EndReason, ValueShapeRecord};
 use trace::{AheadReason, Bytes, Frame, Process};
 
 use super::case::Case;
-use crate::judge::stepping::step_peaks;
+use super::subject::find_subject;
+use crate::judge::stepping::{allocated_after_steps, step_peaks};
+use crate::measure::rising::{RisingRequests, foresee, list_rising_requests};
 
 /// The steps that are assumed of a loop without a known end.
 const MANY_STEPS: u64 = 10_000;
@@ -38,6 +40,7 @@ pub(super) fn list_conditions(case: &Case, spare: Bytes, growth: Option<&Growth>
         full_at: growth.full_at,
     }));
     conditions.extend(rising.filter(|_| grows.is_none()));
+    conditions.extend(find_rising_requests(case, spare));
     conditions.extend(list_assumed(case));
     conditions.extend(list_reads(case));
     without_repeats(conditions)
@@ -78,7 +81,7 @@ fn is_stopped(process: &Process) -> bool {
     process.end.as_ref().is_some_and(|end| end.reason == EndReason::Steps)
 }
 
-/// Returns the agent's findings ahead of a process, except lines that allocated in the run: from sources alone no agent knows which way a
+/// Returns the findings of the agent ahead of a process, except lines that allocated in the run: sources alone do not tell which way a
 /// condition went.
 fn without_run(process: &Process) -> impl Iterator<Item = &AheadRecord> {
     let stacks = process.snapshot.as_ref().map(|snapshot| &snapshot.stacks);
@@ -104,22 +107,36 @@ fn locate(file: &str, line: u32) -> Option<Location> {
     (!file.is_empty()).then(|| Location { file: file.to_owned(), line, column: None })
 }
 
-/// Returns a condition if the peak rose in the last step, by so much that the steps to come may use up `spare`.
+/// Returns a condition if the peak, or the memory after the step, rose in the last step, by so much that the steps to come may use up `spare`.
 fn rise(process: &Process, spare: Bytes) -> Option<Condition> {
-    let peaks = step_peaks(process);
+    let (peaks, after) = (step_peaks(process), allocated_after_steps(process));
     let done = u64::try_from(peaks.len()).unwrap_or(u64::MAX);
     let total = process.course.as_ref().and_then(|course| course.total_steps).unwrap_or(MANY_STEPS);
-    let more = extrapolate(&peaks, total.saturating_sub(done));
+    let left = total.saturating_sub(done);
+    let more = extrapolate(&peaks, left).max(extrapolate(&after, left));
     (is_stopped(process) && more > spare.0).then_some(Condition::Rising)
 }
 
-/// Returns the rise of the peak in `left` steps, if the last rise repeats, or rises grow as the last two did: a matrix over all states so far
+/// Returns the rise of the peak in `left` steps, if the last rise repeats, or rises grow as the last two did: a matrix over all earlier states
 /// rises faster with every step.
 fn extrapolate(peaks: &[u64], left: u64) -> u64 {
     let rises: Vec<u64> = peaks.windows(2).rev().take(2).map(|pair| pair[1].saturating_sub(pair[0])).collect();
     let Some(&last) = rises.first() else { return 0 };
     let faster = rises.get(1).filter(|before| **before > 0).map_or(0, |before| last.saturating_sub(*before));
     last.saturating_mul(left).saturating_add((faster / 2).saturating_mul(left).saturating_mul(left))
+}
+
+/// Returns the line whose requests rise with every step, to more than `spare` before the loop ends.
+fn find_rising_requests(case: &Case, spare: Bytes) -> Option<Condition> {
+    let (process, device, _) = find_subject(case).filter(|(process, ..)| is_stopped(process))?;
+    let done = u64::from(process.step_count());
+    let left = total_steps(case).unwrap_or(MANY_STEPS).saturating_sub(done);
+    let more = |rising: &RisingRequests| {
+        foresee(&rising.sizes, left).unwrap_or_default() - rising.sizes.last().copied().unwrap_or_default()
+    };
+    let rising = list_rising_requests(&case.views.find(process, device));
+    let most = rising.into_iter().map(|rising| (more(&rising), rising.location)).max_by_key(|(more, _)| *more)?;
+    (most.0 > spare).then_some(Condition::RisingRequests { location: most.1 })
 }
 
 /// Lists the assumed sizes that decide the verdict, each once.

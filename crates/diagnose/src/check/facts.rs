@@ -15,8 +15,10 @@ use crate::measure::iterations::Iterations;
 use crate::measure::keeper::find_keeper;
 use crate::measure::retention::find_retention;
 use crate::measure::view::View;
-use crate::rules::input::{At, DeviceFacts, Facts, Failure, Fleet, NeedFacts, PeakFacts, Pressure, Sharing, Usable};
-use crate::rules::known::{Known, Source};
+use crate::rules::facts::input::{
+    At, DeviceFacts, Facts, Failure, Fleet, NeedFacts, PeakFacts, Pressure, Sharing, Usable,
+};
+use crate::rules::facts::known::{Known, Source};
 
 /// Returns the facts for the rules.
 ///

@@ -16,7 +16,7 @@ use crate::measure::breakdown::breakdown;
 use crate::measure::sites::sites;
 use crate::measure::usage::fullest;
 use crate::measure::view::View;
-use crate::rules::replayed::Replayable;
+use crate::rules::proof::replayed::Replayable;
 
 /// The least gain of a smaller device, as a part of the reserved memory.
 const LEAST_GAIN: u64 = 8;

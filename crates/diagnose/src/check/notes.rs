@@ -2,8 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use report::render::grouped;
 use report::words::count;
-use trace::run::{KernelsMissingRecord, RemedyRecord, UntrainedRecord, ValueReadRecord};
+use trace::run::{KernelsMissingRecord, LongestTextRecord, RemedyRecord, UntrainedRecord, ValueReadRecord};
 use trace::{Bytes, History, Process, Run, UntrainedReason};
 
 use super::case::Case;
@@ -17,8 +18,6 @@ use crate::measure::outside::outside;
 const LINES_SHOWN: usize = 6;
 /// Untrained parameters of less than this part of the device are left to the full report: 0.1 %.
 const LEAST_PART: u64 = 1000;
-/// The assumption on the number of tokens (`python/oomph/agent/host/texts/lengths.py`).
-const TEXT_LENGTH: &str = "text-length";
 /// The size of the largest scalar type.
 const MOST_SCALAR_BYTES: u64 = 16;
 
@@ -160,13 +159,12 @@ fn untrained(case: &Case, record: &UntrainedRecord) -> String {
     }
 }
 
-/// Returns the note on the guessed length of texts: `the longest text has 448 of 2,048 tokens, which is a guess`.
+/// Returns the note on the guessed length of texts.
 fn guessed_length(case: &Case) -> Option<String> {
-    let mut assumed = case.limited.processes.iter().flat_map(|process| &process.assumptions);
-    let text = &assumed.find(|assumed| assumed.id == TEXT_LENGTH)?.text;
-    let (_, rest) = text.split_once("up to ")?;
-    let (tokens, _) = rest.split_once(':')?;
-    Some(format!("texts have up to {tokens} tokens: a guess, as the tokenizer is not here"))
+    let LongestTextRecord { tokens, allowed } =
+        case.limited.processes.iter().find_map(|process| process.longest_text.as_ref())?;
+    let of = allowed.map_or_else(String::new, |allowed| format!(" of {}", grouped(allowed)));
+    Some(format!("texts have up to {}{of} tokens: a guess, as the tokenizer is not here", grouped(*tokens)))
 }
 
 /// Returns the note that names the interpreter of a program that was not started as `python …`: a launcher's, a shell script's.

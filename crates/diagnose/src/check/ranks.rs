@@ -9,8 +9,8 @@ use super::case::Case;
 use crate::judge::outcome::Outcome;
 use crate::measure::lines::{by_line, more};
 use crate::measure::usage::fullest_device;
-use crate::rules::input::RankFacts;
-use crate::rules::known::{Known, Source};
+use crate::rules::facts::input::RankFacts;
+use crate::rules::facts::known::{Known, Source};
 
 /// Returns every process by rank; empty if only one process used a device. (Launchers and the workers of
 /// `torch.compile` use none.)

@@ -43,8 +43,8 @@ pub(super) fn make_report(diagnosis: &Diagnosis, links: Vec<Option<SourceLink>>)
         assumptions: list_all_assumptions(asked, case),
         value_shapes: measured.value_shapes,
         ranks: measured.ranks,
-        notes: remarks.clone(),
-        effects: None,
+        notes: [remarks.as_slice(), &asked.surroundings.remarks].concat(),
+        effects: asked.surroundings.effects.clone(),
         seconds: asked.seconds,
         next: asked
             .next

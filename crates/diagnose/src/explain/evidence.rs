@@ -13,9 +13,9 @@ use super::statements::Statements;
 use crate::measure::iterations::Iterations;
 use crate::measure::retention::find_retention;
 use crate::measure::view::View;
-use crate::rules::input::{At, DeviceFacts, Facts, Failure, Fleet, PeakFacts, Pressure, Sharing, Usable};
-use crate::rules::known::{Known, Source};
-use crate::rules::shared::SEGMENT_SLACK;
+use crate::rules::facts::input::{At, DeviceFacts, Facts, Failure, Fleet, PeakFacts, Pressure, Sharing, Usable};
+use crate::rules::facts::known::{Known, Source};
+use crate::rules::facts::sizes::SEGMENT_SLACK;
 
 /// Returns the facts that the inputs state.
 pub(super) fn gather_facts<'a>(

@@ -9,8 +9,8 @@ use trace::{Bytes, EventIndex};
 
 use super::own_row::name_own_row;
 use crate::measure::own::is_own;
-use crate::rules::input::Failure;
-use crate::rules::known::{Known, Source};
+use crate::rules::facts::input::Failure;
+use crate::rules::facts::known::{Known, Source};
 
 /// Returns the error to explain: the last error of an allocator, else the last error of any kind. Of several ranks it is the error of the rank
 /// that the launcher names, else the first: the others follow from it.

@@ -5,6 +5,7 @@ use trace::{EventIndex, LifetimeId, Phase};
 
 use super::ending::find_moment;
 use crate::measure::growth::{Survivors, list_kept};
+use crate::measure::keeper::find_keeper;
 use crate::measure::leaks::{Leaks, leaks};
 use crate::measure::passes::{PassGrowth, fills, find_pass_growth};
 use crate::measure::view::View;
@@ -22,7 +23,7 @@ pub(super) struct Grown {
 /// Returns the growth of a device.
 pub(super) fn find_growth(view: &View) -> Option<Grown> {
     // Without an optimizer, steps are inferred from what repeats, and passes have a line.
-    let passes = || find_filling_loop(view).map(of_passes);
+    let passes = || find_filling_loop(view).map(|passes| of_passes(view, passes));
     let steps = || find_moment(view).and_then(|at| leaks(view, at)).map(|leaks| of_leaks(view, leaks));
     if has_optimizer(view) { steps().or_else(passes) } else { passes().or_else(steps) }
 }
@@ -33,8 +34,9 @@ fn has_optimizer(view: &View) -> bool {
 }
 
 fn of_leaks(view: &View, leaks: Leaks) -> Grown {
+    let kept = list_kept(view, &leaks.lines);
     let growth = Growth {
-        keeper: None,
+        keeper: find_keeper(view, &kept),
         loop_at: None,
         bytes_per_iteration: leaks.per_step,
         first_iteration: leaks.first_step,
@@ -42,7 +44,7 @@ fn of_leaks(view: &View, leaks: Leaks) -> Grown {
         full_at: None,
         location: leaks.lines.first().and_then(|line| line.location.clone()),
     };
-    Grown { growth, kept: list_kept(view, &leaks.lines), survivors: leaks.lines }
+    Grown { growth, kept, survivors: leaks.lines }
 }
 
 /// Returns the loop whose passes left what the refused request lacks.
@@ -51,9 +53,9 @@ fn find_filling_loop(view: &View) -> Option<PassGrowth> {
     find_pass_growth(view, None).filter(|passes| fills(passes, view, failed.capacity(), failed.requested))
 }
 
-fn of_passes(passes: PassGrowth) -> Grown {
+fn of_passes(view: &View, passes: PassGrowth) -> Grown {
     let growth = Growth {
-        keeper: None,
+        keeper: find_keeper(view, &passes.kept),
         loop_at: Some(passes.at),
         bytes_per_iteration: passes.bytes_per_pass,
         first_iteration: 1,

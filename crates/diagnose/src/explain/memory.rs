@@ -5,8 +5,8 @@ use trace::{Bytes, Moment};
 
 use crate::measure::holders::Parts;
 use crate::measure::view::View;
-use crate::rules::input::Facts;
-use crate::rules::known::Known;
+use crate::rules::facts::input::Facts;
+use crate::rules::facts::known::Known;
 
 /// Returns the parts of the device's memory; `None` if the device's sizes are unknown.
 pub(super) fn memory(facts: &Facts) -> Option<DeviceMemory> {

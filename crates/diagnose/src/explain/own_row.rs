@@ -5,8 +5,8 @@
 use trace::Bytes;
 use trace::text::{OtherProcess, StatedBytes};
 
-use crate::rules::input::Failure;
-use crate::rules::known::{Known, Source};
+use crate::rules::facts::input::Failure;
+use crate::rules::facts::known::{Known, Source};
 
 /// Two figures of one process differ by less.
 const SAME: Bytes = Bytes::from_mib(700);

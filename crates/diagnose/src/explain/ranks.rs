@@ -9,8 +9,8 @@ use super::ending::find_moment;
 use super::statements::Statements;
 use crate::measure::lines::{by_line, more};
 use crate::measure::view::View;
-use crate::rules::input::RankFacts;
-use crate::rules::known::{Known, Source};
+use crate::rules::facts::input::RankFacts;
+use crate::rules::facts::known::{Known, Source};
 
 /// Returns every device of every rank with a history; empty with fewer than two ranks.
 pub(super) fn ranks(seen: &[Seen], stated: &Statements) -> Vec<RankFacts> {

@@ -16,6 +16,7 @@ use super::verified::StepTimes;
 use crate::judge::halt::find_stop;
 use crate::judge::made_up::list_made_up;
 use crate::judge::saves;
+use crate::judge::surroundings::Surroundings;
 use crate::measure::usage::find_peak;
 
 /// The launcher's facts about a search.
@@ -54,6 +55,8 @@ pub struct FitRuns {
     pub cached: u32,
     /// The remark of the run cache.
     pub remark: Option<String>,
+    /// What the launcher knows of the runs' surroundings.
+    pub surroundings: Surroundings,
     /// True if a signal ended the search early.
     pub is_interrupted: bool,
     /// The duration in seconds.
@@ -62,7 +65,8 @@ pub struct FitRuns {
 
 /// The report of what `search` found, after later runs of the plans that were `found`.
 pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) -> FitReport {
-    let notes = notes(case, search).chain(found.note_chance(&runs.fresh)).chain(runs.remark).collect();
+    let notes = notes(case, search).chain(found.note_chance(&runs.fresh)).chain(runs.remark);
+    let notes = notes.chain(runs.surroundings.sentences()).collect();
     let timed = found.with_times(runs.times.as_ref());
     let tried = search.choosable().into_iter().filter_map(|option| judge_option(search, option));
     let tried = tried.map(|tried| if runs.times.is_some() { timed.price(tried) } else { tried }).collect();
@@ -84,7 +88,7 @@ pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) ->
         made_up_data: search.base().map(|base| base.made_up_data.clone()).unwrap_or_default(),
         assumptions: case.assumptions.clone(),
         notes,
-        effects: None,
+        effects: runs.surroundings.effects,
         runs: runs.dry_runs,
         kept: runs.cached,
         interrupted: runs.is_interrupted,
@@ -95,7 +99,7 @@ pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) ->
 }
 
 /// The report of a search whose first dry run, of the unchanged program, was stopped.
-pub fn fit_stopped(case: &FitCase, run: &Run, ended: &Ended, seconds: f64) -> FitReport {
+pub fn fit_stopped(case: &FitCase, run: &Run, ended: &Ended, surroundings: Surroundings, seconds: f64) -> FitReport {
     FitReport {
         version: case.version.clone(),
         torch: run.torch().map(str::to_owned),
@@ -104,6 +108,8 @@ pub fn fit_stopped(case: &FitCase, run: &Run, ended: &Ended, seconds: f64) -> Fi
         before: find_peak(run, case.context_bytes),
         made_up_data: list_made_up(run),
         assumptions: case.assumptions.clone(),
+        notes: surroundings.sentences().collect(),
+        effects: surroundings.effects,
         interrupted: true,
         stop: find_stop(run, Some(ended), None),
         seconds,

@@ -8,6 +8,7 @@ use trace::{Bytes, EventIndex, Lifetime, LifetimeId, Moment, StackId};
 
 use super::iterations::Iterations;
 use super::life::Life;
+use super::rising::foresee;
 use super::view::View;
 
 /// The rises in each half of the steps of memory that does not rise with every step.
@@ -111,12 +112,34 @@ fn rise((step, bytes): (u32, Bytes), (later, more): (u32, Bytes)) -> Option<Byte
     (more - bytes).0.checked_div(steps.into()).map(Bytes)
 }
 
-/// Returns the first step whose peak exceeds `usable`, if the trace's peak rises by `rise` per step.
+/// Returns the first step whose peak exceeds `usable`, if the trace's peak rises by `rise` per step, or faster as its rises do.
 fn full_at(view: &View, peak: &Peak, usable: Bytes, rise: Bytes) -> Option<u32> {
     let from = peak.place.step.or_else(|| last_step(view))?;
     let room = usable - peak.usage.allocated_bytes;
     let more = room.0.checked_div(rise.0)?.checked_add(1)?;
-    from.checked_add(u32::try_from(more).ok()?)
+    let steady = u32::try_from(more).ok().and_then(|more| from.checked_add(more));
+    steady.into_iter().chain(full_by_faster_rises(&allocated_after_steps(view), room)).min()
+}
+
+/// Returns the step after which `room` is gone, if each rise is larger than the one before: what is kept may grow with the step.
+fn full_by_faster_rises(after: &[(u32, Bytes)], room: Bytes) -> Option<u32> {
+    let warm = after.get(1..)?;
+    let (first, last) = (warm.first()?, warm.last()?);
+    let is_whole = usize::try_from(last.0 - first.0).is_ok_and(|steps| steps + 1 == warm.len());
+    let sizes: Vec<Bytes> = warm.iter().map(|(_, bytes)| *bytes).collect();
+    let rises: Vec<Bytes> = sizes.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let is_faster = rises.last()?.0 > rises.first()?.0.saturating_mul(2);
+    let is_full = |more: u32| foresee(&sizes, more.into()).is_some_and(|bytes| bytes > last.1 + room);
+    let most = u32::MAX - last.0;
+    if !is_whole || !is_faster || !is_full(most) {
+        return None;
+    }
+    let (mut too_few, mut enough) = (0, most);
+    while enough - too_few > 1 {
+        let more = too_few + (enough - too_few) / 2;
+        if is_full(more) { enough = more } else { too_few = more }
+    }
+    Some(last.0 + enough)
 }
 
 fn last_step(view: &View) -> Option<u32> {
@@ -240,6 +263,16 @@ mod tests {
         let mut falls = every(400, 10, 400);
         falls[399].1 = Bytes(100);
         assert_eq!(rare_rises(&falls), None);
+    }
+
+    #[test]
+    fn faster_rises_fill_the_device_earlier() {
+        // After step i, 1 + 2 + … + i KiB are kept: 5,050 KiB after step 100.
+        let kept = |step: u32| Bytes(u64::from(step) * u64::from(step + 1) * 512);
+        let after: Vec<(u32, Bytes)> = (1..=50).map(|step| (step, kept(step))).collect();
+        assert_eq!(full_by_faster_rises(&after, kept(100) - kept(50) - Bytes(1)), Some(100));
+        let steady: Vec<(u32, Bytes)> = (1..=50).map(|step| (step, Bytes(u64::from(step) << 10))).collect();
+        assert_eq!(full_by_faster_rises(&steady, Bytes(1 << 20)), None);
     }
 
     #[test]

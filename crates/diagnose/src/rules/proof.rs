@@ -7,16 +7,19 @@
 //! recorded size serves the request. Where the first remedy of a finding removes the whole cause, its figures are those of the
 //! proof.
 
+pub(crate) mod replayed;
+pub(super) mod saving;
+
 use allocator::replay::AllocationChange;
 use report::{Evidence, Standing, Without};
 use trace::{Bytes, Lifetime, LifetimeId, Moment};
 
-use super::known::{Source, bytes, text};
-use super::removal::{Removal, What};
-use super::replayed::Replayable;
-use super::rule::Cause;
 use crate::measure::life::Life;
 use crate::measure::view::View;
+use crate::rules::facts::known::{Source, bytes, text};
+use crate::rules::proof::replayed::Replayable;
+use crate::rules::rule::Cause;
+use crate::rules::rule::removal::{Removal, What};
 
 /// Replays a history without the causes of a report.
 pub(super) struct Prover<'v> {

@@ -1,11 +1,13 @@
 //! The parts of a rule: its declaration, and the cause that it finds.
 
+pub(super) mod removal;
+
 use causes::CauseId;
 use report::{Finding, Without};
 use trace::Bytes;
 
-use super::input::Facts;
-use super::removal::Removal;
+use crate::rules::facts::input::Facts;
+use crate::rules::rule::removal::Removal;
 
 /// A rule of `check` and `explain`, declared as `RULE` by a file in `rules/`.
 #[derive(Clone, Copy)]

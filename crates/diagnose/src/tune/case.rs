@@ -4,6 +4,7 @@ use thiserror::Error;
 use trace::{Bytes, EventIndex, Release};
 
 use crate::explain::ExplainInput;
+use crate::judge::surroundings::Surroundings;
 
 /// Recorded programs, and the device to tune them for.
 #[derive(Clone, Debug, Default)]
@@ -20,6 +21,8 @@ pub struct TuneCase {
     pub torch: Option<Release>,
     /// The positions of trial calls of `empty_cache`.
     pub empty_cache_at: Vec<EmptyCacheAt>,
+    /// What the launcher knows of the surroundings of a recording that it made.
+    pub surroundings: Surroundings,
 }
 
 /// A device with its profile's figures.

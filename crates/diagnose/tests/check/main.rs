@@ -12,8 +12,8 @@ use program::{Program, SCRIPT, Tensor, block, case, launch};
 use proptest::prelude::*;
 use report::{CheckReport, Contents, Finding, Location, Need, Severity, Verdict};
 use trace::run::{
-    CheckpointUnreadRecord, EndReason, Ended, InitializersSkippedRecord, Job, ModelledFigure, SaveMadeRecord,
-    SaveSparedRecord, StandInRecord, ValueReadRecord, ValueShapeRecord,
+    CheckpointUnreadRecord, EndReason, Ended, InitializersSkippedRecord, Job, LongestTextRecord, ModelledFigure,
+    SaveMadeRecord, SaveSparedRecord, StandInRecord, ValueReadRecord, ValueShapeRecord,
 };
 use trace::{Bytes, Category, Phase, Run};
 
@@ -417,6 +417,7 @@ fn what_was_assumed_is_passed_on() {
         bytes: 3 * MIB,
         fetched_bytes,
     };
+    process.longest_text = Some(LongestTextRecord { tokens: 448, allowed: Some(2048) });
     process.stand_ins = vec![
         stand_in("weights", "configuration", 0),
         stand_in("weights", "headers", 2048),
@@ -448,6 +449,7 @@ fn what_was_assumed_is_passed_on() {
         "the weights of org/name (2 tensors, 3.00 MiB) are not on this machine: their headers were fetched (2.00 KiB), and the values count as zeros",
         "weights (3.00 MiB) and tokenizer of name are stand-ins",
         "no torch.optim optimizer made a step, so --steps did not stop the program: it ran to its end",
+        "texts have up to 448 of 2,048 tokens: a guess, as the tokenizer is not here",
     ];
     assert_eq!(texts(&report), notes);
     assert_eq!(report.made_up_data, ["org/name"]);

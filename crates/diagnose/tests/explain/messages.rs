@@ -1,4 +1,4 @@
-//! Messages alone: the first line of the table that holds decides (Note [Messages] in `rules/message_numbers.rs`), on both sides of its borders.
+//! Messages alone: the first line of the table that holds decides (Note [Messages] in `rules/messages/numbers.rs`), on both sides of its borders.
 
 use diagnose::InputContents;
 use trace::Bytes;

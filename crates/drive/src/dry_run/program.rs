@@ -8,9 +8,8 @@ use std::path::{Path, PathBuf, absolute};
 use std::time::Duration;
 
 use gpus::Profile;
-use run::{Conditions, Device, DeviceFacts, Environment, Folders, Route, RunSpec, StopAt};
+use run::{Conditions, Device, DeviceFacts, Environment, Folders, Route, RunOptions, RunSpec};
 use trace::Bytes;
-use trace::run::Job;
 
 use crate::error::{Error, SetupError};
 use crate::guard::outside::{Network, Outside};
@@ -28,16 +27,8 @@ pub struct ProgramRequest {
     pub python: Option<PathBuf>,
     /// The GPU that the program sees.
     pub profile: Profile,
-    /// The number of GPUs.
-    pub devices: u32,
-    /// The job of which single ranks run.
-    pub job: Option<Job>,
-    /// The event that ends the program before its own end.
-    pub stop_at: StopAt,
-    /// The share of elements that value-dependent shapes are assumed to select.
-    pub fraction: f64,
-    /// True to make up well-known data sets that are not there.
-    pub fakes_data: bool,
+    /// What the user asked of the runs.
+    pub options: RunOptions,
     /// The longest time of a run.
     pub timeout: Duration,
     /// True if the program's changes to files stay.
@@ -61,19 +52,7 @@ pub struct Program {
 
 /// Prepares a program: finds the Python, unpacks the phantom, asks for a world.
 pub fn prepare(request: ProgramRequest) -> Result<Program, Error> {
-    let ProgramRequest {
-        words,
-        python,
-        profile,
-        devices,
-        job,
-        stop_at,
-        fraction,
-        fakes_data,
-        timeout,
-        keeps_files,
-        network,
-    } = request;
+    let ProgramRequest { words, python, profile, options, timeout, keeps_files, network } = request;
     let permission = if keeps_files { None } else { Some(Permission::ask()?) };
     let command = command(&words, python.as_deref())?;
     let unpacked = unpack::unpack()?;
@@ -86,8 +65,7 @@ pub fn prepare(request: ProgramRequest) -> Result<Program, Error> {
     };
     let is_script = matches!(words, Words::Script(_)) && command.first().is_none_or(|program| program != "bash");
     let device = Device::Phantom(facts);
-    let spec =
-        RunSpec { is_script, command, device, devices, job, stop_at, fraction, fakes_data, timeout, verbose: false };
+    let spec = RunSpec { is_script, command, device, options, timeout, verbose: false };
     Ok(Program { spec, profile, unpacked, is_quiet: false, outside: Outside::new(network, permission)? })
 }
 

@@ -4,13 +4,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use diagnose::{RecordedRun, Runs};
-use run::rerun::{self, Reason, RunFacts};
+use run::rerun::{self, Aim, Reason};
 use run::spec::merge_ends;
 use run::{Conditions, Environment, Route};
 use trace::Run;
 use trace::run::{Ended, Launch};
 
 use crate::cleanup::interrupt;
+use crate::dry_run::facts::gather_facts;
 use crate::dry_run::failure;
 use crate::dry_run::program::Program;
 use crate::error::Error;
@@ -73,7 +74,7 @@ fn record_again(
         program.outside.complete(&outside, &mut environment);
         start(program, &environment, folder, (stdio, sentence), &outside.world)
     };
-    let ended = match &spec.job {
+    let ended = match &spec.options.job {
         None => start(Route::Plain)?,
         Some(job) => run_ranks(&job.ranks, start)?,
     };
@@ -121,17 +122,12 @@ fn start(
     ended
 }
 
-/// Runs the program in `folder`, and again as [`rerun::next`] asks, by the `facts` of the runs so far. When the user asks for the end, no further
+/// Runs the program in `folder`, and again as [`rerun::next`] asks, by the facts of the runs so far. When the user asks for the end, no further
 /// run follows, and of a stopped one only the need without a limit counts: it is at least what was seen.
-pub fn record_to_end(
-    program: &Program,
-    mut conditions: Conditions,
-    folder: &Path,
-    facts: impl Fn(&Runs) -> RunFacts,
-) -> Result<Runs, Error> {
+pub fn record_to_end(program: &Program, mut conditions: Conditions, folder: &Path, aim: Aim) -> Result<Runs, Error> {
     let mut runs = Runs::of(record(program, &conditions, folder)?.checked()?);
     while !interrupt::has_come()
-        && let Some(again) = rerun::next(&conditions, &facts(&runs))
+        && let Some(again) = rerun::next(&conditions, &gather_facts(&runs, aim))
     {
         let subfolder = make_folder(folder, again.reason)?;
         let recording = match record_again(program, &again.conditions, Some(again.reason), &subfolder) {

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::Args;
 use report::Change;
 
-use super::groups::{GpuOptions, OthersOption, OutputOptions, RunOptions};
+use super::groups::{GpuOptions, OthersOption, OutputOptions, RunArguments};
 use super::job::JobOptions;
 use super::remedy::parse_change;
 
@@ -41,7 +41,7 @@ pub(crate) struct Check {
     pub(crate) job: JobOptions,
 
     #[command(flatten)]
-    pub(crate) run: RunOptions,
+    pub(crate) run: RunArguments,
 
     /// Change the program while it runs, such as `optimizer-fused` or `autocast:dtype=bf16`; `oomph remedy` lists the remedies
     #[arg(long = "with", value_name = "REMEDY", value_delimiter = ',', value_parser = parse_change, help_heading = "Run")]

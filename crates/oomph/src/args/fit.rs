@@ -6,7 +6,7 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
-use super::groups::{FormatOptions, GpuOptions, OthersOption, RunOptions};
+use super::groups::{FormatOptions, GpuOptions, OthersOption, RunArguments};
 use super::remedy::parse_remedy;
 
 pub(super) const EXAMPLES: &str = "\
@@ -60,7 +60,7 @@ pub(crate) struct Fit {
     pub(crate) batch_arg: Option<String>,
 
     #[command(flatten)]
-    pub(crate) run: RunOptions,
+    pub(crate) run: RunArguments,
 
     /// Make every dry run again, and store no results
     #[arg(long, help_heading = "Run")]

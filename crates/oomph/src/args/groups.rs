@@ -5,15 +5,11 @@ use std::time::Duration;
 
 use clap::Args;
 use report::render::Format;
+use run::{Fraction, RunOptions, StopAt};
 use trace::Bytes;
+use trace::run::Job;
 
 use super::format;
-
-/// The optimizer steps of a run.
-const DEFAULT_STEPS: u32 = 3;
-
-/// The share of elements that a value-dependent shape selects.
-const DEFAULT_FRACTION: f64 = 0.5;
 
 /// The GPU that a program sees.
 #[derive(Clone, Debug, Args)]
@@ -44,10 +40,10 @@ pub(crate) struct OthersOption {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Run")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
-pub(crate) struct RunOptions {
+pub(crate) struct RunArguments {
     /// Stop the program after N optimizer steps; 0 runs it to its end [default: 3]
     #[arg(long, value_name = "N")]
-    steps: Option<u32>,
+    pub(crate) steps: Option<u32>,
 
     /// Stop a program that takes longer
     #[arg(long, value_name = "SECONDS", default_value = "600", value_parser = parse_seconds)]
@@ -55,7 +51,7 @@ pub(crate) struct RunOptions {
 
     /// Share of elements that shapes depending on computed values (nonzero, masks) are assumed to select [default: 0.5]
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
-    fraction: Option<f64>,
+    pub(crate) fraction: Option<f64>,
 
     /// Keep what the program writes, and let it remove files; existing checkpoints stay as they are
     #[arg(long)]
@@ -71,32 +67,24 @@ pub(crate) struct RunOptions {
 
     /// Make up well-known data sets that are not on this machine: of the right shapes, with values of no meaning
     #[arg(long)]
-    pub(crate) fake_data: bool,
+    fake_data: bool,
 
     /// The Python that runs the script [default: the active environment's, else `python3`]
     #[arg(long, value_name = "PATH", env = crate::environment::PYTHON)]
     pub(crate) python: Option<PathBuf>,
 }
 
-impl RunOptions {
-    /// The optimizer steps after which the program is stopped.
-    pub(crate) fn steps(&self) -> u32 {
-        self.steps.unwrap_or(DEFAULT_STEPS)
-    }
-
-    /// The share of elements that a value-dependent shape is assumed to select.
-    pub(crate) fn fraction(&self) -> f64 {
-        self.fraction.unwrap_or(DEFAULT_FRACTION)
-    }
-
-    /// True if the user left that share to oomph.
-    pub(crate) fn has_default_fraction(&self) -> bool {
-        self.fraction.is_none()
-    }
-
-    /// True if the user left the number of steps to oomph.
-    pub(crate) fn has_default_steps(&self) -> bool {
-        self.steps.is_none()
+impl RunArguments {
+    /// The options of the runs, on `devices` GPUs, or for single ranks of `job`.
+    pub(crate) fn options(&self, devices: u32, job: Option<Job>) -> RunOptions {
+        let default = RunOptions::default();
+        RunOptions {
+            stop_at: self.steps.map_or(default.stop_at, StopAt::step),
+            fraction: self.fraction.map_or(default.fraction, Fraction),
+            fakes_data: self.fake_data,
+            job,
+            devices,
+        }
     }
 }
 

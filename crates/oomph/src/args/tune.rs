@@ -8,7 +8,7 @@ use diagnose::EmptyCacheAt;
 use drive::words::Words;
 use trace::{EventIndex, Release};
 
-use super::groups::{FormatOptions, GpuOptions, RunOptions};
+use super::groups::{FormatOptions, GpuOptions, RunArguments};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -39,7 +39,7 @@ pub(crate) struct Tune {
     pub(crate) torch: Option<Release>,
 
     #[command(flatten)]
-    pub(crate) run: RunOptions,
+    pub(crate) run: RunArguments,
 
     #[command(flatten)]
     pub(crate) format: FormatOptions,

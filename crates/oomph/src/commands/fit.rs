@@ -16,7 +16,6 @@ use drive::dry_run::jobs::default_jobs;
 use drive::dry_run::record::record;
 use drive::dry_run::run_cache::RunCache;
 use drive::dry_run::trial_runner::{StoppedTrial, TrialRunner};
-use drive::environment::describe_hidden_gpus;
 use drive::run_dir::RunDir;
 use drive::words::Words;
 use report::fit::{FitReport, FitVerdict};
@@ -42,10 +41,7 @@ pub(crate) fn run(arguments: &Fit, after_dashes: bool) -> Result<ExitStatus, Err
     program.is_quiet = true;
     interrupt::begin_examination();
     let progress = SearchProgress::of_runs();
-    let mut report = search(arguments, &program, &progress, started)?;
-    report.notes.extend(describe_hidden_gpus());
-    report.effects = program.outside.effects();
-    report.notes.extend(program::describe_effects(&program.outside).map(String::from));
+    let report = search(arguments, &program, &progress, started)?;
     drop(progress);
     show(arguments, &report)
 }
@@ -66,7 +62,9 @@ fn search(arguments: &Fit, program: &Program, progress: &SearchProgress, started
         drop(runner);
         return match first {
             Some(first) if has_used_gpu(&first) => {
-                Ok(diagnose::fit_stopped(&case, &first.run, &first.ended, started.elapsed().as_secs_f64()))
+                let surroundings = program::find_surroundings(program);
+                let seconds = started.elapsed().as_secs_f64();
+                Ok(diagnose::fit_stopped(&case, &first.run, &first.ended, surroundings, seconds))
             }
             Some(first) => Err(stopped_early(&first)),
             None if interrupt::has_come() => Err(Error::Stopped(
@@ -89,6 +87,7 @@ fn search(arguments: &Fit, program: &Program, progress: &SearchProgress, started
         dry_runs: counts.dry_runs,
         cached: counts.cached,
         remark: runner.runner.cache().and_then(RunCache::remark),
+        surroundings: program::find_surroundings(program),
         is_interrupted: interrupt::has_come(),
         seconds: started.elapsed().as_secs_f64(),
         ..runs

@@ -6,7 +6,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use diagnose::{Gpu, TuneCase};
+use diagnose::{Gpu, Surroundings, TuneCase};
 use drive::cleanup::interrupt;
 use drive::run_dir;
 use report::render::Format;
@@ -51,6 +51,7 @@ fn case(arguments: &Tune) -> Result<TuneCase, Error> {
         device: device(arguments)?,
         torch: arguments.torch,
         empty_cache_at: arguments.empty_cache_at.clone(),
+        surroundings: Surroundings::default(),
     })
 }
 

@@ -1,6 +1,6 @@
 //! The conditions of a program that fits so far, as the end of its sentence.
 
-use super::layout::{grouped, line_of};
+use super::layout::{grouped, short_line};
 use crate::check::Condition;
 use crate::finding::Location;
 use crate::words::count;
@@ -20,7 +20,8 @@ enum Phrase<'a> {
     Read(Option<&'a Location>),
 }
 
-/// `not run: evaluate (train.py:88), a larger `length` (train.py:46); its peak still rose in the last step`.
+/// `not run: evaluate (train.py:88), a larger `length` (train.py:46); its memory still rose in the last step`; `open: ` in front of what would not say
+/// that it is open.
 pub(super) fn list_open(conditions: &[Condition], stopped: Option<&str>, folder: &str) -> String {
     let phrases: Vec<Phrase> = conditions.iter().map(|condition| phrase_of(condition, folder)).collect();
     let not_run = phrases.iter().filter_map(|phrase| match phrase {
@@ -33,7 +34,9 @@ pub(super) fn list_open(conditions: &[Condition], stopped: Option<&str>, folder:
     });
     let parts = [stopped.map(str::to_owned), list_not_run(&not_run.collect::<Vec<_>>())].into_iter().flatten();
     let lists = [name_assumed(&phrases, folder), name_reads(&phrases, folder)].into_iter().flatten();
-    parts.chain(alone).chain(lists).collect::<Vec<_>>().join("; ")
+    let first =
+        if stopped.is_none() && !phrases.iter().any(|it| matches!(it, Phrase::NotRun(_))) { "open: " } else { "" };
+    first.to_owned() + &parts.chain(alone).chain(lists).collect::<Vec<_>>().join("; ")
 }
 
 /// `, if half of the elements are selected (train.py:40, --fraction)`; empty where nothing is assumed.
@@ -59,9 +62,13 @@ fn phrase_of<'a>(condition: &'a Condition, folder: &str) -> Phrase<'a> {
         }
         Condition::Growing { bytes_per_step, location, full_at } => {
             let full = full_at.map(|step| format!(": full at step {} if that goes on", grouped(u64::from(step))));
-            Phrase::Alone(format!("it grows {bytes_per_step} a step{}{}", at(location), full.unwrap_or_default()))
+            let full = full.unwrap_or_default();
+            Phrase::Alone(format!("it grows {bytes_per_step} a step{}{full}", at(location)))
         }
-        Condition::Rising => Phrase::Alone("its peak still rose in the last step".to_owned()),
+        Condition::Rising => Phrase::Alone("its memory still rose in the last step".to_owned()),
+        Condition::RisingRequests { location } => {
+            Phrase::Alone(format!("a tensor is larger with every step{}", at(location)))
+        }
         Condition::Assumed { fraction, location } => Phrase::Assumed(*fraction, location.as_ref()),
         Condition::Read { location } => Phrase::Read(location.as_ref()),
     }
@@ -84,7 +91,7 @@ fn name_assumed(phrases: &[Phrase], folder: &str) -> Option<String> {
         })
         .collect();
     let (fraction, _) = assumed.first()?;
-    let lines = assumed.iter().take(NAMED).filter_map(|(_, location)| Some(line_of((*location)?, folder)));
+    let lines = assumed.iter().take(NAMED).filter_map(|(_, location)| Some(short_line((*location)?, folder)));
     let share = if (fraction - 0.5).abs() < f64::EPSILON { "half".to_owned() } else { format!("{fraction}") };
     let places = lines.chain(["--fraction".to_owned()]).collect::<Vec<_>>().join(", ");
     Some(format!("if {share} of the elements are selected ({places})"))
@@ -93,7 +100,7 @@ fn name_assumed(phrases: &[Phrase], folder: &str) -> Option<String> {
 /// The lines that read numbers for sizes, at most three lines.
 fn name_reads(phrases: &[Phrase], folder: &str) -> Option<String> {
     let reads = phrases.iter().filter_map(|phrase| match phrase {
-        Phrase::Read(location) => Some(line_of((*location)?, folder)),
+        Phrase::Read(location) => Some(short_line((*location)?, folder)),
         _ => None,
     });
     let lines: Vec<String> = reads.take(NAMED).collect();
@@ -101,5 +108,5 @@ fn name_reads(phrases: &[Phrase], folder: &str) -> Option<String> {
 }
 
 fn place(location: Option<&Location>, folder: &str) -> String {
-    location.map_or_else(String::new, |location| format!(" ({})", line_of(location, folder)))
+    location.map_or_else(String::new, |location| format!(" ({})", short_line(location, folder)))
 }

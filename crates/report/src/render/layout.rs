@@ -12,6 +12,9 @@ use crate::words::{quote, relative};
 /// The largest line width, in columns.
 pub(super) const COLUMNS: usize = 80;
 
+/// The largest width of a place in a sentence, in columns.
+const PLACE: usize = 40;
+
 /// The end of a line of a command that goes on in the next line.
 pub(super) const CONTINUED: &str = " \\";
 
@@ -99,6 +102,19 @@ pub(super) fn short_path<'a>(file: &'a str, folder: &str) -> &'a str {
 /// `train.py:41`.
 pub(super) fn line_of(location: &Location, folder: &str) -> String {
     format!("{}:{}", short_path(&location.file, folder), location.line)
+}
+
+/// `train.py:41`, of a long path its end: a sentence has no room, and the lists below it have the whole path.
+pub(super) fn short_line(location: &Location, folder: &str) -> String {
+    let line = line_of(location, folder);
+    if columns(&clean(&line)) <= PLACE {
+        return line;
+    }
+    let mut names = line.rsplit('/');
+    match (names.next(), names.next()) {
+        (Some(file), Some(inside)) => keep_end(&format!(".../{inside}/{file}"), PLACE),
+        _ => keep_end(&line, PLACE),
+    }
 }
 
 /// `torch/nn/modules/linear.py:134 forward`; the function alone without a known line, as in much of C++.

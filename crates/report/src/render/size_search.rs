@@ -1,6 +1,6 @@
 //! The words for the way in which a program lives with its out-of-memory errors.
 
-use super::layout::{grouped, line_of};
+use super::layout::{grouped, short_line};
 use crate::size_search::{Recovery, SizeSearch};
 
 /// At most this many values that did not fit are named.
@@ -8,7 +8,7 @@ const TRIED: usize = 4;
 
 /// The way in which a program lives with its out-of-memory errors.
 pub(super) fn recovered(search: &SizeSearch, folder: &str) -> String {
-    let at = search.refused_at.as_ref().map_or_else(String::new, |at| format!(" at {}", line_of(at, folder)));
+    let at = search.refused_at.as_ref().map_or_else(String::new, |at| format!(" at {}", short_line(at, folder)));
     match (search.recovery, &search.lowers) {
         (Recovery::Smaller, Some(lowers)) => words_of_size(search, lowers)
             .unwrap_or_else(|| format!("with the `{lowers}` that it looks for by running out")),

@@ -2,41 +2,31 @@
 
 use std::collections::BTreeSet;
 
-use causes::{CauseId, Role};
 use trace::Bytes;
 
+use super::blame;
 use super::conditions::{list_assumed, list_open};
 use super::figures::Figure;
-use super::layout::{grouped, line_of, words_of, words_of_growth};
+use super::layout::{grouped, line_of, short_line, words_of, words_of_growth};
 use super::size_search::recovered;
-use crate::check::{CheckReport, Condition, Gpu, Growth, Keeper, Need, Oom, Usage, Verdict};
-use crate::finding::Without;
+use crate::check::{CheckReport, Condition, Gpu, Need, Oom, Usage, Verdict};
+use crate::phrases::{part_of, shorten_gpu, without_unit_of};
 use crate::size_search::SizeSearch;
-use crate::words::count;
 
-/// The verdict in a sentence without a full stop.
+/// The verdict and its margin, then for a program that does not fit the cause with its place, and the change with its figure. A single sentence
+/// has no full stop. The forms: docs/style/sentences.md.
 pub(super) fn sentence(report: &CheckReport) -> String {
-    let verdict = words_of_verdict(report);
-    match report.unapplied.as_slice() {
-        [] => verdict,
-        [remedy] => format!("{remedy} was not applied: without it, the program {verdict}"),
-        remedies => format!("{} were not applied: without them, the program {verdict}", remedies.join(" and ")),
-    }
-}
-
-fn words_of_verdict(report: &CheckReport) -> String {
     match &report.verdict {
-        Verdict::Fits { spare_bytes, search } => fits(report, *spare_bytes, search.as_ref(), ""),
+        Verdict::Fits { spare_bytes, search } => fits(report, *spare_bytes, search.as_ref(), "", ""),
         Verdict::FitsSoFar { spare_bytes, search, stopped, conditions } => {
-            let fits = fits(report, *spare_bytes, search.as_ref(), " so far");
             // An early end says itself after how many steps it came.
             let after = if stopped.is_some() { String::new() } else { after_steps(report) };
-            format!("{fits}{after}; {}", list_open(conditions, stopped.as_deref(), &report.folder))
+            let fits = fits(report, *spare_bytes, search.as_ref(), " so far", &after);
+            format!("{fits}; {}", list_open(conditions, stopped.as_deref(), &report.folder))
         }
         Verdict::Oom { spare_bytes, assumed } => does_not_fit(report, *spare_bytes, assumed),
         Verdict::Incomplete { reason, .. } => {
-            let is = if report.unapplied.is_empty() { "" } else { "is " };
-            format!("{is}incomplete: {reason}{}", so_far(report))
+            format!("incomplete{}: {reason}{}", name_unapplied(&report.unapplied), so_far(report))
         }
     }
 }
@@ -54,7 +44,8 @@ pub(super) fn so_far(report: &CheckReport) -> String {
 fn after_steps(report: &CheckReport) -> String {
     match report.steps {
         0 => String::new(),
-        steps => format!(" after {}", count(u64::from(steps), "step", "steps")),
+        1 => " after 1 step".to_owned(),
+        steps => format!(" after {} steps", grouped(u64::from(steps))),
     }
 }
 
@@ -77,16 +68,16 @@ pub(super) fn made_up(names: &[String]) -> &'static str {
     if names.is_empty() { "" } else { " with made-up data" }
 }
 
-/// `so_far`: empty, or the words that follow `fits` and the GPU.
-fn fits(report: &CheckReport, spare: Bytes, search: Option<&SizeSearch>, so_far: &str) -> String {
-    let name = name_of_gpus(report);
-    match search {
-        Some(search) => format!("fits {name}{so_far} {}: {spare} to spare", recovered(search, &report.folder)),
-        None if without_limit(report).is_some() => {
-            format!("fits {name}{so_far}, but only by emptying PyTorch's cache: {spare} to spare")
-        }
-        None => format!("fits {name}{so_far}: {spare} to spare"),
-    }
+/// `fits RTX 4090 so far: 5.11 GiB to spare after 10 steps (takes 18.53 of 23.64 GiB)`; `so_far` and `after` may be empty.
+fn fits(report: &CheckReport, spare: Bytes, search: Option<&SizeSearch>, so_far: &str, after: &str) -> String {
+    let (name, available) = (name_of_gpus(report), report.gpu.available_bytes());
+    let takes = format!("takes {}{}", part_of(available - spare, available), on_fullest(report));
+    let how = match search {
+        Some(search) => format!(", {}", recovered(search, &report.folder)),
+        None if without_limit(report).is_some() => ", but only by emptying PyTorch's cache".to_owned(),
+        None => String::new(),
+    };
+    format!("fits {name}{so_far}: {spare} to spare{after} ({takes}){how}")
 }
 
 /// The figure of the run without a limit, where it is more than the device of a program that fits: PyTorch empties its cache.
@@ -97,28 +88,47 @@ pub(super) fn without_limit(report: &CheckReport) -> Option<Figure> {
 }
 
 fn does_not_fit(report: &CheckReport, spare: i64, assumed: &[Condition]) -> String {
-    let (name, bytes) = (name_of_gpus(report), Bytes(spare.unsigned_abs()));
-    let full = report.growth.as_ref().and_then(|growth| full_at(growth, &report.folder));
-    if let Some(full) =
-        full.filter(|_| report.mistake.is_none_or(|cause| cause.role() == Role::Growth || is_holder(cause)))
-    {
-        let holder =
-            report.findings.first().filter(|finding| report.mistake == Some(finding.rule) && is_holder(finding.rule));
-        let holder = holder.map_or_else(String::new, |finding| format!("; {}", finding.message));
-        return format!("does not fit {name}: {full}{holder}");
+    let start = format!("does not fit {}", name_of_gpus(report));
+    if let Some(growth) = blame::find_filling_growth(report) {
+        let full = blame::words_of_growth(growth, report);
+        return join([
+            Some(format!("{start}: {full}")),
+            blame::words_of_holder(report),
+            blame::words_of_change(report),
+        ]);
     }
     let condition = list_assumed(assumed, &report.folder);
-    if let Some(mistake) = words_of_mistake(report).filter(|_| assumed.is_empty()) {
-        return format!("does not fit {name}: {mistake}");
-    }
+    let margin = words_of_margin(report, spare, &condition);
+    join([Some(start + &margin), blame::words_of_cause(report), blame::words_of_change(report)])
+}
+
+/// Joins sentences; one alone has no full stop.
+fn join(sentences: [Option<String>; 3]) -> String {
+    let sentences: Vec<String> = sentences.into_iter().flatten().collect();
+    let end = if sentences.len() > 1 { "." } else { "" };
+    sentences.join(". ") + end
+}
+
+/// `: needs 30.61 GiB, has 23.64: 6.97 GiB too little`, or as much as is known of a program without a known need.
+fn words_of_margin(report: &CheckReport, spare: i64, condition: &str) -> String {
+    let (need, available, missing) =
+        (report.need.usage.device_bytes, report.gpu.available_bytes(), Bytes(spare.unsigned_abs()));
     if spare < 0 && !is_need_open(report) {
-        format!("does not fit {name}: {}{bytes} too little{condition}", words_of_least(&report.need))
+        let (least, has) = (words_of_least(&report.need), without_unit_of(available, need));
+        let fullest = on_fullest(report);
+        format!(": needs {least}{need}{fullest}, has {has}: {least}{missing} too little{condition}")
     } else if report.need.at_least.is_some() {
-        let failed = report.oom.as_ref().and_then(|oom| words_of_failed(oom, &report.folder));
-        format!("does not fit {name}{}{condition}; what it needs in all is not known", failed.unwrap_or_default())
+        let failed = report.oom.as_ref().and_then(|oom| words_of_failed(oom, &report.folder)).unwrap_or_default();
+        let open = if report.mistake.is_none() { "; its whole need is not known" } else { "" };
+        format!("{failed}{condition}{open}")
     } else {
-        format!("does not fit {name}{condition}, though its need is {bytes} less than the device has")
+        format!(", though it needs {} less than the device has{condition}", missing)
     }
+}
+
+/// ` on the fullest`, where a job uses several GPUs.
+fn on_fullest(report: &CheckReport) -> &'static str {
+    if count_gpus(report) > 1 { " on the fullest" } else { "" }
 }
 
 /// True if the need is the bound that an error before the first whole step leaves.
@@ -128,52 +138,32 @@ fn is_need_open(report: &CheckReport) -> bool {
 
 /// `: 288.00 MiB could not be allocated (model.py:27)`; `None` without the size of the request.
 fn words_of_failed(oom: &Oom, folder: &str) -> Option<String> {
-    let line = oom.location.as_ref().map_or_else(String::new, |location| format!(" ({})", line_of(location, folder)));
+    let line =
+        oom.location.as_ref().map_or_else(String::new, |location| format!(" ({})", short_line(location, folder)));
     Some(format!(": {} could not be allocated{line}", oom.requested_bytes?))
 }
 
-/// True for a cause that names the holder of a loop's tensors.
-fn is_holder(cause: CauseId) -> bool {
-    matches!(cause, CauseId::ExceptionHoldsFrames | CauseId::ReferenceCycle)
-}
-
-/// The mistake, with the line and the peak up to the failed request without the mistake.
-fn words_of_mistake(report: &CheckReport) -> Option<String> {
-    let finding = report.findings.first().filter(|finding| Some(finding.rule) == report.mistake)?;
-    let line = finding.location.as_ref().map(|location| format!(" ({})", line_of(location, &report.folder)));
-    let freed = finding.without.filter(Without::lowers_peak);
-    let without = freed.map(|Without { before_bytes, after_bytes, .. }| {
-        format!("; without it at most {after_bytes} would be allocated by then, not {before_bytes}")
-    });
-    Some(format!("{}{}{}", finding.message, line.unwrap_or_default(), without.unwrap_or_default()))
-}
-
-/// `full at step 9 of 1,000, as 0.50 GiB stay of each (train.py:41)`, or `full at pass 9 of the loop at eval.py:7, …`; `None` if it never is.
-fn full_at(growth: &Growth, folder: &str) -> Option<String> {
-    let of = growth.of_iterations.map_or_else(String::new, |total| format!(" of {}", grouped(total)));
-    let line =
-        growth.location.as_ref().map_or_else(String::new, |location| format!(" ({})", line_of(location, folder)));
-    let step = growth.full_at.filter(|_| !growth.is_harmless())?;
-    let at = growth.loop_at.as_ref().map_or_else(String::new, |at| format!(" of the loop at {}", line_of(at, folder)));
-    let (unit, step) = (growth.unit(), grouped(u64::from(step)));
-    let keeper = growth.keeper.as_ref().map_or_else(String::new, |keeper| words_of_keeper(keeper, growth, folder));
-    Some(format!("full at {unit} {step}{of}{at}, as {} stay of each{line}{keeper}", growth.bytes_per_iteration))
-}
-
-/// `, in the dict `features` of Extractor (store.py:12)`, without the line that allocates.
-fn words_of_keeper(keeper: &Keeper, growth: &Growth, folder: &str) -> String {
-    let other = keeper.location.as_ref().filter(|at| Some(*at) != growth.location.as_ref());
-    let line = other.map_or_else(String::new, |at| format!(" ({})", line_of(at, folder)));
-    format!(", in {}{line}", keeper.container)
-}
-
-/// `2 × NVIDIA H100`; the name alone for one.
+/// `2 × H100`; the name alone for one.
 fn name_of_gpus(report: &CheckReport) -> String {
-    let devices: BTreeSet<u32> = report.ranks.iter().map(|rank| rank.device).collect();
-    let count = if devices.len() > 1 { format!("{} × ", devices.len()) } else { String::new() };
+    let devices = count_gpus(report);
+    let count = if devices > 1 { format!("{devices} × ") } else { String::new() };
     let others = report.gpu.others_bytes;
     let beside = if others > Bytes::ZERO { format!(" beside {others} of others") } else { String::new() };
-    format!("{count}{}{beside}{}", report.gpu.name, made_up(&report.made_up_data))
+    let (data, unapplied) = (made_up(&report.made_up_data), name_unapplied(&report.unapplied));
+    format!("{count}{}{beside}{data}{unapplied}", shorten_gpu(&report.gpu.name))
+}
+
+fn count_gpus(report: &CheckReport) -> usize {
+    report.ranks.iter().map(|rank| rank.device).collect::<BTreeSet<u32>>().len()
+}
+
+/// ` without autocast, which was not applied`; empty if nothing was left out.
+fn name_unapplied(remedies: &[String]) -> String {
+    match remedies {
+        [] => String::new(),
+        [remedy] => format!(" without {remedy}, which was not applied"),
+        remedies => format!(" without {}, which were not applied", remedies.join(" and ")),
+    }
 }
 
 /// `22.04 GiB`, or `18.04 GiB (4.00 GiB of 22.04 GiB are used by others)`.

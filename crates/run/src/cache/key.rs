@@ -9,10 +9,10 @@ use std::path::PathBuf;
 use super::state::State;
 use crate::conditions::Conditions;
 use crate::route::Route;
-use crate::spec::{DeviceFacts, RunSpec};
+use crate::spec::RunSpec;
 
 /// Raised when the meaning of the entries changes.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 /// Variables that differ between terminals, and change no training.
 const OF_THE_TERMINAL: [&str; 14] = [
     "_",
@@ -60,13 +60,10 @@ impl ProgramKey {
         ProgramKey { environment, ..self }
     }
 
-    /// The name of the folder for the program's entries.
+    /// The name of the folder for the program's entries. A run that its time limit ended is not stored.
     pub fn name(&self, spec: &RunSpec) -> String {
-        let figures = |device: &DeviceFacts| {
-            (device.name.clone(), device.variable.clone(), device.total, device.context, device.others)
-        };
-        let gpu = (spec.device.facts().map(figures), spec.devices());
-        hash(&(FORMAT, self, &spec.command, gpu, spec.stop_at.number(), spec.fraction.to_bits(), spec.fakes_data))
+        let RunSpec { command, is_script: _, device, options, timeout: _, verbose: _ } = spec;
+        hash(&(FORMAT, self, command, device, options))
     }
 }
 
@@ -89,7 +86,8 @@ mod tests {
 
     use super::*;
     use crate::conditions::Limit;
-    use crate::spec::{Device, StopAt};
+    use crate::options::{Fraction, RunOptions, StopAt};
+    use crate::spec::{Device, DeviceFacts};
     use crate::testing::{facts, spec};
 
     fn known() -> ProgramKey {
@@ -125,6 +123,7 @@ mod tests {
             ProgramKey { limits: vec![(1, 1)], ..known() },
         ];
         let command = |words: &[&str]| words.iter().map(OsString::from).collect::<Vec<_>>();
+        let asking = |options: RunOptions| RunSpec { options, ..spec() };
         let specs = [
             RunSpec { command: command(&["python", "train.py", "--batch-size", "8"]), ..spec() },
             // The boundaries between words count.
@@ -134,10 +133,10 @@ mod tests {
                 ..spec()
             },
             RunSpec { device: Device::Phantom(DeviceFacts { context: Bytes(3), ..facts() }), ..spec() },
-            RunSpec { devices: 2, ..spec() },
-            RunSpec { stop_at: StopAt::step(4), ..spec() },
-            RunSpec { fraction: 0.25, ..spec() },
-            RunSpec { fakes_data: true, ..spec() },
+            asking(RunOptions { devices: 2, ..RunOptions::default() }),
+            asking(RunOptions { stop_at: StopAt::step(4), ..RunOptions::default() }),
+            asking(RunOptions { fraction: Fraction(0.25), ..RunOptions::default() }),
+            asking(RunOptions { fakes_data: true, ..RunOptions::default() }),
         ];
         let names = keys.iter().map(|key| key.name(&spec())).chain(specs.iter().map(|spec| known().name(spec)));
         assert_eq!(known().name(&spec()), known().name(&spec()));

@@ -63,7 +63,7 @@ fn is_zero(bytes: &u64) -> bool {
 }
 
 /// A job with more ranks than were run.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Job {
     /// The number of ranks.
     pub world_size: u32,

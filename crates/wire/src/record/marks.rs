@@ -463,6 +463,13 @@ macro_rules! agent_records {
                     /// The bytes that were fetched instead.
                     fetched_bytes: u64,
                 }
+                /// The longest text of a made-up tokenizer, where the length of a text is a guess that matters.
+                LongestText "longest_text" => last longest_text: LongestTextRecord {
+                    /// The number of tokens.
+                    tokens: u64,
+                    /// The most that the tokenizer allows; `None` without a bound.
+                    allowed: u64_or_null,
+                }
                 /// A checkpoint older than the run that the program tried to overwrite, rename or remove; the file is unchanged.
                 SaveSpared "save_spared" => many saves_spared: SaveSparedRecord {
                     /// The path.

@@ -55,6 +55,11 @@ class Function:
         scope = Scope.of_frame(frame, budget) if frame is not None else _scope_of(code.co_filename, own, budget)
         return cls(code.co_filename, _find_node(code), scope, frame)
 
+    @classmethod
+    def of_module(cls, file: str, tree: ast.Module, budget: Budget) -> "Function":
+        """The statements of a file, with the names of its module."""
+        return cls(file, tree, _scope_of(file, (), budget))
+
     def list_around(self) -> list[ast.AST]:
         """The statements around the running line, outermost first; empty without a running call, or without a source."""
         return syntax.find_path(self.node, self.frame.f_lineno) if self.node is not None and self.frame is not None else []

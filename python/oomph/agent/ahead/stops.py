@@ -1,17 +1,26 @@
-"""Loops that may have ended early on a number that nothing computed.
+"""Loops that may have ended early, and branches that may not have run, on a number that nothing computed.
 
-`if loss.item() < 0.1: break` is decided by an assumed value (Note [Sound values] in `values.sound`). If the memory was not yet the same from step to
-step when the program ended, the passes that a GPU would have made are open.
+An assumed value decides `if loss.item() < 0.1: break` (Note [Sound values] in `values.sound`). If the memory still rose from step to step when the
+program ended, the passes of a GPU are open.
+
+A scheduler with patience makes a learning rate of such a number. Assumed losses fall for ever, so a branch on a lower rate is open in a
+program that ran to its end.
 """
 
 import ast
 from collections.abc import Iterable, Iterator
 
 from ..process import syntax
+from ..process.objects import Budget, Spent
+from .function import Function
 from .items import Item
 
 _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _READS = {"item", "tolist", "float", "cpu"}
+# Names that tell of a learning rate, or of the passes without progress.
+_RATES = {"lr", "get_last_lr", "num_bad_epochs", "_last_lr"}
+# The most nodes that the branches of all files have together.
+_NODES = 100_000
 
 
 def list_early_ends(files: Iterable[str]) -> Iterator[Item]:
@@ -23,6 +32,34 @@ def list_early_ends(files: Iterable[str]) -> Iterator[Item]:
             for condition in _list_breaking(tree):
                 if _reads(condition.test, read):
                     yield Item("unrun", "the passes after the `break`", file, condition.lineno)
+
+
+def list_behind_plateaus(files: Iterable[str]) -> Iterator[Item]:
+    """The parts that may allocate, of branches on a learning rate, in files with a scheduler of plateaus."""
+    budget = Budget(_NODES)
+    for file in files:
+        tree = syntax.parse(file)
+        if tree is None or not any(_names_plateau(node) for node in ast.walk(tree)):
+            continue
+        module = Function.of_module(file, tree, budget)
+        branches = (it for it in ast.walk(tree) if isinstance(it, ast.If) and _tells_rate(it.test))
+        try:
+            yield from (item for branch in branches for part in branch.body for item in module.judge(part))
+        except Spent:
+            return
+
+
+def _names_plateau(node: ast.AST) -> bool:
+    return "ReduceLROnPlateau" in (getattr(node, "attr", ""), getattr(node, "id", ""), getattr(node, "name", ""))
+
+
+def _tells_rate(test: ast.expr) -> bool:
+    """True for `scheduler.get_last_lr()[0] < 1e-4` and `group["lr"] < 0.5`."""
+    return any(not _RATES.isdisjoint((getattr(it, "attr", None), getattr(it, "id", None), _text_of(it))) for it in ast.walk(test))
+
+
+def _text_of(node: ast.AST) -> str | None:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
 def _list_breaking(tree: ast.Module) -> Iterator[ast.If]:

@@ -89,7 +89,7 @@ def _taken_by_try(node, around: list[ast.AST], line: int, frame: FrameType, erro
             if _catches(handler.type, frame, error):
                 if _passes_on(handler.body):
                     break
-                return handler.lineno, _lowered(handler, node, around, frame), guards.describe(node, node.body, handler.body, around)
+                return handler.lineno, _lowered(handler.body, node, around, frame), guards.describe(node, node.body, handler.body, around)
     if not syntax.is_in(node.finalbody, line):
         leaving = next((statement for statement in node.finalbody if isinstance(statement, _LEAVING)), None)
         if leaving is not None:
@@ -104,9 +104,9 @@ def _taken_by_with(node, around: list[ast.AST], line: int, frame: FrameType, err
         call = item.context_expr
         if isinstance(call, ast.Call) and _last_name(call.func) in _SWALLOWERS:
             if any(_catches(argument, frame, error) for argument in call.args[:2]):
-                return node.lineno, None, guards.describe(node, node.body, [], around)
+                return node.lineno, _lowered([], node, around, frame), guards.describe(node, node.body, [], around)
         elif _swallows(call.func if isinstance(call, ast.Call) else call, frame):
-            return node.lineno, None, guards.describe(node, node.body, [], around)
+            return node.lineno, _lowered([], node, around, frame), guards.describe(node, node.body, [], around)
     return None
 
 
@@ -178,9 +178,9 @@ def _leaves(node: ast.AST, ways: tuple) -> bool:
     return any(_leaves(child, inner) for child in ast.iter_child_nodes(node))
 
 
-def _lowered(handler: ast.ExceptHandler, node, around: list[ast.AST], frame: FrameType) -> str | None:
-    """The whole number that the handler, or the loop around the `try`, makes smaller."""
-    places: list[ast.AST] = list(handler.body)
+def _lowered(body: list[ast.stmt], node, around: list[ast.AST], frame: FrameType) -> str | None:
+    """The whole number that the body of the handler, or the loop around the `try` or `with`, makes smaller."""
+    places: list[ast.AST] = list(body)
     loop = next((other for other in reversed(around) if isinstance(other, _LOOPS)), None)
     if loop is not None:
         places += [statement for statement in loop.body if node not in ast.walk(statement)]

@@ -3,6 +3,7 @@
 import ast
 import itertools
 import math
+import operator
 from collections.abc import Iterator
 from types import FrameType
 
@@ -231,22 +232,34 @@ def _shape_of(value: object) -> list[int]:
 
 
 def _index(shape: list[int], index: ast.expr) -> list[int]:
-    """The shape after an index of whole slices, `None` and an ellipsis; empty for any other."""
-    items = index.elts if isinstance(index, ast.Tuple) else [index]
-    taken = sum(isinstance(item, ast.Slice) for item in items)
+    """The shape after an index of slices and numbers that the source states, `None` and an ellipsis; empty for any other."""
+    items = [_read_index(item) for item in (index.elts if isinstance(index, ast.Tuple) else [index])]
+    taken = sum(isinstance(item, (slice, int)) for item in items)
     rest, found = list(shape), []
     for item in items:
-        if isinstance(item, ast.Constant) and item.value is None:
+        if item is None:
             found.append(1)
-        elif isinstance(item, ast.Slice) and not (item.lower or item.upper or item.step) and rest:
-            found.append(rest.pop(0))
+        elif isinstance(item, (slice, int)) and rest:
+            size = rest.pop(0)
+            found += [len(range(*item.indices(size)))] if isinstance(item, slice) else []
             taken -= 1
-        elif isinstance(item, ast.Constant) and item.value is Ellipsis:
+        elif item is Ellipsis:
             keep = len(rest) - taken
             found, rest = found + rest[:keep], rest[keep:]
         else:
             return []
     return found + rest if shape else []
+
+
+def _read_index(item: ast.expr) -> object:
+    """A slice, a number, `None` or an ellipsis; a text for what is none of them."""
+    try:
+        if isinstance(item, ast.Slice):
+            return slice(*(None if part is None else operator.index(ast.literal_eval(part)) for part in (item.lower, item.upper, item.step)))
+        value = ast.literal_eval(item)
+    except (ValueError, TypeError, SyntaxError):
+        return "unknown"
+    return value if value is None or value is Ellipsis or type(value) is int else "unknown"
 
 
 def _unsqueeze(shape: list[int], at: ast.expr) -> list[int]:

@@ -16,7 +16,7 @@ import torch
 from .. import records
 from ..ahead.items import Ahead
 from ..ahead.look import look
-from ..ahead.stops import list_early_ends
+from ..ahead.stops import list_behind_plateaus, list_early_ends
 from ..ahead.taken import Taken
 from ..ahead.unnoted import add_unnoted
 from ..ahead.untaken import correct
@@ -98,11 +98,13 @@ class Course:
             self._running = {(file, line) for _, file, line in frames.stack(frame)}
         return is_last or (self._is_settled() and not self._is_within(_SETTLED))
 
-    def list_early_ends(self) -> list[dict]:
-        """The records of loops that an assumed number may have ended, in a program that ended after few steps with growing memory."""
-        if not 0 < len(self._bytes) <= _FEW_STEPS or self._repeats():
-            return []
-        items = list_early_ends(list_own_files())
+    def list_undecided(self) -> list[dict]:
+        """The records of what an assumed number decided in a program that ended: the loops that it may have ended, if there were few steps and
+        the memory grew, and the branches behind a plateau.
+        """
+        files = list_own_files() if self._bytes else []
+        is_early = 0 < len(self._bytes) <= _FEW_STEPS and not self._repeats()
+        items = [*(list_early_ends(files) if is_early else ()), *list_behind_plateaus(files)]
         return [records.ahead(reason=it.reason, what=it.what, file=it.file, line=it.line, shares_line=True) for it in items]
 
     def list_records(self) -> Iterator[dict]:

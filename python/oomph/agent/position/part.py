@@ -61,7 +61,7 @@ class Position(Part):
 
     @guarded
     def _write_ahead(self, reason: str, write: Write) -> None:
-        for row in self.course.list_records() if reason == "steps" else self.course.list_early_ends():
+        for row in self.course.list_records() if reason == "steps" else self.course.list_undecided():
             write(row)
         place = self.steps.find_unstepped() if reason == "exit" else None
         if place is not None:

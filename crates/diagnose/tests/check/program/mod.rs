@@ -1,6 +1,6 @@
 //! Runs made by hand: a program that allocates and frees, with the agent's records beside it and its own account.
 
-use diagnose::{CheckCase, RecordedRun, Runs};
+use diagnose::{CheckCase, RecordedRun, Runs, Surroundings};
 use trace::run::{
     CensusRecord, CensusTime, CourseRecord, DeviceStats, EndReason, EndRecord, Ended, ErrorRecord, MemoryChange,
     OomRecord, PhaseName, ProcessRecord, StepRecord, Workspace,
@@ -226,6 +226,7 @@ pub(crate) fn case(run: Run) -> CheckCase {
         hint: None,
         next: None,
         folder: "/home/ann/gpt".to_owned(),
+        surroundings: Surroundings::default(),
         seconds: 1.0,
     }
 }

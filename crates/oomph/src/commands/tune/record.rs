@@ -7,14 +7,13 @@ use diagnose::{ExplainInput, Gpu, InputContents, RecordedRun, TuneCase, Tuning};
 use drive::Program;
 use drive::cleanup::interrupt;
 use drive::dry_run::record::{Recording, record, record_to_end};
-use drive::environment::describe_hidden_gpus;
 use drive::run_dir::RunDir;
 use drive::words::Words;
 
 use report::Change;
 use report::words::words_of_stop;
 use run::Conditions;
-use run::rerun::{LimitSigns, RunFacts, needs_unlimited_run};
+use run::rerun::Aim;
 use trace::Run;
 
 use crate::args::Tune;
@@ -33,7 +32,8 @@ pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<E
     if let Some(sentence) = describe_stop(&recorded, &program) {
         return Err(Error::Stopped(sentence));
     }
-    let case = TuneCase { inputs: vec![input_of(recorded)], ..super::case(arguments)? };
+    let surroundings = program::find_surroundings(&program);
+    let case = TuneCase { inputs: vec![input_of(recorded)], surroundings, ..super::case(arguments)? };
     let profile = &program.profile;
     let gpu = || Gpu { name: profile.name.clone(), total: profile.total_bytes, context: profile.context_bytes };
     let case = TuneCase { device: case.device.or_else(|| Some(gpu())), ..case };
@@ -41,22 +41,13 @@ pub(super) fn run(arguments: &Tune, words: &Words, started: Instant) -> Result<E
     let tuning = diagnose::tune(&case, &progress)?;
     drop(progress);
     let run = run_recommended(&program, &tuning)?;
-    let mut report = tuning.report(run.as_ref(), started.elapsed().as_secs_f64());
-    report.notes.extend(describe_hidden_gpus());
-    report.notes.extend(program::describe_effects(&program.outside).map(String::from));
-    super::show(arguments, &report)
+    super::show(arguments, &tuning.report(run.as_ref(), started.elapsed().as_secs_f64()))
 }
 
 /// Records the program to its end: without a limit, if the program runs out.
 fn recorded(program: &Program) -> Result<RecordedRun, Error> {
     let folder = RunDir::make(None)?;
-    // The allocators of ranks are replayed separately: ranks on a shared device need no run with a part of the device.
-    let recordings = record_to_end(program, Conditions::on_device(Vec::new()), folder.path(), |runs| RunFacts {
-        has_side_streams: false,
-        needs_unlimited_run: needs_unlimited_run(&LimitSigns::of(&runs.counted().run)),
-        part: None,
-        other_share: None,
-    })?;
+    let recordings = record_to_end(program, Conditions::on_device(Vec::new()), folder.path(), Aim::Replay)?;
     Ok(recordings.unlimited.unwrap_or(recordings.limited))
 }
 

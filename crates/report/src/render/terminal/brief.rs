@@ -11,7 +11,7 @@ use crate::check::{CheckReport, Growth, Oom, Place, Site};
 use crate::finding::{Finding, Severity};
 use crate::render::layout::{COLUMNS, cells, keep_end, line_of, words_of, words_of_growth, words_of_kept};
 use crate::render::sites::{called, words_of_site};
-use crate::render::verdict;
+use crate::render::{blame, verdict};
 use crate::sanitize::{clean, columns};
 use crate::words::count;
 
@@ -26,7 +26,7 @@ const LEGEND: usize = 5;
 
 /// Writes the report.
 pub(super) fn write(page: &mut Page, report: &CheckReport) {
-    let (breakdown, sites) = filling(report);
+    let (breakdown, sites) = blame::filling(report);
     super::check::headline(page, report);
     page.line("");
     for (name, text) in figures(report) {
@@ -41,15 +41,6 @@ pub(super) fn write(page: &mut Page, report: &CheckReport) {
         page.fact("note", &caveat.text);
     }
     foot(page, report);
-}
-
-/// The contents of the memory, in the run of the figures above: at the need of a program that does not fit, if it was seen, else at the
-/// peak under the limit.
-fn filling(report: &CheckReport) -> (&Breakdown, &[Site]) {
-    match report.need.filling.as_ref().filter(|_| report.verdict.is_oom()) {
-        Some(filling) => (&filling.breakdown, &filling.sites),
-        None => (&report.breakdown, &report.sites),
-    }
 }
 
 fn figures(report: &CheckReport) -> Vec<(&'static str, String)> {
@@ -230,10 +221,10 @@ fn matters(report: &CheckReport, finding: &Finding) -> bool {
     (finding.severity != Severity::Info || is_search || is_growth) && !repeats
 }
 
-/// True for the finding that the headline states: the mistake, or the need of a program that does not fit.
+/// True for the finding that the headline states: the cause, or the need of a program that does not fit.
 fn repeats_headline(report: &CheckReport, finding: &Finding) -> bool {
-    let is_mistake = report.mistake == Some(finding.rule);
-    report.verdict.is_oom() && (is_mistake || finding.rule.role() == Role::Need)
+    let is_stated = blame::find_stated(report).is_some_and(|stated| std::ptr::eq(stated, finding));
+    report.verdict.is_oom() && (is_stated || finding.rule.role() == Role::Need)
 }
 
 /// False for a figure of the run that ran out, in a report whose other figures are those of the run without a limit.

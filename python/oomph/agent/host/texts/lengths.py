@@ -25,11 +25,13 @@ def mark(tokenizer) -> None:
 
 
 def list_records() -> list[dict]:
-    """The assumption, if lengths mattered."""
-    tokens, allowed = _longest
-    of = f" of {allowed:,}" if allowed < _UNBOUNDED else ""
-    most = f", up to {tokens:,}{of}" if tokens else ""
-    return [records.assumption(id=_NAME, text=_TEXT.format(most=most))] if _is_guessed else []
+    """The assumption and the longest text, if lengths mattered."""
+    if not _is_guessed:
+        return []
+    tokens, allowed = _longest[0], _longest[1] if _longest[1] < _UNBOUNDED else None
+    of = "" if allowed is None else f" of {allowed:,}"
+    assumption = records.assumption(id=_NAME, text=_TEXT.format(most=f", up to {tokens:,}{of}" if tokens else ""))
+    return [assumption, *([records.longest_text(tokens=tokens, allowed=allowed)] if tokens else [])]
 
 
 def reset() -> None:
@@ -44,7 +46,7 @@ def _measure(tokenizer, encoded) -> None:
     global _longest
     if getattr(tokenizer, _MARK, False) and type(encoded.encodings) is list:
         tokens = max((len(encoding) for encoding in encoded.encodings), default=0)
-        _longest = max(_longest, (tokens, tokenizer.model_max_length))
+        _longest = max(_longest, (tokens, int(tokenizer.model_max_length)))
 
 
 def _watch(module: str, kind: str) -> None:
