@@ -152,29 +152,20 @@ def search_for_a_batch_fits(box: Box) -> None:
 
 
 def formats(box: Box) -> None:
-    """Each format shows the verdict and every finding; in the annotations at its line."""
+    """Each format shows the headline and every finding; in the annotations at its line."""
     words = "--vram", "600MiB", PROGRAMS / "leak_graph.py"
     report = answer(box, "oom", *words).report
-    place = ", ".join(report["oom"][key] for key in ("phase", "module"))
-    verdict = (
-        f"does not fit: NVIDIA GeForce RTX 4090 of 600.00 MiB, needs {_size(report['need']['device_bytes'])} on the device, "
-        f"ran out at step {report['oom']['step']}, {place}"
-    )
+    headline = report["headline"]
     result = box.check("--format", "concise", *words)
     expect(result, (result.status, result.stderr), (1, ""), "status and standard error")
-    lines = [verdict, *(f"{_place(box, finding)}: {finding['severity']}[{finding['rule']}] {finding['message']}" for finding in report["findings"])]
+    lines = [headline, *(f"{_place(box, finding)}: {finding['severity']}[{finding['rule']}] {finding['message']}" for finding in report["findings"])]
     expect(result, result.stdout.splitlines(), lines, "the lines")
     result = box.check("--format", "github", *words)
     expect(result, (result.status, result.stderr), (1, ""), "status and standard error")
-    commands = [f"::error title=oomph check::{verdict}", *(_command(box, finding) for finding in report["findings"])]
+    commands = [f"::error title=oomph check::{headline}", *(_command(box, finding) for finding in report["findings"])]
     expect(result, result.stdout.splitlines(), commands, "the commands")
     told = box.check("--format", "json", *words)
     expect(told, told.report["findings"], report["findings"], "the findings of --format json")
-
-
-def _size(size: int) -> str:
-    """As oomph shows what has more than a MiB."""
-    return f"{size / 2**30:.2f} GiB" if size >= 2**30 else f"{size / 2**20:.2f} MiB"
 
 
 def _command(box: Box, finding: dict) -> str:

@@ -85,7 +85,7 @@ fn list_head<R: JsonReport>() -> Vec<(&'static str, Value)> {
         ("schema_version", version),
         (
             "headline",
-            json!({"type": "string", "description": "The answer in one sentence, without a full stop; equal in all formats."}),
+            json!({"type": "string", "description": "The answer, as the first paragraph of every format has it: for `check` the verdict with its margin, the cause and the change."}),
         ),
         ("verdict", json!({"description": "The answer in one word.", "oneOf": verdicts.collect::<Vec<_>>()})),
         (

@@ -2,13 +2,12 @@
 
 use super::against;
 use super::answer::answer;
-use super::conditions::list_open;
-use super::layout::{line_of, short_path, words_of};
+use super::layout::{line_of, short_path};
 use super::lint::place;
-use super::verdict::{made_up, so_far, words_of_available, words_of_least};
+use super::verdict::sentence;
 use super::{Rendered, Renderer};
 use crate::against::AgainstReport;
-use crate::check::{CheckReport, Verdict};
+use crate::check::CheckReport;
 use crate::explain::ExplainReport;
 use crate::finding::Finding;
 use crate::fit::FitReport;
@@ -35,7 +34,7 @@ impl Renderer for Concise {
 
     // The verdict, then the findings, one line each.
     fn check(&self, report: &CheckReport) -> Rendered {
-        Ok(clean(&verdict(report)).into_owned() + "\n" + &lines(&report.findings, &report.folder))
+        Ok(clean(&sentence(report)).into_owned() + "\n" + &lines(&report.findings, &report.folder))
     }
 
     // The findings, a line each, or a line that states their absence.
@@ -108,29 +107,6 @@ impl Renderer for Concise {
 fn lines(findings: &[Finding], folder: &str) -> String {
     let line = |finding| clean(&line(finding, folder)).into_owned() + "\n";
     findings.iter().map(line).collect()
-}
-
-/// `fits: NVIDIA L4 of 22.04 GiB, peak 2.93 GiB on the device`.
-pub(super) fn verdict(report: &CheckReport) -> String {
-    let gpu = &report.gpu;
-    let device = format!("{} of {}{}", gpu.name, words_of_available(gpu), made_up(&report.made_up_data));
-    match &report.verdict {
-        Verdict::Fits { .. } => format!("fits: {device}, peak {} on the device", report.peak.usage.device_bytes),
-        Verdict::FitsSoFar { stopped, conditions, .. } => {
-            let open = list_open(conditions, stopped.as_deref(), &report.folder);
-            format!("fits so far: {device}, peak {} on the device; {open}", report.peak.usage.device_bytes)
-        }
-        Verdict::Oom { .. } => {
-            let (least, need) = (words_of_least(&report.need), report.need.usage.device_bytes);
-            format!("does not fit: {device}, needs {least}{need} on the device{}", ran_out(report))
-        }
-        Verdict::Incomplete { reason, .. } => format!("incomplete: {device}, {reason}{}", so_far(report)),
-    }
-}
-
-fn ran_out(report: &CheckReport) -> String {
-    let place = report.oom.as_ref().map(|oom| words_of(&oom.place));
-    place.filter(|place| !place.is_empty()).map_or_else(String::new, |place| format!(", ran out at {place}"))
 }
 
 /// `train.py:41: warning[growing-collection] message`; the message alone without a location.

@@ -6,8 +6,8 @@
 use std::fmt::Display;
 
 use super::layout::short_path;
-use super::{Rendered, Renderer};
-use super::{against, concise};
+use super::verdict::sentence;
+use super::{Rendered, Renderer, against};
 use crate::against::AgainstReport;
 use crate::check::{CheckReport, Verdict};
 use crate::explain::ExplainReport;
@@ -40,7 +40,7 @@ impl Renderer for Github {
             Verdict::Oom { .. } => "error",
             Verdict::Incomplete { .. } => "warning",
         };
-        let verdict = line(command, None, "oomph check", &concise::verdict(report), &report.folder);
+        let verdict = line(command, None, "oomph check", &clean(&sentence(report)), &report.folder);
         Ok(verdict + &findings(&report.findings, &report.folder))
     }
 

@@ -5,7 +5,7 @@
 use std::fmt::Display;
 
 use super::layout::{line_of, short_path};
-use super::{Rendered, Renderer, against, concise};
+use super::{Rendered, Renderer, against};
 use crate::against::AgainstReport;
 use crate::check::CheckReport;
 use crate::explain::ExplainReport;
@@ -34,7 +34,7 @@ impl Renderer for Markdown {
     }
 
     fn check(&self, report: &CheckReport) -> Rendered {
-        Ok(page("check", &concise::verdict(report), &findings(&report.findings, &report.folder)))
+        Ok(page("check", &super::verdict::sentence(report), &findings(&report.findings, &report.folder)))
     }
 
     fn explain(&self, report: &ExplainReport) -> Rendered {

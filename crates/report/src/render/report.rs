@@ -18,7 +18,7 @@ pub trait Report {
     /// Writes the report with the renderer's method for its command.
     fn render_with(&self, renderer: &dyn Renderer) -> Rendered;
 
-    /// Returns the answer in one sentence without a full stop. Foreign names in it are not yet clean (Note [Foreign text]).
+    /// Returns the answer as the first paragraph of every format has it. Foreign names in it are not yet clean (Note [Foreign text]).
     fn headline(&self) -> String;
 
     /// Returns the answer in one word, one of [`VERDICTS`](crate::document::JsonReport::VERDICTS).

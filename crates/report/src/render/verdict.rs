@@ -32,7 +32,7 @@ pub(super) fn sentence(report: &CheckReport) -> String {
 }
 
 /// `; 8.64 GiB of 23.64 GiB so far`, of a program that was stopped after it had used a GPU.
-pub(super) fn so_far(report: &CheckReport) -> String {
+fn so_far(report: &CheckReport) -> String {
     let peak = report.peak.usage.device_bytes;
     match &report.stop {
         Some(_) if peak > Bytes::ZERO => format!("; {peak} of {} so far", words_of_available(&report.gpu)),
@@ -175,7 +175,7 @@ pub(super) fn words_of_available(gpu: &Gpu) -> String {
 }
 
 /// `at least ` for a need that was not seen whole.
-pub(super) fn words_of_least(need: &Need) -> &'static str {
+fn words_of_least(need: &Need) -> &'static str {
     if need.at_least.is_some() { "at least " } else { "" }
 }
 
