@@ -85,7 +85,7 @@ def loop_without_an_optimizer(box: Box) -> None:
     context = result.report["gpu"]["context_bytes"]
     assert abs(growth["full_at"] - ((12 << 30) - context) // (96 << 20)) <= 1, result
     brief = box.check("--gpu", "rtx-4090", "--vram", "12GiB", script)
-    contains(brief, " ".join(brief.stdout.split("\n\n")[0].split()), "of 200 of the loop at extract.py:7, as 96.00 MiB stay of each (extract.py:8)")
+    contains(brief, " ".join(brief.stdout.split("\n\n")[0].split()), "of 200; 96.00 MiB stay of each pass of the loop at extract.py:7 (extract.py:8), kept in the dict `features`")
 
 
 def nothing_where_nothing_grows(box: Box, *words) -> None:

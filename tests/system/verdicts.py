@@ -189,8 +189,8 @@ def _place(box: Box, finding: dict) -> str:
 def page(box: Box) -> None:
     """The page is written beside any answer, holds its text, and draws the run of the answer."""
     cases = (
-        (0, "24GiB", "fits NVIDIA GeForce RTX 4090", "peak", "The run on NVIDIA GeForce RTX 4090."),
-        (1, "600MiB", "does not fit NVIDIA GeForce RTX 4090", "need", "The run without a limit, whose peak is the need."),
+        (0, "24GiB", "fits RTX 4090", "peak", "The run on NVIDIA GeForce RTX 4090."),
+        (1, "600MiB", "does not fit RTX 4090", "need", "The run without a limit, whose peak is the need."),
     )
     for status, vram, words, reached, run in cases:
         result = box.check("--json", "--vram", vram, "--html", "fit.html", PROGRAMS / "leak_graph.py")

@@ -20,7 +20,6 @@ pub mod fit;
 pub mod lint;
 pub mod metrics;
 pub mod now;
-pub mod phrases;
 mod remark;
 pub mod render;
 pub mod run_picture;

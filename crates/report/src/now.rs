@@ -67,7 +67,7 @@ fn describe_contents(contents: &Breakdown) -> String {
 
 const NO_LINE: &str = "no line of the program, as in a backward pass";
 
-/// `step 120: 5.13 GiB of 11.76 GiB allocated, 1.20 MiB more each step (train.py:31): full in 5,400 steps`.
+/// `step 120: 5.13 GiB of 11.76 GiB allocated; 1.20 MiB stay of each step (train.py:31): full in 5,400 steps`.
 fn summarize(device: &DeviceNow, folder: &str) -> String {
     let figures = &device.figures;
     let rank = device.rank.map(|rank| format!("rank {rank}, ")).unwrap_or_default();
@@ -84,7 +84,11 @@ fn summarize(device: &DeviceNow, folder: &str) -> String {
 fn describe_growth(growth: StepGrowth, at: Option<&Location>, folder: &str) -> String {
     let at = at.map(|at| format!(" ({})", name(at, folder))).unwrap_or_default();
     let unit = if growth.steps_to_error == 1 { "step" } else { "steps" };
-    format!(", {} more each step{at}: full in {} {unit}", Bytes(growth.per_step_bytes), grouped(growth.steps_to_error))
+    format!(
+        "; {} stay of each step{at}: full in {} {unit}",
+        Bytes(growth.per_step_bytes),
+        grouped(growth.steps_to_error)
+    )
 }
 
 fn describe_figures(figures: &DeviceMetrics) -> String {
@@ -139,9 +143,9 @@ mod tests {
             (device(None, vec![]), start.to_owned()),
             (
                 device(growth(5400), vec![]),
-                format!("{start}, 1.50 MiB more each step (train.py:31): full in 5,400 steps"),
+                format!("{start}; 1.50 MiB stay of each step (train.py:31): full in 5,400 steps"),
             ),
-            (device(growth(1), vec![]), format!("{start}, 1.50 MiB more each step (train.py:31): full in 1 step")),
+            (device(growth(1), vec![]), format!("{start}; 1.50 MiB stay of each step (train.py:31): full in 1 step")),
             (DeviceNow { rank: Some(2), ..device(None, vec![]) }, format!("rank 2, {start}")),
             (
                 DeviceNow { steps: 0, ..device(None, vec![]) },

@@ -15,6 +15,7 @@ mod json;
 mod layout;
 mod lint;
 mod markdown;
+pub mod phrases;
 pub mod sarif;
 mod sites;
 mod size_search;
