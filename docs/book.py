@@ -23,7 +23,7 @@ PARTS = {
         "docs/assumptions.md", "docs/ACCURACY.md", "docs/MEMORY_OUTSIDE_PYTORCH.md", "docs/COMPATIBILITY.md", "docs/SITUATIONS.md", "docs/SCRIPTS.md",
         "docs/limits.md", "docs/speed.md",
     ],
-    "Development": ["ARCHITECTURE.md", "docs/decisions", "CONTRIBUTING.md", "STYLE.md", "CHANGELOG.md"],
+    "Development": ["ARCHITECTURE.md", "docs/decisions", "CONTRIBUTING.md", "STYLE.md", "docs/style/sentences.md", "CHANGELOG.md"],
 }
 # Folders whose index is made here, with the title of the index.
 INDEXED = {"docs/remedies": "Remedies"}

@@ -137,7 +137,7 @@ def expect_formats(oomph: Path, pid: object) -> str:
 def expect_step(text: str, step: int) -> None:
     """The first line for people, after so many steps: allocated memory, growth, line, and the steps until the device is full."""
     match = re.fullmatch(
-        rf"step {step}: (\S+) MiB of 4\.00 GiB allocated, 8\.00 MiB more each step \(\S*grows\.py:17\): full in (\d+) steps", text
+        rf"step {step}: (\S+) MiB of 4\.00 GiB allocated; 8\.00 MiB stay of each step \(\S*grows\.py:17\): full in (\d+) steps", text
     )
     assert match, text
     allocated, steps = float(match[1]) * MIB, int(match[2])

@@ -17,7 +17,7 @@ OUTCOMES = {
     "test_below": (PASSED, (), 256),
     "test_above": (
         FAILED,
-        ("gpu_memory: 256.00 MiB reserved at the peak, 1.00 MiB above the limit of 255MiB", "fits NVIDIA L4", "256.00 MiB  other, test_memory.py:12"),
+        ("gpu_memory: 256.00 MiB reserved at the peak, 1.00 MiB above the limit of 255MiB", "fits L4", "256.00 MiB  other, test_memory.py:12"),
         256,
     ),
     "test_allocated": (PASSED, (), 512),

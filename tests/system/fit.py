@@ -48,7 +48,7 @@ def fits_already(box: Box) -> None:
     report = result.report
     expect(result, (report["verdict"], report["plans"], report["runs"]), ("fits", [], 2), "verdict, plans, runs")
     shown = fit(box, "--gpu", "rtx-4090", "train.py")
-    contains(shown, shown.stdout, "fits as it is", "left")
+    contains(shown, shown.stdout, "fits RTX 4090 as it is", "to spare")
 
 
 def a_plan_holds(box: Box) -> None:

@@ -84,7 +84,7 @@ def loop_without_an_optimizer(box: Box) -> None:
     expect(result, (growth["bytes_per_iteration"], growth["of_iterations"]), (96 << 20, 200), "the bytes of a pass, and the passes")
     context = result.report["gpu"]["context_bytes"]
     assert abs(growth["full_at"] - ((12 << 30) - context) // (96 << 20)) <= 1, result
-    contains(result, result.report["headline"], "of 200 of the loop at extract.py:7, as 96.00 MiB stay of each (extract.py:8)")
+    contains(result, result.report["headline"], "of 200; 96.00 MiB stay of each pass of the loop at extract.py:7 (extract.py:8), kept in the dict `features`")
 
 
 def nothing_where_nothing_grows(box: Box, *words) -> None:

@@ -10,8 +10,8 @@ SCRIPT = "import torch\nx = torch.ones(1 << 30, dtype=torch.uint8, device='cuda'
 DEVICE = ("--gpu", "rtx-4090", "--vram", "4GiB")
 # By the size of the others: the verdict, the exit status, words of the first sentence.
 CASES_OF_SIZES = (
-    ("2GiB", "fits", 0, "fits NVIDIA GeForce RTX 4090 beside 2.00 GiB of others: 568.00 MiB to spare"),
-    ("3GiB", "oom", 1, "does not fit NVIDIA GeForce RTX 4090 beside 3.00 GiB of others: 456.00 MiB too little"),
+    ("2GiB", "fits", 0, "fits RTX 4090 beside 2.00 GiB of others: 568.00 MiB to spare (takes 1.45 of 2.00 GiB)"),
+    ("3GiB", "oom", 1, "does not fit RTX 4090 beside 3.00 GiB of others: needs 1.45 GiB, has 1.00: 456.00 MiB too little"),
 )
 
 

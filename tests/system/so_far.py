@@ -44,8 +44,8 @@ def program(before: str = "", skip: str = "pass", after: str = "pass") -> str:
 
 # Name, script, options, verdict, exit status, steps or `None`, kinds and lines of the conditions, words of the first sentence.
 CASES_OF_WORDS = (
-    ("steps that repeat", program(), ("--steps", "3"), "fits", 0, 3, [], "fits NVIDIA"),
-    ("short steps", program(), (), "fits", 0, 2000, [], "fits NVIDIA"),
+    ("steps that repeat", program(), ("--steps", "3"), "fits", 0, 3, [], "fits RTX"),
+    ("short steps", program(), (), "fits", 0, 2000, [], "fits RTX"),
     (
         "an evaluation far off",
         program(after="if step % 1000 == 0: evaluate()"),
@@ -53,13 +53,13 @@ CASES_OF_WORDS = (
         *("fits_so_far", 0, None, [("not_run", 14)], "not run: evaluate (train.py:14)"),
     ),
     # The calls in the conditions and the bodies change nothing that is known.
-    ("a loop that asks a function", "def more():\n    return next(numbers) < 300\nnumbers = iter(range(999))\n" + MORE, (), "fits", 0, None, [], "fits NVIDIA"),
-    ("a loop that asks an unknown object", "class Odd:\n    __slots__ = ()\n    def __getattr__(self, name): return self\n    def __call__(self, *_): return self\n    def __len__(self): return 10**18\nodd = Odd()\nmore = lambda: odd.any(1).of[0] if False else True\n" + MORE, (), "fits", 0, None, [], "fits NVIDIA"),
+    ("a loop that asks a function", "def more():\n    return next(numbers) < 300\nnumbers = iter(range(999))\n" + MORE, (), "fits", 0, None, [], "fits RTX"),
+    ("a loop that asks an unknown object", "class Odd:\n    __slots__ = ()\n    def __getattr__(self, name): return self\n    def __call__(self, *_): return self\n    def __len__(self): return 10**18\nodd = Odd()\nmore = lambda: odd.any(1).of[0] if False else True\n" + MORE, (), "fits", 0, None, [], "fits RTX"),
     ("a source longer than what is followed", program() + "print()\n" * 12_000, (), "fits_so_far", 0, None, [("unread", 10_014)], "the rest of its source was not read (train.py:10014)"),
     ("with --strict", program(after="if step % 1000 == 0: evaluate()"), ("--strict", "--steps", "3"), "fits_so_far", 1, None, [("not_run", 14)], "so far"),
-    ("an evaluation that is run", program(after="if step % 10 == 0: evaluate()"), (), "fits", 0, None, [], "fits NVIDIA"),
+    ("an evaluation that is run", program(after="if step % 10 == 0: evaluate()"), (), "fits", 0, None, [], "fits RTX"),
     ("--steps is exact", program(after="if step % 10 == 0: evaluate()"), ("--steps", "3"), "fits_so_far", 0, 3, [("not_run", 14)], "so far"),
-    ("steps without a gradient", program(before="for _ in range(5): optimizer.step()"), (), "fits", 0, 3, [], "fits NVIDIA"),
+    ("steps without a gradient", program(before="for _ in range(5): optimizer.step()"), (), "fits", 0, 3, [], "fits RTX"),
     ("no step at all", program(skip="continue"), (), "fits_so_far", 0, 0, [("no_step", 3)], "no optimizer step trained a parameter (train.py:3)"),
     ("an error after a step", program(after="if step == 2: raise ValueError('bad')"), (), "fits_so_far", 0, 2, [], "after 2 of 3 steps the program raised ValueError"),
     # 16 MiB of each step: 6 GiB less the context and the rest are some 350 steps.
@@ -67,10 +67,10 @@ CASES_OF_WORDS = (
         "growth until the device is full",
         program(after="kept.append(torch.ones(4 << 20, device='cuda'))"),
         ("--vram", "6GiB"),
-        *("oom", 1, None, None, "as 16.00 MiB stay of each (train.py:14)"),
+        *("oom", 1, None, None, "16.00 MiB stay of each step (train.py:14), kept in the list `kept`"),
     ),
     ("growth that ends in time", program(after="kept.append(torch.ones(4 << 20, device='cuda')) if step < 20 else None"), ("--vram", "6GiB"), "fits", 0, None, [], "fits"),
-    ("a share that decides nothing", SELECTS, ("--vram", "4GiB"), "fits", 0, 0, [], "fits NVIDIA"),
+    ("a share that decides nothing", SELECTS, ("--vram", "4GiB"), "fits", 0, 0, [], "fits RTX"),
     (
         "a share that decides",
         SELECTS,

@@ -21,7 +21,6 @@ pub mod fit;
 pub mod lint;
 pub mod metrics;
 pub mod now;
-pub mod phrases;
 pub mod real_run;
 mod remark;
 pub mod render;

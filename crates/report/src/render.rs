@@ -16,6 +16,7 @@ mod layout;
 mod lint;
 mod markdown;
 mod now;
+pub mod phrases;
 mod real_run;
 mod report;
 pub mod sarif;

@@ -104,8 +104,8 @@ fn without_plan() -> FitReport {
 }
 
 const WITH_PLAN: &str = "\
-fits with gradient-accumulation:steps=8: 16.00 GiB in place of 120.00 GiB, GPU
-(22.00 GiB of 24.00 GiB to use)
+fits GPU with gradient-accumulation:steps=8: 16.00 GiB needed, not 120.00 (22.00
+of 24.00 GiB to use)
 
   now      120.00 GiB on the device, 119.61 GiB reserved, 119.41 GiB allocated
   then     16.00 GiB on the device, 15.61 GiB reserved, 15.41 GiB allocated
@@ -128,8 +128,8 @@ What does not apply
 ";
 
 const WITHOUT_PLAN: &str = "\
-no allowed change makes it fit: GPU (22.00 GiB of 24.00 GiB to use), 120.00 GiB
-needed
+does not fit GPU, and no allowed change makes it fit: 120.00 GiB needed, 22.00
+of 24.00 GiB to use
 
   now      120.00 GiB on the device, 119.61 GiB reserved, 119.41 GiB allocated
   floor    30.00 GiB: set-to-none
@@ -171,7 +171,7 @@ fn a_terminal_shows_the_plan_first() {
     check(&with_plan(), WITH_PLAN);
     check(&without_plan(), WITHOUT_PLAN);
     let unfinished = FitReport { interrupted: true, ..without_plan() };
-    let head = "no plan was found before the interruption: GPU (22.00 GiB of 24.00 GiB to use),\n120.00 GiB needed\n";
+    let head = "no plan was found before the interruption: 120.00 GiB needed on GPU, 22.00 of\n24.00 GiB to use\n";
     assert!(written(&unfinished, Format::Terminal).starts_with(head), "{}", written(&unfinished, Format::Terminal));
 }
 
@@ -179,14 +179,14 @@ fn a_terminal_shows_the_plan_first() {
 fn other_formats_have_a_line_for_each_place() {
     assert_eq!(
         written(&with_plan(), Format::Concise),
-        "fits with gradient-accumulation:steps=8: 16.00 GiB in place of 120.00 GiB, GPU (22.00 GiB of 24.00 GiB to use)\n\
+        "fits GPU with gradient-accumulation:steps=8: 16.00 GiB needed, not 120.00 (22.00 of 24.00 GiB to use)\n\
          train.py:12: [batch-size] --batch-size is 8 instead of 64\n\
          train.py:23: [gradient-accumulation] (loss / 8).backward()\n"
     );
     assert_eq!(
         written(&with_plan(), Format::Github),
-        "::warning title=oomph fit::fits with gradient-accumulation:steps=8: 16.00 GiB in place of 120.00 GiB, GPU \
-         (22.00 GiB of 24.00 GiB to use)\n\
+        "::warning title=oomph fit::fits GPU with gradient-accumulation:steps=8: 16.00 GiB needed, not 120.00 (22.00 of \
+         24.00 GiB to use)\n\
          ::notice file=train.py,line=12,title=batch-size::--batch-size is 8 instead of 64\n\
          ::notice file=train.py,line=23,title=gradient-accumulation::(loss / 8).backward()\n"
     );

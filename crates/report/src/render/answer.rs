@@ -1,13 +1,15 @@
 //! The answer of `explain` in one sentence.
 
+use super::blame::describe_change;
 use super::layout::line_of;
 use crate::explain::{DeviceHistory, ExplainReport};
 
-/// The first finding with its line, or a sentence for a report without findings. No full stop.
+/// The first finding with its line and its first change, or a sentence for a report without findings. A single sentence has no full stop.
 pub(super) fn answer(report: &ExplainReport) -> String {
     if let Some(finding) = report.findings.first() {
         let line = finding.location.as_ref().map(|location| format!(" ({})", line_of(location, &report.folder)));
-        return finding.message.clone() + &line.unwrap_or_default();
+        let cause = finding.message.clone() + &line.unwrap_or_default();
+        return describe_change(finding).map_or(cause.clone(), |change| format!("{cause}. {change}."));
     }
     if !report.ooms.is_empty() || focus(report).is_some_and(|device| device.oom.is_some()) {
         return "it ran out of memory, and the files do not show why".to_owned();

@@ -1,46 +1,43 @@
 //! The sentences of `fit` that the formats share.
 
 use super::layout::line_of;
+use super::phrases::{part_of, shorten_gpu, without_unit_of};
 use super::verdict::made_up;
 use crate::change::Change;
 use crate::fit::{Cost, Exactness, FitReport, FitVerdict, Plan, TimeSource};
 use crate::stopped::Stopped;
 use crate::words::words_of_stop;
 
-/// The answer in one sentence. No full stop.
+/// The answer in one sentence, the verdict first. No full stop.
 pub(super) fn headline(report: &FitReport) -> String {
     let gpu = &report.gpu;
-    let data = made_up(&report.made_up_data);
-    let device = format!("{} ({} of {} to use){data}", gpu.name, gpu.target_bytes, gpu.total_bytes);
+    let name = format!("{}{}", shorten_gpu(&gpu.name), made_up(&report.made_up_data));
+    let (need, target) = (report.before.device_bytes, gpu.target_bytes);
+    let usable = format!("{} to use", part_of(target, gpu.total_bytes));
     if let Some(most) = &report.max_batch {
+        let peak = most.peak.map_or_else(String::new, |peak| format!("{} needed, ", peak.device_bytes));
         return match (most.independent, most.size) {
-            (true, _) => {
-                format!("the peak does not depend on the batch size: {device}, {} needed", report.before.device_bytes)
-            }
-            (false, 0) => format!("not one sample fits: {device}"),
-            (false, size) => format!("a batch of {size} is the largest that fits: {device}"),
+            (true, _) => format!("the peak does not depend on the batch size: {need} needed on {name}, {usable}"),
+            (false, 0) => format!("not one sample fits {name}: {usable}"),
+            (false, size) => format!("a batch of {size} is the largest that fits {name}: {peak}{usable}"),
         };
     }
     match (report.verdict, report.plans.first()) {
         (FitVerdict::Unknown, _) => {
             let stopped =
                 report.stop.as_ref().map_or_else(String::new, |stopped| describe_stop(stopped, &report.folder));
-            format!("no plan was tried: {device}, {} so far{stopped}", report.before.device_bytes)
+            format!("no plan was tried for {name}: {need} so far, {usable}{stopped}")
         }
-        (FitVerdict::Fits, _) => {
-            let room = gpu.target_bytes - report.before.device_bytes;
-            format!("fits as it is: {device}, {} needed, {room} left", report.before.device_bytes)
-        }
+        (FitVerdict::Fits, _) => format!("fits {name} as it is: {} to spare ({need} needed, {usable})", target - need),
         (_, Some(plan)) => {
-            let needed = report.before.device_bytes;
-            format!("fits with {}: {} in place of {needed}, {device}", named(&plan.changes), plan.peak.device_bytes)
+            let after = plan.peak.device_bytes;
+            let before = without_unit_of(need, after);
+            format!("fits {name} with {}: {after} needed, not {before} ({usable})", named(&plan.changes))
         }
         (_, None) if report.interrupted => {
-            format!("no plan was found before the interruption: {device}, {} needed", report.before.device_bytes)
+            format!("no plan was found before the interruption: {need} needed on {name}, {usable}")
         }
-        (_, None) => {
-            format!("no allowed change makes it fit: {device}, {} needed", report.before.device_bytes)
-        }
+        (_, None) => format!("does not fit {name}, and no allowed change makes it fit: {need} needed, {usable}"),
     }
 }
 

@@ -41,7 +41,7 @@ fn find(facts: &Facts) -> Option<Cause> {
         without: None,
         rule: RULE.cause,
         severity: Severity::Error,
-        message: format!("{total} of a checkpoint are on the device{beside}"),
+        message: format!("{total} of a checkpoint are alive{beside}"),
         location: loaded
             .iter()
             .max_by_key(|(id, _, block)| (*block, *id))

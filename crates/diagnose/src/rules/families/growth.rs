@@ -4,7 +4,7 @@
 //! `growing-memory`.)
 
 use causes::CauseId;
-use report::phrases::describe_growth;
+use report::render::phrases::describe_growth;
 use report::{Evidence, Finding, Remedy};
 use trace::Bytes;
 use trace::run::GradientGraphRecord;

@@ -1,14 +1,14 @@
-//! Phrases that findings and headlines share, so that one fact has one wording.
+//! Phrases of findings and headlines: one fact has one wording.
 
 use causes::CauseId;
 use trace::Bytes;
 
+use super::grouped;
 use crate::check::{Growth, Keeper};
 use crate::finding::Location;
-use crate::render::grouped;
 
-/// `full at step 9 of 1,000; 512.00 MiB stay of each step (train.py:41), kept in the list `outputs` (train.py:12)`, as much of it as is known.
-/// `cause` names the keeper of tensors without a container, and `line` is the line that allocates them, where no other words have it.
+/// `full at step 9 of 1,000; 512.00 MiB stay of each step (train.py:41), kept in the list `outputs` (train.py:12)`, without the unknown parts.
+/// Without a container, `cause` names the keeper. `line` is the allocating line, unless the reader sees the line elsewhere.
 pub fn describe_growth(
     growth: &Growth,
     cause: Option<CauseId>,
@@ -43,7 +43,7 @@ fn describe_keeper(
     format!("kept{graph} in {}{line}", keeper.container)
 }
 
-/// The holder of tensors that are in no container.
+/// The holder of tensors in no container.
 fn name_holder(cause: CauseId) -> Option<&'static str> {
     match cause {
         CauseId::RetainedGraph => Some("kept by an autograd graph"),
@@ -52,7 +52,7 @@ fn name_holder(cause: CauseId) -> Option<&'static str> {
     }
 }
 
-/// The everyday name of a GPU: `RTX 4090`, `A100 40GB`, `H100`. Reports give the vendor's name elsewhere.
+/// The everyday name of a GPU: `RTX 4090`, `A100 40GB`, `H100`.
 pub fn shorten_gpu(name: &str) -> String {
     const PREFIXES: [&str; 3] = ["NVIDIA", "GeForce", "Tesla"];
     const SUFFIXES: [&str; 2] = ["Generation", "Edition"];
@@ -60,7 +60,7 @@ pub fn shorten_gpu(name: &str) -> String {
     let words: Vec<&str> = name.split([' ', '-']).filter(|word| !word.is_empty()).collect();
     let is_told = |word: &str| !PREFIXES.contains(&word) && !SUFFIXES.contains(&word);
     let is_socket = |word: &str| word.starts_with("SXM") || word == "PCIE" || word.starts_with("HBM");
-    // `80GB HBM3`: the size of a GPU that exists in one size.
+    // `80GB HBM3`: all GPUs of the model have the size.
     let has_one_size = |index: usize| words.get(index + 1).is_some_and(|next| next.starts_with("HBM"));
     let kept =
         words.iter().enumerate().filter(|(index, word)| is_told(word) && !is_socket(word) && !has_one_size(*index));
@@ -73,7 +73,7 @@ pub fn part_of(part: Bytes, whole: Bytes) -> String {
     format!("{} of {whole}", without_unit_of(part, whole))
 }
 
-/// `bytes` as text, without its unit if `other` has the same.
+/// `bytes` as text, without the unit if `other` has the same unit.
 pub fn without_unit_of(bytes: Bytes, other: Bytes) -> String {
     let (text, other) = (bytes.to_string(), other.to_string());
     match (text.split_once(' '), other.split_once(' ')) {
@@ -82,7 +82,7 @@ pub fn without_unit_of(bytes: Bytes, other: Bytes) -> String {
     }
 }
 
-/// `text` with a capital at its beginning, unless its first word is a name of the program: `torch.cat`, `backward(...)`.
+/// `text` with a capital, unless the first word is a name in a program: `torch.cat`, `backward(...)`.
 pub fn capitalize(text: &str) -> String {
     let first = text.split([' ', ',', ':']).next().unwrap_or_default();
     let is_word = first.chars().all(|letter| letter.is_ascii_lowercase() || letter == '-');
