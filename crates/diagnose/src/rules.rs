@@ -1,5 +1,6 @@
-//! The rules of `check` and `explain`. One file is one rule, named after the pattern; a rule finds a cause in the facts or
-//! nothing.
+//! The rules of `check` and `explain`. One file of `causes` is one rule, named after the pattern; a rule finds a cause in the facts or
+//! nothing. `facts` are a rule's input, `families` the parts that several rules share, `proof` replays a history without a cause, `messages` decides
+//! about texts without a history, and `advice` has tables of text.
 //!
 //! # Note [Ranking]
 //! Where the history was replayed without some of the causes (Note [Proofs] in `proof.rs`), those come first without which the failed request

@@ -11,7 +11,7 @@ pub(super) struct Exception<'a> {
     pub(super) read: Option<&'a (String, u32)>,
 }
 
-/// A row: the sentence for the errors of which `when` is true.
+/// The sentence for the errors of which `when` is true.
 struct Hint {
     when: fn(&Exception) -> bool,
     say: Say,
@@ -84,9 +84,12 @@ const OF_DRY_RUNS: &[Hint] = &[
     Hint::made(|error| data::hint(error.type_name, error.message)),
 ];
 
+/// A condition, and the sentence where it holds.
+type TextHint = (fn(&Exception) -> bool, &'static str);
+
 /// Hints for the errors of all programs, recorded or not. The first seven are about configurations (transformers 4.50 to 5.17, diffusers 0.42),
 /// the last is for all other errors.
-const OF_PROGRAMS: &[(fn(&Exception) -> bool, &str)] = &[
+const OF_PROGRAMS: &[TextHint] = &[
     (
         |error| error.says(&["does not recognize this architecture"]),
         "is `model_type` in config.json right? Else this transformers is older than the model: --python chooses another",
