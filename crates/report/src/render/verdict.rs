@@ -122,7 +122,7 @@ fn words_of_margin(report: &CheckReport, spare: i64, condition: &str) -> String 
         let open = if report.mistake.is_none() { "; its whole need is not known" } else { "" };
         format!("{failed}{condition}{open}")
     } else {
-        format!(", though it needs {} less than the device has{condition}", missing)
+        format!(", though it needs {missing} less than the device has{condition}")
     }
 }
 
