@@ -20,8 +20,8 @@ enum Phrase<'a> {
     Read(Option<&'a Location>),
 }
 
-/// `not run: evaluate (train.py:88), a larger `length` (train.py:46); its memory still rose in the last step`; `open: ` in front of what would not say
-/// that it is open.
+/// `not run: evaluate (train.py:88), a larger `length` (train.py:46); its memory still rose in the last step`; a list
+/// without `not run` begins with `open: `.
 pub(super) fn list_open(conditions: &[Condition], stopped: Option<&str>, folder: &str) -> String {
     let phrases: Vec<Phrase> = conditions.iter().map(|condition| phrase_of(condition, folder)).collect();
     let not_run = phrases.iter().filter_map(|phrase| match phrase {
