@@ -81,7 +81,7 @@ fn list_not_run(all: &[&str]) -> Option<String> {
     (!named.is_empty()).then(|| format!("not run: {named}"))
 }
 
-/// The assumed share, with at most three of the lines that select elements.
+/// The assumed share, with at most three lines of selections.
 fn name_assumed(phrases: &[Phrase], folder: &str) -> Option<String> {
     let assumed: Vec<_> = phrases
         .iter()
@@ -97,7 +97,7 @@ fn name_assumed(phrases: &[Phrase], folder: &str) -> Option<String> {
     Some(format!("if {share} of the elements are selected ({places})"))
 }
 
-/// The lines that read numbers for sizes, at most three lines.
+/// At most three lines with reads of numbers for sizes.
 fn name_reads(phrases: &[Phrase], folder: &str) -> Option<String> {
     let reads = phrases.iter().filter_map(|phrase| match phrase {
         Phrase::Read(location) => Some(short_line((*location)?, folder)),
