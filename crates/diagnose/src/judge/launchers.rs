@@ -34,7 +34,9 @@ pub fn find_child_failure(output: &str) -> Option<ChildFailure> {
 
 /// Returns the last line of an output that is neither empty nor a log's.
 pub fn find_last_line(output: &str) -> Option<&str> {
-    output.lines().rfind(|line| is_telling(line)).map(str::trim)
+    // `\r` returns to the start of the line, as bars of progress do.
+    let shown = output.lines().map(|line| line.trim_end().rsplit('\r').next().unwrap_or(line));
+    shown.rev().find(|line| is_telling(line)).map(str::trim)
 }
 
 fn is_telling(line: &str) -> bool {
@@ -85,5 +87,6 @@ mod tests {
         let log = "W1123 22:39:00.0 71 torch/distributed/run.py:852] \n****\nW1123 22:39:00.0 71 torch/distributed/run.py:852] ****\n";
         assert_eq!(find_last_line(&format!("saved\n{log}")), Some("saved"));
         assert_eq!(find_last_line(log), None);
+        assert_eq!(find_last_line("Map: 0%\rMap: 58%\rMap: 100%\r\n"), Some("Map: 100%"));
     }
 }

@@ -59,12 +59,23 @@ pub(crate) fn spared() -> i32 {
     SPARED.load(Ordering::SeqCst)
 }
 
-/// Lists the living descendants of this process, and collects the dead.
+/// The most listings of the descendants, while some end.
+const LISTINGS: usize = 4;
+
+/// Lists the living descendants of this process, and collects the dead. A listing lacks the children of a process that ends right after it, as
+/// of a daemon with two forks: the next listing has them.
 pub(crate) fn list_orphans() -> Vec<Pid> {
-    let (ended, living): (Vec<Pid>, Vec<Pid>) = list_descendants().into_iter().partition(|pid| has_ended(*pid));
-    for pid in ended {
-        // A grandchild is collected by its parent.
-        let _: nix::Result<_> = waitpid(pid, Some(WaitPidFlag::WNOHANG));
+    let mut living = Vec::new();
+    for _ in 0..LISTINGS {
+        let (ended, others): (Vec<Pid>, Vec<Pid>) = list_descendants().into_iter().partition(|pid| has_ended(*pid));
+        living = others;
+        if ended.is_empty() {
+            break;
+        }
+        for pid in ended {
+            // A grandchild is collected by its parent.
+            let _: nix::Result<_> = waitpid(pid, Some(WaitPidFlag::WNOHANG));
+        }
     }
     living
 }

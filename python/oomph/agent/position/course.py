@@ -37,6 +37,8 @@ class _Allowance:
     all_seconds: float
 
 
+# Calls that make a copy of a tensor that is there.
+_COPIES = ("to", "cuda", "clone", "detach", "contiguous", "float", "half")
 # For a program with more to show.
 _OPEN = _Allowance(step_events=5_000, all_events=200_000, all_seconds=10.0)
 # For a program that seems to repeat itself.
@@ -111,7 +113,8 @@ class Course:
         """The records of what was to come, where the program was stopped after its steps."""
         if self._ahead is None:
             return
-        for item in self._ahead.items:
+        # A report names three: a copy says least.
+        for item in sorted(self._ahead.items, key=lambda it: it.what in _COPIES):
             is_known = self._taken is not None and self._taken.is_on
             shares_line = is_known or (item.file, item.line) in self._running or syntax.has_condition(item.file, item.line)
             yield records.ahead(reason=item.reason, what=item.what, file=item.file, line=item.line, shares_line=shares_line)
