@@ -21,7 +21,7 @@ OUTCOMES = {
         256,
     ),
     "test_allocated": (PASSED, (), 512),
-    "test_larger_than_the_gpu": (FAILED, ("gpu_memory: the test does not fit NVIDIA L4", "30.00 GiB requested", "test_memory.py:12"), 30 << 10),
+    "test_larger_than_the_gpu": (FAILED, ("gpu_memory: the test does not fit L4", "30.00 GiB requested", "test_memory.py:12"), 30 << 10),
     "test_wrong": (FAILED, ("assert 2097152 == (3 * 1048576)", "test_memory.py:49: AssertionError"), 20),
     "test_with_fixtures[100]": (PASSED, (), 164),
     "test_with_fixtures[150]": (FAILED, ("214.00 MiB reserved at the peak, 14.00 MiB above the limit of 200MiB", "64.00 MiB  other, conftest.py:16"), 214),

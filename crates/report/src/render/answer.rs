@@ -9,7 +9,9 @@ pub(super) fn answer(report: &ExplainReport) -> String {
     if let Some(finding) = report.findings.first() {
         let line = finding.location.as_ref().map(|location| format!(" ({})", line_of(location, &report.folder)));
         let cause = finding.message.clone() + &line.unwrap_or_default();
-        return describe_change(finding).map_or(cause.clone(), |change| format!("{cause}. {change}."));
+        // The list of changes has the figure in parentheses.
+        let change = describe_change(finding).map(|change| change.split(" (").next().unwrap_or(&change).to_owned());
+        return change.map_or(cause.clone(), |change| format!("{cause}. {change}."));
     }
     if !report.ooms.is_empty() || focus(report).is_some_and(|device| device.oom.is_some()) {
         return "it ran out of memory, and the files do not show why".to_owned();

@@ -64,7 +64,7 @@ pub(super) fn words_of_contents(contents: &Breakdown) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// `step 120: 5.13 GiB of 11.76 GiB allocated, 1.20 MiB more each step (train.py:31): full in 5,400 steps`.
+/// `step 120: 5.13 GiB of 11.76 GiB allocated; 1.20 MiB stay of each step (train.py:31): full in 5,400 steps`.
 pub(super) fn summarize(device: &DeviceNow, folder: &str) -> String {
     let figures = &device.figures;
     let rank = device.rank.map(|rank| format!("rank {rank}, ")).unwrap_or_default();
@@ -81,7 +81,11 @@ pub(super) fn summarize(device: &DeviceNow, folder: &str) -> String {
 fn words_of_growth(growth: StepGrowth, at: Option<&Location>, folder: &str) -> String {
     let at = at.map(|at| format!(" ({})", line_of(at, folder))).unwrap_or_default();
     let unit = if growth.steps_to_error == 1 { "step" } else { "steps" };
-    format!(", {} more each step{at}: full in {} {unit}", Bytes(growth.per_step_bytes), grouped(growth.steps_to_error))
+    format!(
+        "; {} stay of each step{at}: full in {} {unit}",
+        Bytes(growth.per_step_bytes),
+        grouped(growth.steps_to_error)
+    )
 }
 
 /// `5.00 GiB reserved; at most 6.00 GiB allocated, 7.00 GiB reserved so far (NVIDIA T4)`.

@@ -27,7 +27,7 @@ fn growth(steps_to_error: u64) -> StepGrowth {
 #[test]
 fn the_first_line_stands_alone() {
     let start = "step 1,200: 4.00 GiB of 16.00 GiB allocated";
-    let grows = |steps| format!("{start}, 1.50 MiB more each step (train.py:31): full in {steps}");
+    let grows = |steps| format!("{start}; 1.50 MiB stay of each step (train.py:31): full in {steps}");
     let cases = [
         (device(None, vec![]), start.to_owned()),
         (device(Some(growth(5400)), vec![]), grows("5,400 steps")),
