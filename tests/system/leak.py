@@ -33,10 +33,8 @@ def small_leak(box: Box) -> None:
     expect(result, growth["bytes_per_iteration"], 512, "growth.bytes_per_iteration")
     assert growth["location"]["file"].endswith("leak.py"), result
     expect(result, growth["location"]["line"], line_with("leak.py", "loss = "), "growth.location.line")
-    report = result.report
-    # The allocator's unused memory is a few MiB: thousands of the tens of millions of steps.
-    left = (report["gpu"]["total_bytes"] - report["peak"]["device_bytes"]) // 512
-    assert abs(growth["full_at"] - (report["steps"] + left)) < left / 1000, result
+    # The device would be full after tens of millions of steps, and the program makes a few.
+    expect(result, growth["full_at"], None, "growth.full_at")
 
 
 def big_leak(box: Box) -> None:

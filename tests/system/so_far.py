@@ -55,11 +55,11 @@ CASES_OF_WORDS = (
     # The calls in the conditions and the bodies change nothing that is known.
     ("a loop that asks a function", "def more():\n    return next(numbers) < 300\nnumbers = iter(range(999))\n" + MORE, (), "fits", 0, None, [], "fits RTX"),
     ("a loop that asks an unknown object", "class Odd:\n    __slots__ = ()\n    def __getattr__(self, name): return self\n    def __call__(self, *_): return self\n    def __len__(self): return 10**18\nodd = Odd()\nmore = lambda: odd.any(1).of[0] if False else True\n" + MORE, (), "fits", 0, None, [], "fits RTX"),
-    ("a source longer than what is followed", program() + "print()\n" * 12_000, (), "fits_so_far", 0, None, [("unread", 10_014)], "the rest of its source was not read (train.py:10014)"),
+    ("a source longer than what is followed", program() + "print()\n" * 12_000, ("--steps", "3"), "fits_so_far", 0, None, [("unread", 10_014)], "the rest of its source was not read (train.py:10014)"),
     ("with --strict", program(after="if step % 1000 == 0: evaluate()"), ("--strict", "--steps", "3"), "fits_so_far", 1, None, [("not_run", 14)], "so far"),
     ("an evaluation that is run", program(after="if step % 10 == 0: evaluate()"), (), "fits", 0, None, [], "fits RTX"),
     ("--steps is exact", program(after="if step % 10 == 0: evaluate()"), ("--steps", "3"), "fits_so_far", 0, 3, [("not_run", 14)], "so far"),
-    ("steps without a gradient", program(before="for _ in range(5): optimizer.step()"), (), "fits", 0, 3, [], "fits RTX"),
+    ("steps without a gradient", program(before="for _ in range(5): optimizer.step()"), ("--steps", "3"), "fits", 0, 3, [], "fits RTX"),
     ("no step at all", program(skip="continue"), (), "fits_so_far", 0, 0, [("no_step", 3)], "no optimizer step trained a parameter (train.py:3)"),
     ("an error after a step", program(after="if step == 2: raise ValueError('bad')"), (), "fits_so_far", 0, 2, [], "after 2 of 3 steps the program raised ValueError"),
     # 16 MiB of each step: 6 GiB less the context and the rest are some 350 steps.

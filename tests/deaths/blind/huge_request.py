@@ -5,7 +5,7 @@
 # status = 1
 # line = 18
 # requested_bytes = 409600000000
-# says_any = ["exceeds", "larger", "more than", "Broadcasting"]
+# says_any = ["exceeds", "larger", "more than", "broadcasting"]
 # ///
 """Broadcasts all pairs of points into one tensor of 381 GiB; next to nothing else is in use."""
 
