@@ -8,6 +8,7 @@
 # keeps_mib = 50
 # allocates = [31]
 # full_at = [27, 32]
+# open = "the growth of the passes is not told"
 # why = "each of 13 nodes holds a heat map of 50 x 512 x 512 x 4 B = 50 MiB and the node before it: 650 MiB; 1.52 GiB would be full at about pass 30"
 # ///
 """Diffuses heat through a plate; each state knows the one before it."""
