@@ -5,7 +5,7 @@
 # truth = "fits"
 # verdict = ["fits", "fits so far"]
 # need_gib = [2.4, 3.5]
-# says = ["65536"]
+# says = ["65,536"]
 # why = "a row of six blocks saves seven maps of 4 KiB, with the layer in work and gradients nine to ten: 262,144 rows need over 9 GiB, 65,536 2.25 to 2.5 + 0.05 + 0.48, of 4"
 # ///
 """Deep regressor for turbine logs; a decorator of our own shrinks the keyword `rows` when memory runs out."""

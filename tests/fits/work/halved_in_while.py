@@ -6,6 +6,7 @@
 # verdict = ["fits", "fits so far"]
 # need_gib = [2.2, 3.4]
 # says = ["96"]
+# open = "needs 3.57 GiB, with the cache of the earlier attempts"
 # why = "a picture takes 32 x 256 x 256 x 4 B = 8 MiB for a map; at the ReLU's backward its output and two gradients are alive: 384 pictures need 9 GiB, 192 4.5 + 0.48, 96 2.25 + 0.48 of 4"
 # ///
 """Colours pictures; halves the batch until a step gets through."""

@@ -5,7 +5,7 @@
 # truth = "fits"
 # verdict = ["fits", "fits so far"]
 # need_gib = [1.9, 2.75]
-# says = ["32768"]
+# says = ["32,768"]
 # why = "a row takes 4 KiB in, 16 for the hidden, 16 for its GELU, and 16 + 4 for gradients: 56 to 60 KiB; 131,072 rows need 7.5 GiB, 65,536 3.75, 32,768 1.88 + 0.1 for weights and 0.48, of 3"
 # ///
 """Trains a feed-forward block on token states; calls itself with half of the rows and twice the accumulation."""

@@ -6,6 +6,7 @@
 # verdict = ["fits", "fits so far"]
 # need_gib = [2.0, 2.75]
 # says = ["48"]
+# open = "the size that goes on is not named"
 # why = "a session of 2048 events of width 1024 takes 8 MiB for a map; input, linear output, SiLU, norm and one gradient are five: 192 sessions need 7.5 GiB, 96 3.76 + 0.48, 48 1.88 + 0.48 of 3"
 # ///
 """Trains a recommender with a frozen configuration; a smaller one replaces it after an error."""

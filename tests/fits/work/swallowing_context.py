@@ -6,6 +6,7 @@
 # verdict = ["fits", "fits so far"]
 # need_gib = [2.5, 3.3]
 # says = ["25"]
+# open = "goes on with 12 pages, not 25"
 # why = "a page of 16,384 patches with 512 channels takes 32 MiB for a map; the linear output and ELU's, or one of them and two gradients, are three maps: 100 pages need 9.5 GiB, 50 4.8 + 0.48, 25 2.4 + 0.48 of 3.6"
 # ///
 """Layout encoder; a context manager of our own swallows the out-of-memory error and remembers it."""

@@ -7,6 +7,7 @@
 # need_gib = [2.2, 3.4]
 # says = ["128"]
 # not_says = ["last_epoch"]
+# open = "needs 2.03 GiB, with 64 in place of 512"
 # why = "a cloud takes 2560 x 512 x 4 B = 5 MiB for a map; two ReLU outputs and two gradients are alive in the backward, 20 MiB for each: 512 clouds need 10 GiB, 256 5 + 0.48, 128 2.5 + 0.48 of 4"
 # ///
 """Point-cloud classifier; its trainer halves `batch` of the trainer and of its options after an error."""
