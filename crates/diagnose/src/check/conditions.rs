@@ -39,7 +39,9 @@ pub(super) fn list_conditions(case: &Case, spare: Bytes, growth: Option<&Growth>
         location: growth.location.clone(),
         full_at: growth.full_at,
     }));
-    conditions.extend(rising.filter(|_| grows.is_none()));
+    // Batches that differ explain a rise.
+    let varies = conditions.iter().any(|condition| matches!(condition, Condition::Varying { .. }));
+    conditions.extend(rising.filter(|_| grows.is_none() && !varies));
     conditions.extend(find_rising_requests(case, spare));
     conditions.extend(list_assumed(case));
     conditions.extend(list_reads(case));

@@ -40,7 +40,9 @@ fn on_device(case: &Case, view: &View, measured: &Measured) -> Vec<Remark> {
     let shown = view.trace.history.peaks().allocated.map_or(Bytes::ZERO, |peak| peak.bytes);
     let difference = say_difference(case, view).map(Remark::caveat);
     let older = older_than_history(&view.trace.history);
-    let unaccounted = unaccounted(view.trace.process, shown, measured.peak.usage.allocated_bytes);
+    // Of a search the peak is that of the size that goes on, by the trace.
+    let counted = measured.verdict.search().is_none().then_some(measured.peak.usage.allocated_bytes);
+    let unaccounted = counted.and_then(|counted| unaccounted(view.trace.process, shown, counted));
     difference.into_iter().chain(older.into_iter().chain(unaccounted).map(Remark::note)).collect()
 }
 

@@ -14,21 +14,14 @@ pub(super) fn page(report: &AgainstReport) -> Page<'_> {
     let lines = |lines: &[LineDifference]| lines.iter().map(line).collect::<Vec<_>>();
     let focused = report.focused();
     Page {
-        headline: headline(report),
         facts: list_runs(report).into_iter().chain(list_peaks(report)).collect(),
-        memory: None,
-        findings: &[],
-        run: String::new(),
-        devices: Vec::new(),
-        fillings: Vec::new(),
-        comparison: None,
         upper_lists: vec![
             ("Settings", list_settings(report)),
             ("Lines that differ at the peak", focused.map(|device| lines(&device.lines)).unwrap_or_default()),
             ("Requests without a counterpart", focused.map(|device| lines(&device.unpaired_lines)).unwrap_or_default()),
         ],
         lower_lists: vec![("Further ranks and devices", list_others(report)), ("Notes", list_remarks(report))],
-        version: &report.version,
         folder: &report.folder,
+        ..Page::of_answer(headline(report), &report.version, &report.folder)
     }
 }

@@ -36,6 +36,26 @@ pub(super) struct Page<'a> {
     pub(super) folder: &'a str,
 }
 
+impl<'a> Page<'a> {
+    /// A page of nothing but the answer.
+    pub(super) fn of_answer(headline: String, version: &'a str, folder: &'a str) -> Page<'a> {
+        Page {
+            headline,
+            facts: Vec::new(),
+            memory: None,
+            findings: &[],
+            run: String::new(),
+            devices: Vec::new(),
+            fillings: Vec::new(),
+            comparison: None,
+            upper_lists: Vec::new(),
+            lower_lists: Vec::new(),
+            version,
+            folder,
+        }
+    }
+}
+
 /// A device with its picture.
 pub(super) struct Drawing<'a> {
     /// The name, e.g. `rank 0, cuda:0`.

@@ -13,17 +13,8 @@ pub(super) fn page(report: &NowReport) -> Page<'_> {
         start.chain(list_holders(device, &report.folder)).collect::<Vec<_>>()
     };
     Page {
-        headline: headline(report),
-        facts: Vec::new(),
-        memory: None,
-        findings: &[],
-        run: String::new(),
-        devices: Vec::new(),
-        fillings: Vec::new(),
-        comparison: None,
         upper_lists: report.devices.iter().map(|device| ("Memory now", words(device))).collect(),
-        lower_lists: Vec::new(),
-        version: &report.version,
         folder: &report.folder,
+        ..Page::of_answer(headline(report), &report.version, &report.folder)
     }
 }

@@ -18,18 +18,11 @@ pub(super) fn page<'a>(report: &'a RunReport, run: &'a RunPicture) -> Page<'a> {
 
 fn page_of_end<'a>(report: &'a RunReport, run: &'a RunPicture) -> Page<'a> {
     Page {
-        headline: headline(report),
         facts: list_figures(report),
-        memory: None,
-        findings: &[],
-        run: String::new(),
         devices: run.devices.iter().enumerate().map(|(index, device)| drawing(report, device, index == 0)).collect(),
-        fillings: Vec::new(),
-        comparison: None,
         upper_lists: vec![("End", list_remarks(report))],
-        lower_lists: Vec::new(),
-        version: &report.version,
         folder: &report.folder,
+        ..Page::of_answer(headline(report), &report.version, &report.folder)
     }
 }
 
