@@ -4,8 +4,8 @@
 # kind = 4
 # verdict = ["does not fit", "fits so far"]
 # truth = "does not fit"
-# full_at = [480, 540]
-# why = "each of 2,500 steps adds 1536 x 512 x 4 B = 3 MiB to a deque of at most 5,000: 1.52 GiB are full at about step 515"
+# full_at = [455, 500]
+# why = "each of 2,500 steps adds 1536 x 512 x 4 B = 3 MiB to a deque of at most 5,000: 1.52 GiB are 515 of them, but a segment of 20 MiB (kLargeBuffer of CUDACachingAllocator.cpp) holds six: about 467"
 # ///
 """World model with a very long memory of rollouts."""
 
