@@ -3,7 +3,7 @@
 import unittest
 from unittest import mock
 
-from oomph.agent.host.texts import lengths
+from oomph.agent.scenery.texts import lengths
 
 
 class TestLengths(unittest.TestCase):

@@ -10,7 +10,7 @@ import unittest
 from pathlib import PurePosixPath
 
 from oomph.agent.host import outside
-from oomph.agent.host.outside import acts, clouds, mail, mlflow_runs
+from oomph.agent.scenery.outside import acts, clouds, mail, mlflow_runs
 
 from .support import needs_phantom, run_program
 
@@ -179,7 +179,7 @@ class LibrariesTest(unittest.TestCase):
 
     def test_every_hook_is_in_the_table(self):
         for family, libraries in outside._LIBRARIES.items():
-            hooks = importlib.import_module(f"oomph.agent.host.outside.{family}").HOOKS
+            hooks = importlib.import_module(f"oomph.agent.scenery.outside.{family}").HOOKS
             self.assertEqual(list(hooks), list(libraries), family)
 
 

@@ -30,7 +30,7 @@ made.write_header_to_file(); made.write_kv_data_to_file(); made.write_tensors_to
 # Runs in the place of the removal of files.
 HOLLOW = """
 import os
-from oomph.agent.host.weights.gguf_files import write_hollow_gguf
+from oomph.agent.scenery.weights.gguf_files import write_hollow_gguf
 os.rename("model/model.gguf", "real.gguf")
 file = open("real.gguf", "rb")
 def read(offset, count):

@@ -92,8 +92,8 @@ variables! {
     FILES = "OOMPH_FILES", Run, Phantom | Agent: "the file for notes on the files that the program reads (Note [Files looked at] in `crates/phantom/src/files.rs`)";
     UNDO = "OOMPH_UNDO", Run, Phantom | Agent: "the folder for the journal of changes to files, which are undone after the run (Note [Undo journal] in `crates/phantom/src/undo.rs`)";
     SERVE = "OOMPH_SERVE", Run, Phantom | Agent: "set: wait as a fork server (Note [Fork server] in `process/server.py`)";
-    ONLINE = "OOMPH_ONLINE", Run, Agent: "`1`: trackers, mail and uploads are not taken off line (Note [Off line] in `python/oomph/agent/host/outside`)";
-    FAKE_DATA = "OOMPH_FAKE_DATA", Run, Agent: "`1`: well-known data sets that are not there are made up (Note [Made-up data] in `python/oomph/agent/host/data`)";
+    ONLINE = "OOMPH_ONLINE", Run, Agent: "`1`: trackers, mail and uploads are not taken off line (Note [Off line] in `python/oomph/agent/scenery/outside`)";
+    FAKE_DATA = "OOMPH_FAKE_DATA", Run, Agent: "`1`: well-known data sets that are not there are made up (Note [Made-up data] in `python/oomph/agent/scenery/data`)";
     RANK = "OOMPH_RANK", Run, Agent: "the only rank of a job that runs; unset = every rank is a process";
     WORLD_SIZE = "OOMPH_WORLD_SIZE", Run, Agent: "number of ranks in that job";
     LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE", Run, Agent: "number of that job's ranks on one machine";
@@ -101,7 +101,7 @@ variables! {
     PROCESSES = "OOMPH_PROCESSES", Run, Phantom: "`PID SPARED`: the processes of the run are those below `PID`, but not `SPARED`; signals and changes to others are refused (Note [Other processes] in `crates/phantom/src/others.rs`); unset = all pass";
     WORLD = "OOMPH_WORLD", Run, Agent: "the specification of the world that a child of a fork server enters, or of its confinement (Note [World] in `crates/world/src/lib.rs`)";
     GUARD = "OOMPH_GUARD", Run, Phantom | Agent: "the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`); unset = the agent itself keeps existing checkpoints (`host/checkpoints`)";
-    OFFLINE = "OOMPH_OFFLINE", Run, Phantom | Agent: "`1`: connections to other programs are refused (Note [Connections] in `crates/phantom/src/files/network.rs`), and the Hugging Face Hub is closed (`host/weights/network.py`)";
+    OFFLINE = "OOMPH_OFFLINE", Run, Phantom | Agent: "`1`: connections to other programs are refused (Note [Connections] in `crates/phantom/src/files/network.rs`), and the Hugging Face Hub is closed (`scenery/weights/network.py`)";
     RESULTS = "OOMPH_RESULTS", Process, Binary: "the number of a descriptor that the pytest plugin passes to a test: a dry run keeps it, although it can be written";
     PRELOAD = "OOMPH_PRELOAD", Process, Binary: "the `LD_PRELOAD` of a program that enters a world first";
     AGENT_PID = "OOMPH_AGENT_PID", Process, Agent: "set by the agent: the first process of the run, so that its helpers record nothing";

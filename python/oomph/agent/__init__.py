@@ -8,8 +8,10 @@ the parts of the folder. A folder imports only folders above it in this table, a
 `process`       the Python process: variables, imports, sources and stacks, the fork
                 server, a notebook or a changed script as the main script, the end
 `ahead`         what a stopped program still had before it
-`host`          host memory, checkpoint files, trackers, mail and uploads; random
-                initialisation, skipped (only over a phantom GPU)
+`host`          host memory and checkpoint files; random initialisation, skipped
+                (only over a phantom GPU)
+`scenery`       what is not there: weights, tokenizers, data sets, trackers, mail and
+                uploads (only over a phantom GPU)
 `values`        reads from the device, shapes that depend on values, known values
                 (only over a phantom GPU)
 `ranks`         exchanges between ranks, and absent ranks (only over a phantom GPU)
@@ -39,10 +41,10 @@ def record(folder: str) -> None:
 
 def serve() -> None:
     """Waits as a fork server; returns in each of its children, which then run the program."""
-    from .host import fetches, outside
     from .host.checkpoints import safetensors_files
-    from .host.weights import libraries as weights
     from .process import files, server
+    from .scenery import fetches, outside
+    from .scenery.weights import libraries as weights
 
     files.watch()
     outside.wait_for_libraries()
@@ -57,11 +59,11 @@ def start() -> None:
     import os
 
     from . import remedies, wire
-    from .host import fetches, outside
     from .host.checkpoints import safetensors_files
-    from .host.weights import libraries as weights
     from .process import ending, files, importing, script, sight
     from .ranks import absent_ranks
+    from .scenery import fetches, outside
+    from .scenery.weights import libraries as weights
 
     end = ending.Ending()
     seen = sight.Sight(os.environ[wire.RUN_DIR])

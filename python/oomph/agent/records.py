@@ -186,7 +186,7 @@ def checkpoint_unread(*, count: int, bytes: int) -> dict:
 
 
 def stand_in(*, what: str, name: str, source: str, tensors: int, bytes: int, fetched_bytes: int) -> dict:
-    """A stand-in for a missing input of the program (Note `[Missing weights]` in `python/oomph/agent/host/weights`)."""
+    """A stand-in for a missing input of the program (Note `[Missing weights]` in `python/oomph/agent/scenery/weights`)."""
     return {"kind": "stand_in", "what": what, "name": name, "source": source, "tensors": tensors, "bytes": bytes, "fetched_bytes": fetched_bytes}
 
 
@@ -206,7 +206,7 @@ def save_made(*, file: str) -> dict:
 
 
 def outside(*, library: str, action: str, count: int) -> dict:
-    """Acts on the outside that a dry run suppressed, of one kind and library (Note `[Off line]` in `python/oomph/agent/host/outside`)."""
+    """Acts on the outside that a dry run suppressed, of one kind and library (Note `[Off line]` in `python/oomph/agent/scenery/outside`)."""
     return {"kind": "outside", "library": library, "action": action, "count": count}
 
 

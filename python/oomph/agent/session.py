@@ -8,7 +8,7 @@ from types import FrameType
 import torch
 
 from . import phantom, records
-from .host.part import Host, Outside
+from .host.part import Host
 from .memory.part import Calls, Memory
 from .overrides import Overrides
 from .part import Assumptions, Part
@@ -22,6 +22,7 @@ from .process.sight import Sight
 from .ranks.part import Ranks
 from .record_file import RecordFile
 from .remedies import Remedies
+from .scenery.part import Scenery
 from .values.part import Answers
 
 
@@ -49,14 +50,14 @@ class Session:
         self.finish = Finish(self._finish, self._note_stop)
         self.operators = Operators(env)
         assumptions, overrides, found = Assumptions(), Overrides(), guarded(phantom.find)()
-        host = Host(env, found, overrides)
+        host, scenery = Host(env, found, overrides), Scenery(found)
         answers = Answers(env, found, overrides, step=lambda: self.position.marks.step, assume=assumptions.note)
         self.ranks = Ranks(found, assumptions.note)
         self._installed: tuple[Part, ...] = (
-            self.process, self.memory, self.position, self.finish, Calls(), host, answers, self.ranks, self.operators, remedies,
+            self.process, self.memory, self.position, self.finish, Calls(), host, scenery, answers, self.ranks, self.operators, remedies,
         )  # fmt: skip
         # The order of the last records.
-        self._finished: tuple[Part, ...] = (remedies, self.position, self.memory, assumptions, answers, host, Outside())
+        self._finished: tuple[Part, ...] = (remedies, self.position, self.memory, assumptions, answers, host, scenery)
 
     def install(self) -> None:
         """Connects all parts. CUDA stays untouched: parts that need CUDA wait until the program initialises CUDA."""

@@ -26,9 +26,9 @@ FILES = "OOMPH_FILES"
 UNDO = "OOMPH_UNDO"
 # set: wait as a fork server (Note [Fork server] in `process/server.py`).
 SERVE = "OOMPH_SERVE"
-# `1`: trackers, mail and uploads are not taken off line (Note [Off line] in `python/oomph/agent/host/outside`).
+# `1`: trackers, mail and uploads are not taken off line (Note [Off line] in `python/oomph/agent/scenery/outside`).
 ONLINE = "OOMPH_ONLINE"
-# `1`: well-known data sets that are not there are made up (Note [Made-up data] in `python/oomph/agent/host/data`).
+# `1`: well-known data sets that are not there are made up (Note [Made-up data] in `python/oomph/agent/scenery/data`).
 FAKE_DATA = "OOMPH_FAKE_DATA"
 # the only rank of a job that runs; unset = every rank is a process.
 RANK = "OOMPH_RANK"
@@ -40,7 +40,7 @@ LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE"
 WORLD = "OOMPH_WORLD"
 # the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`); unset = the agent itself keeps existing checkpoints (`host/checkpoints`).
 GUARD = "OOMPH_GUARD"
-# `1`: connections to other programs are refused (Note [Connections] in `crates/phantom/src/files/network.rs`), and the Hugging Face Hub is closed (`host/weights/network.py`).
+# `1`: connections to other programs are refused (Note [Connections] in `crates/phantom/src/files/network.rs`), and the Hugging Face Hub is closed (`scenery/weights/network.py`).
 OFFLINE = "OOMPH_OFFLINE"
 # set by the agent: the first process of the run, so that its helpers record nothing.
 AGENT_PID = "OOMPH_AGENT_PID"

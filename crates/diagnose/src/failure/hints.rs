@@ -53,7 +53,7 @@ const OF_DRY_RUNS: &[Hint] = &[
          `synchronize`), and each side stream waits for the capture's stream first and is waited for at the end",
     ),
     Hint::made(describe_read),
-    // Weights by an address (`python/oomph/agent/host/weights/ranges.py`), and a server's refusal.
+    // Weights by an address (`python/oomph/agent/scenery/weights/ranges.py`), and a server's refusal.
     Hint::text(
         |error| {
             error.is_a(&[

@@ -1,4 +1,4 @@
-//! Hints for models that the Hugging Face Hub refuses, by the sentences of `python/oomph/agent/host/weights/reasons.py`.
+//! Hints for models that the Hugging Face Hub refuses, by the sentences of `python/oomph/agent/scenery/weights/reasons.py`.
 
 /// Endings of files of weights: for a dry run, the configuration is enough.
 const WEIGHTS: [&str; 6] = [".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".gguf"];

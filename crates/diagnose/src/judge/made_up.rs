@@ -1,4 +1,4 @@
-//! The data sets that a run made up (Note `[Made-up data]` in `python/oomph/agent/host/data`).
+//! The data sets that a run made up (Note `[Made-up data]` in `python/oomph/agent/scenery/data`).
 
 use std::collections::BTreeSet;
 

@@ -7,7 +7,7 @@
 //!
 //! A file in a cache may be the program's own: a checkpoint of a phantom GPU is zeros, and the next real run would load them. So a
 //! file needs a witness. The agent notes each file that a function of a library downloaded or unpacked, with the file's size
-//! and time at the end of the function (`python/oomph/agent/host/fetches.py`): `SIZE MODIFIED PATH` in the file `downloads` of the run
+//! and time at the end of the function (`python/oomph/agent/scenery/fetches.py`): `SIZE MODIFIED PATH` in the file `downloads` of the run
 //! directory, each with a NUL behind it. A file without a note, or in another state than noted, is not kept: a later run fetches it again.
 //! A link is kept if its target is there. A hollow file, with a header and no values, stays in oomph's own cache of headers,
 //! where changed files are kept as well.
@@ -27,7 +27,7 @@ use world::{FileChange, FileChangeKind, Record};
 
 use crate::environment;
 
-/// Fetched headers: the cache of Note [Mirror] in `python/oomph/agent/host/weights/mirror.py`. Hollow files stay in this cache.
+/// Fetched headers: the cache of Note [Mirror] in `python/oomph/agent/scenery/weights/mirror.py`. Hollow files stay in this cache.
 const HEADERS: &str = "oomph/hub";
 /// Download caches below the folder of user caches.
 const BELOW_CACHES: [&str; 9] = [

@@ -448,7 +448,7 @@ macro_rules! agent_records {
                     /// The bytes of the files.
                     bytes: u64,
                 }
-                /// A stand-in for a missing input of the program (Note `[Missing weights]` in `python/oomph/agent/host/weights`).
+                /// A stand-in for a missing input of the program (Note `[Missing weights]` in `python/oomph/agent/scenery/weights`).
                 StandIn "stand_in" => many stand_ins: StandInRecord {
                     /// What is missing: `weights`, a `tokenizer` or `data`.
                     what: text,
@@ -480,7 +480,7 @@ macro_rules! agent_records {
                     /// The path.
                     file: text,
                 }
-                /// Acts on the outside that a dry run suppressed, of one kind and library (Note `[Off line]` in `python/oomph/agent/host/outside`).
+                /// Acts on the outside that a dry run suppressed, of one kind and library (Note `[Off line]` in `python/oomph/agent/scenery/outside`).
                 Outside "outside" => many outside: OutsideRecord {
                     /// The library by the name of its package, e.g. `wandb`.
                     library: text,

@@ -1,1 +1,1 @@
-"""The machine around the device, as a phantom GPU needs it: host memory, checkpoint files, and services on the network."""
+"""The host, as a phantom GPU needs it: its memory and its checkpoint files."""

@@ -5,7 +5,6 @@ from ..overrides import Overrides
 from ..part import Part, Write
 from ..phantom import Phantom
 from ..process.environment import Environment
-from . import data, texts
 from .checkpoints import moves
 from .checkpoints.guard import CheckpointGuard
 from .checkpoints.removals import Removals
@@ -14,9 +13,6 @@ from .checkpoints.unread import Checkpoints
 from .holes import Holes
 from .initializers import Initializers
 from .latent import Latent
-from .outside import acts
-from .texts import lengths
-from .weights import ledger, libraries
 
 
 class Host(Part):
@@ -42,9 +38,6 @@ class Host(Part):
         holes.install(self._overrides)
         self._initializers.install(self._overrides)
         self._checkpoints.install()
-        libraries.wait()
-        texts.wait()
-        data.wait()
         if self._env.has_file_guard:
             moves.install()
         else:
@@ -59,19 +52,8 @@ class Host(Part):
             write(records.checkpoint_unread(count=self._checkpoints.count, bytes=self._checkpoints.bytes))
         for (file, line), count in self._latent.unread.items() if self._latent is not None else ():
             write(records.value_read(file=file, line=line, count=count, bytes=0, sizes=count))
-        for row in [*ledger.list_records(), *lengths.list_records()]:
-            write(row)
         if self._guard is not None:
             for path in self._guard.spared:
                 write(records.save_spared(file=path))
             for path in self._guard.list_written():
                 write(records.save_made(file=path))
-
-
-class Outside(Part):
-    """Suppressed acts on the outside: installed before the import of torch."""
-
-    def finish(self, reason: str, write: Write) -> None:
-        """The records of suppressed acts."""
-        for row in acts.list_records():
-            write(row)

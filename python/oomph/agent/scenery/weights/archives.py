@@ -12,8 +12,8 @@ import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from ..holes import LARGE_BYTES
-from ..pickles import ELEMENT_BYTES, Storages
+from ...host.holes import LARGE_BYTES
+from ...host.pickles import ELEMENT_BYTES, Storages
 from .headers import write_hollow_safetensors
 from .hollow import write_hole
 from .ranges import BadAnswer

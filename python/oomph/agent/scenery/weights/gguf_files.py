@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..holes import LARGE_BYTES
+from ...host.holes import LARGE_BYTES
 from ..outside import acts
 from .hollow import write_hole
 

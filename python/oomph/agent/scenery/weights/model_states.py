@@ -6,7 +6,7 @@ from collections import OrderedDict
 
 import torch
 
-from ..holes import LARGE_BYTES
+from ...host.holes import LARGE_BYTES
 from . import ledger
 from .remote_file import NoNetworkError
 
