@@ -11,7 +11,7 @@ import threading
 
 import torch
 
-from ..overrides import Original, Overrides
+from ..hooks.kernels import Original, Overrides
 from .holes import Holes, is_dense, is_large
 from .latent import Latent
 

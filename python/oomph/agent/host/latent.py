@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 import torch
 
-from ..overrides import Original, Overrides
+from ..hooks.kernels import Original, Overrides
 from ..phantom import Phantom
 from ..process import frames
-from ..process.failure import guarded
+from ..failure import guarded
 
 # 256 million numbers, which are drawn in about two seconds.
 _MOST_WRITTEN_BYTES = 1 << 30

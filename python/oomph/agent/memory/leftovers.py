@@ -15,7 +15,7 @@ import torch
 from .. import records
 from ..position.modules import own_tensors
 from ..process import frames, local_variables, objects
-from ..process.failure import guarded
+from ..failure import guarded
 from ..process.objects import Budget
 from .census import storages_of
 

@@ -8,7 +8,7 @@ import torch
 
 from .. import records
 from ..process import frames
-from ..process.failure import guarded
+from ..failure import guarded
 
 
 def install(write: Callable[[dict], object]) -> None:

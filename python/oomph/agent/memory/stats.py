@@ -3,7 +3,7 @@
 import torch
 
 from .. import records
-from ..process.failure import guarded
+from ..failure import guarded
 
 
 class Stats:

@@ -17,7 +17,7 @@ import torch
 from .. import records, wire
 from ..part import Part, Write
 from . import frames
-from .failure import find_explained
+from ..failure import find_explained
 
 # The text of CUDA's error 901 (libcudart.so, CUDA 13.0).
 _INVALIDATED = "operation failed due to a previous error during capture"

@@ -16,7 +16,7 @@ from torch.distributed import distributed_c10d as c10d
 from torch.nn.parallel import DistributedDataParallel
 
 from ..phantom import Phantom
-from ..process.failure import guarded
+from ..failure import guarded
 
 
 def install(phantom: Phantom) -> None:

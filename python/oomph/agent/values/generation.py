@@ -8,7 +8,7 @@ are answered, from the length that the criteria see; the program's criteria run 
 import functools
 from collections.abc import Callable
 
-from ..process import importing
+from ..hooks import importing
 
 _TEXT = (
     "text generation goes on to its maximum length: which tokens are chosen, and whether one ends a sequence earlier, "

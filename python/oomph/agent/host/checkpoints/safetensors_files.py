@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Callable
 
 from ... import wire
-from ...process.importing import after_import
+from ...hooks.importing import after_import
 
 
 def wait() -> None:
