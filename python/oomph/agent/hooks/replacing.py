@@ -37,7 +37,7 @@ class Replaced:
         self._compose()
 
     def remove(self, layer: Layer) -> None:
-        """Takes a layer away."""
+        """Removes a layer."""
         self.layers.remove(layer)
         self._compose()
 
@@ -68,7 +68,7 @@ def around(name: str, layer: Layer) -> None:
 
 @guarded
 def without(name: str, layer: Layer) -> None:
-    """Takes a layer away; the function stays replaced."""
+    """Removes a layer; the stand-in stays."""
     replaced = REPLACED.get(name)
     if replaced is not None:
         replaced.remove(layer)
@@ -76,7 +76,7 @@ def without(name: str, layer: Layer) -> None:
 
 @guarded
 def put(name: str, value: object) -> None:
-    """Puts a value in place of the one of this name, and of its aliases, in a module that is imported."""
+    """Sets the name and its aliases, of an imported module, to a value."""
     row = ROWS[name]
     for each in (row.name, *row.aliases):
         holder, attribute = _find(each)
@@ -85,7 +85,7 @@ def put(name: str, value: object) -> None:
 
 
 def replace_alias(name: str, holder: object, attribute: str) -> None:
-    """Replaces one more name of a function: a module has imported it by `from … import`, or a class by inheritance."""
+    """Replaces one more name of a replaced function, in a module that imported the function by `from … import`."""
     replaced = REPLACED.get(name)
     if replaced is not None:
         setattr(holder, attribute, _stand_in(replaced, replaced.original))
@@ -100,7 +100,7 @@ def _add(row: Row, layer: Layer) -> None:
 
 
 def _replace(row: Row) -> Replaced | None:
-    """Puts the stand-in in place of the function, under all its names."""
+    """Sets all names of the function to a stand-in."""
     holder, attribute = _find(row.name)
     found = ABSENT if holder is None else inspect.getattr_static(holder, attribute, ABSENT)
     if found is ABSENT:
@@ -145,7 +145,7 @@ def _function_of(found: object, holder: object, attribute: str) -> object:
 
 
 def _wrap_as(found: object, stand_in: Callable) -> object:
-    """The stand-in as the kind of attribute that it replaces."""
+    """The stand-in, as an attribute of the same kind."""
     if isinstance(found, (staticmethod, classmethod)):
         return type(found)(stand_in)
     if isinstance(found, types.ClassMethodDescriptorType):

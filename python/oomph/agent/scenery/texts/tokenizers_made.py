@@ -8,7 +8,8 @@ import sys
 from ... import phantom
 from ...failure import tell
 from .. import network
-from ..weights import hollow, ledger, reasons
+from ...host import hollow
+from ..weights import ledger, reasons
 from . import configurations, lengths, vocabularies
 
 # Files beside a vocabulary: alone they make no tokenizer.

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from . import hollow
+from ...host import hollow
 from ...host.hollow import Shape
 
 # Endings of the files of weights: a folder with such a file is not a folder of a configuration alone.
