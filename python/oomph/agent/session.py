@@ -8,6 +8,7 @@ from types import FrameType
 import torch
 
 from . import phantom, records
+from .hooks import compiler
 from .host.part import Host
 from .memory.part import Calls, Memory
 from .hooks.kernels import Overrides
@@ -62,6 +63,7 @@ class Session:
     def install(self) -> None:
         """Connects all parts. CUDA stays untouched: parts that need CUDA wait until the program initialises CUDA."""
         self.sight.show_stack()
+        compiler.install()
         for part in self._installed:
             guarded(part.install)(self._write_early)
         os.register_at_fork(after_in_child=self._forked)
