@@ -74,6 +74,7 @@ macro_rules! variables {
 variables! {
     PYTHON = "OOMPH_PYTHON", User, Binary: "the Python that runs scripts, as `--python`";
     CACHE_DIR = "OOMPH_CACHE_DIR", User, Binary: "the folder to unpack the phantom and the agent into; default: the user's cache folder";
+    REPLACED = "OOMPH_REPLACED", User, Binary | Agent: "a file to which the functions that each dry run replaced are appended, for `tests/hooks` (Note [Replacements] in `python/oomph/agent/hooks`)";
     RUN_DIR = "OOMPH_RUN_DIR", Run, Phantom | Agent: "absolute path of the run directory; unset = record nothing";
     RUN = "OOMPH_RUN", Run, Agent: "absolute path of the folder for the recordings of a real run; unset = no such run (Note [Real runs] in `python/oomph/agent/live`)";
     DEVICES = "OOMPH_DEVICES", Run, Phantom: "number of devices shown; default 1";

@@ -205,6 +205,11 @@ def save_made(*, file: str) -> dict:
     return {"kind": "save_made", "file": file}
 
 
+def replaced(*, name: str, library: str, found: str, is_known: bool, is_run: bool) -> dict:
+    """A function of PyTorch or another library that the agent replaced (Note `[Replacements]` in `python/oomph/agent/hooks`): with parameters that the agent does not know, or, where `OOMPH_REPLACED` is set, any."""
+    return {"kind": "replaced", "name": name, "library": library, "found": found, "is_known": is_known, "is_run": is_run}
+
+
 def outside(*, library: str, action: str, count: int) -> dict:
     """Acts on the outside that a dry run suppressed, of one kind and library (Note `[Off line]` in `python/oomph/agent/scenery/outside`)."""
     return {"kind": "outside", "library": library, "action": action, "count": count}

@@ -4,6 +4,8 @@ Written by `make generate` from the tables in crates/wire; not to be edited.
 """
 
 # Environment variables.
+# a file to which the functions that each dry run replaced are appended, for `tests/hooks` (Note [Replacements] in `python/oomph/agent/hooks`).
+REPLACED = "OOMPH_REPLACED"
 # absolute path of the run directory; unset = record nothing.
 RUN_DIR = "OOMPH_RUN_DIR"
 # absolute path of the folder for the recordings of a real run; unset = no such run (Note [Real runs] in `python/oomph/agent/live`).

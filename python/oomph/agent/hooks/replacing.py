@@ -53,6 +53,8 @@ class Replaced:
         return self._whole(*args, **kwargs)
 
 
+# The replaced values by name: what they were.
+PUT: dict[str, str] = {}
 # The replaced functions by name; `None` for a name that the library does not have.
 REPLACED: dict[str, Replaced | None] = {}
 
@@ -81,7 +83,9 @@ def put(name: str, value: object) -> None:
     row = ROWS[name]
     for each in (row.name, *row.aliases):
         holder, attribute = _find(each)
-        if holder is not None and hasattr(holder, attribute):
+        is_there = holder is not None and hasattr(holder, attribute)
+        PUT.setdefault(name, describe(getattr(holder, attribute)) if is_there else ABSENT)
+        if is_there:
             setattr(holder, attribute, value)
 
 
