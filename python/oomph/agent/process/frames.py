@@ -46,6 +46,13 @@ def is_agents(filename: str) -> bool:
     return filename.startswith(AGENT)
 
 
+def find_caller(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame outside the agent, at or above `frame`: the caller of a replaced function, as its layers see it."""
+    while frame is not None and is_agents(frame.f_code.co_filename):
+        frame = frame.f_back
+    return frame
+
+
 def users_line(frame: FrameType | None) -> tuple[str, int]:
     """The innermost line of the user's own code at or above `frame`; else the innermost of any file outside the agent; else `("", 0)`."""
     other = ("", 0)
