@@ -15,23 +15,23 @@ Option = tuple[list[str], object, Callable[[object], None]]
 
 def install(scaling: Scaling) -> None:
     """Inspects the options of every parser, right after parsing."""
-    around("argparse:ArgumentParser.parse_known_args", _look(scaling, _argparse_options))
+    around("argparse:ArgumentParser.parse_known_args", _inspect(scaling, _argparse_options))
     for module in ("click.core", "typer._click.core"):
-        around(f"{module}:Command.parse_args", _look(scaling, _click_options))
-    around("absl.flags:FlagValues.__call__", _look(scaling, _absl_options))
+        around(f"{module}:Command.parse_args", _inspect(scaling, _click_options))
+    around("absl.flags:FlagValues.__call__", _inspect(scaling, _absl_options))
     around("fire.core:_CallAndUpdateTrace", _change_fire(scaling))
 
 
-def _look(scaling: Scaling, list_options: Callable[..., Iterable[Option]]) -> Layer:
-    """A layer that looks at the options of a parser, after it has parsed."""
+def _inspect(scaling: Scaling, list_options: Callable[..., Iterable[Option]]) -> Layer:
+    """A layer that inspects the options of a parser, after it has parsed."""
 
     @guarded
-    def look(*known) -> None:
+    def meet(*known) -> None:
         _meet(scaling, list_options(*known))
 
     def layer(parse, parser, *args, **kwargs):
         parsed = parse(parser, *args, **kwargs)
-        look(parser, parsed, *args)
+        meet(parser, parsed, *args)
         return parsed
 
     return layer
