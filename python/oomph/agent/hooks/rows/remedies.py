@@ -18,11 +18,19 @@ _CLIPS = tuple(f"torch.nn.utils.clip_grad:{name} = torch.nn.utils:{name}" for na
 _UNSCALE = ("torch.amp.grad_scaler:GradScaler.unscale_",)
 _TRAINING_ARGUMENTS = ("transformers.training_args:TrainingArguments.__post_init__",)
 _LIGHTNING = tuple(f"{package}.trainer.trainer:Trainer.__init__" for package in ("lightning.pytorch", "pytorch_lightning"))
+_OPTIONS = (
+    "argparse:ArgumentParser.parse_known_args",
+    "click.core:Command.parse_args",
+    "typer._click.core:Command.parse_args",
+    "absl.flags:FlagValues.__call__",
+    "fire.core:_CallAndUpdateTrace",
+)
+_TRANSFORMS = ("transforms", "v2._container")
 
 ROWS = (
     ("live.loader", "times the waiting for a batch", tuple(f"torch.utils.data.dataloader:{kind}._next_data" for kind in _ITERATORS)),
-    ("remedies.models", "meets a model before its training, and what is around its forward", _CALL),
-    ("remedies.models", "meets a model that is compiled before its training", ("torch:compile", "torch.nn.modules.module:Module.compile")),
+    ("remedies.models", "changes a model before its training, and what is around its forward", _CALL),
+    ("remedies.models", "changes a model before it is compiled", ("torch:compile", "torch.nn.modules.module:Module.compile")),
     ("remedies.models", "changes a model before it is moved to a GPU, or in place of the move", _MOVES),
     ("remedies.linears", "notes the optimizers, which tell training from inference", _OPTIMIZER),
     ("remedies.optimizers", "changes the arguments of an optimizer", tuple(f"torch.optim:{name}.__init__" for name in OPTIMIZERS)),
@@ -49,10 +57,9 @@ ROWS = (
     ("remedies.sdpa", "asks for no weights of attention", ("torch.nn.modules.activation:MultiheadAttention.forward",), "traced"),
     ("remedies.sdpa", "tells of attention that is written out", ("torch:softmax", "torch.nn.functional:softmax", "torch._tensor:Tensor.softmax")),
     ("remedies.sdpa", "chooses the attention of a model", ("transformers.modeling_utils:PreTrainedModel._check_and_adjust_attn_implementation",)),
-    ("remedies.sizes.loaders", "looks for a size", (*_LOADER, "torch.utils.data.sampler:BatchSampler.__init__")),
-    ("remedies.sizes.options", "looks for a size", ("argparse:ArgumentParser.parse_known_args", "absl.flags:FlagValues.__call__", "fire.core:_CallAndUpdateTrace")),
-    ("remedies.sizes.options", "looks for a size", ("click.core:Command.parse_args", "typer._click.core:Command.parse_args")),
-    ("remedies.sizes.tokenizers", "looks for a size", ("transformers.tokenization_utils_base:PreTrainedTokenizerBase.__call__",)),
-    ("remedies.sizes.training_arguments", "looks for a size", _TRAINING_ARGUMENTS),
-    ("remedies.sizes.transforms", "looks for a size", ("torchvision.transforms.transforms:Compose.__init__", "torchvision.transforms.v2._container:Compose.__init__")),
+    ("remedies.sizes.loaders", "changes the size of batches", (*_LOADER, "torch.utils.data.sampler:BatchSampler.__init__")),
+    ("remedies.sizes.options", "changes a size among the options", _OPTIONS),
+    ("remedies.sizes.tokenizers", "changes the length of sequences", ("transformers.tokenization_utils_base:PreTrainedTokenizerBase.__call__",)),
+    ("remedies.sizes.training_arguments", "changes a size of a Trainer", _TRAINING_ARGUMENTS),
+    ("remedies.sizes.transforms", "changes the size of images", tuple(f"torchvision.transforms.{module}:Compose.__init__" for module in _TRANSFORMS)),
 )
