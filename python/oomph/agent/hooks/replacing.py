@@ -150,7 +150,8 @@ def spread(name: str) -> None:
 def innermost(call: Callable) -> Callable:
     """The function of the library itself, below all layers."""
     while isinstance(call, functools.partial):
-        call = call.args[0]
+        # The last: a layer may be a partial function itself, whose own arguments come before.
+        call = call.args[-1]
     return call
 
 
