@@ -42,14 +42,11 @@ def record(folder: str) -> None:
 def serve() -> None:
     """Waits as a fork server; returns in each of its children, which then run the program."""
     from .host.checkpoints import safetensors_files
+    from . import scenery
     from .process import files, server
-    from .scenery import fetches, outside
-    from .scenery.weights import libraries as weights
 
     files.watch()
-    outside.wait_for_libraries()
-    weights.wait_early()
-    fetches.wait()
+    scenery.wait_early()
     safetensors_files.wait()
     server.serve()
 
@@ -58,13 +55,12 @@ def start() -> None:
     """Assumes the requested rank; starts the agent as soon as the program has imported torch."""
     import os
 
-    from . import remedies, wire
+    from . import remedies, scenery, wire
     from .host.checkpoints import safetensors_files
     from .hooks import importing
     from .process import ending, files, script, sight
     from .ranks import absent_ranks
-    from .scenery import fetches, outside
-    from .scenery.weights import libraries as weights
+    from .scenery import outside
 
     end = ending.Ending()
     seen = sight.Sight(os.environ[wire.RUN_DIR])
@@ -72,9 +68,8 @@ def start() -> None:
         # Imports take their time, too. Helpers of the program that import no PyTorch have no file.
         seen.show_stack()
     files.watch()
-    outside.install()
-    weights.wait_early()
-    fetches.wait()
+    scenery.wait_early()
+    outside.set_variables()
     safetensors_files.wait()
     script.take_notebooks()
     absent_ranks.assume_rank()
