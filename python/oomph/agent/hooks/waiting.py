@@ -13,6 +13,7 @@ from .importing import after_import
 from .replacing import Layer, around, find_value, put
 from .table import ROWS, Row
 
+_AGENT = __package__.rpartition(".")[0]
 # The parts whose names wait already.
 _waiting: set[str] = set()
 
@@ -57,4 +58,4 @@ def _put_made(part: str, row: Row) -> None:
 
 def import_part(part: str):
     """The module of a part of the agent."""
-    return importlib.import_module(f"..{part}", __package__)
+    return importlib.import_module(f"{_AGENT}.{part}")
