@@ -21,7 +21,7 @@ right after the import. A name that a version of the library does not have is pa
 with other parameters is replaced all the same, and the report names it (`parameters`): after a new release that is where to look first.
 """
 
-from .replacing import after_import, around, find_caller, innermost, put, replace_alias, without
+from .replacing import after_import, around, find_caller, innermost, masked, put, replace_alias, spread, without
 from .waiting import wait_for
 
-__all__ = ["after_import", "around", "find_caller", "innermost", "put", "replace_alias", "wait_for", "without"]
+__all__ = ["after_import", "around", "find_caller", "innermost", "masked", "put", "replace_alias", "spread", "wait_for", "without"]

@@ -36,6 +36,11 @@ def after(told: Callable[..., object]) -> Layer:
     return layer
 
 
+def instead(function: Callable[..., object]) -> Layer:
+    """A layer that calls `function` in place of the function."""
+    return lambda _call, *args, **kwargs: function(*args, **kwargs)
+
+
 def on_optimizer_made(told: Callable[[object], object]) -> None:
     """Calls `told(optimizer)` after each construction of an optimizer."""
     around("torch.optim.optimizer:Optimizer.__init__", after(lambda optimizer, *_args, **_kwargs: told(optimizer)))

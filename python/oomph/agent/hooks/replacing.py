@@ -1,12 +1,13 @@
 """The replacement of a name, with layers: Note [Replacements]."""
 
+import contextlib
 import dataclasses
 import functools
 import importlib
 import inspect
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from ..failure import guarded
 from ..hooks.importing import after_import
@@ -16,7 +17,7 @@ from .table import ROWS, Row
 # Runs in place of a function: `layer(call, *args, **kwargs)`.
 Layer = Callable[..., object]
 
-__all__ = ["after_import", "around", "find_caller", "innermost", "put", "replace_alias", "without"]
+__all__ = ["after_import", "around", "find_caller", "innermost", "masked", "put", "replace_alias", "spread", "without"]
 
 
 class Replaced:
@@ -138,6 +139,31 @@ def _replace(row: Row) -> Replaced | None:
         if holder is not None and hasattr(holder, attribute):
             setattr(holder, attribute, stand_in)
     return replaced
+
+
+@contextlib.contextmanager
+def masked(name: str, value: object) -> Iterator[None]:
+    """Sets an attribute that a module does not have, and deletes it again."""
+    holder, attribute = _find(ROWS[name].name)
+    setattr(holder, attribute, value)
+    try:
+        yield
+    finally:
+        delattr(holder, attribute)
+
+
+@guarded
+def spread(name: str) -> None:
+    """Replaces a function in all modules that have imported it: the program may have done so before the agent replaced it."""
+    replaced = REPLACED.get(name)
+    if replaced is None:
+        return
+    holder, attribute = _find(name)
+    stand_in = getattr(holder, attribute)
+    for module in list(sys.modules.values()):
+        names = getattr(module, "__dict__", {})
+        for each in [each for each, value in names.items() if value is replaced.original]:
+            names[each] = stand_in
 
 
 def innermost(call: Callable) -> Callable:

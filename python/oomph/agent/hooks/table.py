@@ -9,7 +9,7 @@ from .rows import libraries, pytorch, remedies
 class Row:
     """One name."""
 
-    # `module:attribute`; an attribute of a class has a dot. `create_*` is every function whose name begins so.
+    # `module:attribute`; an attribute of a class has a dot. `create_*` names all functions that begin so.
     name: str
     # Other names of the same function, which get the same stand-in.
     aliases: tuple[str, ...]
@@ -17,9 +17,9 @@ class Row:
     parts: dict[str, str]
     # True if the compiler of PyTorch has to see the layers; else a function that is being compiled is the original.
     is_traced: bool = False
-    # True for a value that takes the place of another after the import.
+    # True for a value in place of another, put after the import.
     is_value: bool = False
-    # True for a value that a part puts in place of another for some time.
+    # True for a value in place of another, put by a part for some time.
     is_lent: bool = False
 
     @property
