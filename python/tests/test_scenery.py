@@ -3,7 +3,7 @@
 import unittest
 
 from oomph.agent.hooks.table import ROWS
-from oomph.agent.hooks.waiting import import_part
+from oomph.agent.scenery.waiting import import_part
 
 PARTS = sorted({part for row in ROWS.values() for part in row.parts if part.startswith("scenery.")})
 

@@ -42,11 +42,11 @@ def record(folder: str) -> None:
 def serve() -> None:
     """Waits as a fork server; returns in each of its children, which then run the program."""
     from .host.checkpoints import safetensors_files
-    from . import scenery
     from .process import files, server
+    from .scenery import waiting
 
     files.watch()
-    scenery.wait_early()
+    waiting.wait_early()
     safetensors_files.wait()
     server.serve()
 
@@ -55,12 +55,12 @@ def start() -> None:
     """Assumes the requested rank; starts the agent as soon as the program has imported torch."""
     import os
 
-    from . import remedies, scenery, wire
+    from . import remedies, wire
     from .host.checkpoints import safetensors_files
     from .hooks import importing
     from .process import ending, files, script, sight
     from .ranks import absent_ranks
-    from .scenery import outside
+    from .scenery import outside, waiting
 
     end = ending.Ending()
     seen = sight.Sight(os.environ[wire.RUN_DIR])
@@ -68,7 +68,7 @@ def start() -> None:
         # Imports take their time, too. Helpers of the program that import no PyTorch have no file.
         seen.show_stack()
     files.watch()
-    scenery.wait_early()
+    waiting.wait_early()
     outside.set_variables()
     safetensors_files.wait()
     script.take_notebooks()

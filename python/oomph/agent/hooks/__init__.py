@@ -11,9 +11,6 @@ The agent enters what is not its own in two ways, and no other:
 registration        hands a function to PyTorch or to Python, through what they offer for it: hooks of modules and optimizers, kernels of
                     operators (`kernels`), handlers of forks. Nothing is replaced.
 
-`wait_for` places all layers of a part by the table alone: the part's module has them in `LAYERS` by name, and is imported when the program
-first calls one of the functions.
-
 A name is `module:attribute`, as in `torch.optim.optimizer:Optimizer.__init__`. Where the module is not imported yet, the name is replaced
 right after the import. A name that a version of the library does not have is passed over.
 
@@ -22,6 +19,5 @@ with other parameters is replaced all the same, and the report names it (`parame
 """
 
 from .replacing import after_import, around, find_caller, innermost, masked, put, replace_alias, spread, without
-from .waiting import wait_for
 
-__all__ = ["after_import", "around", "find_caller", "innermost", "masked", "put", "replace_alias", "spread", "wait_for", "without"]
+__all__ = ["after_import", "around", "find_caller", "innermost", "masked", "put", "replace_alias", "spread", "without"]

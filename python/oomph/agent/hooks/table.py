@@ -9,13 +9,13 @@ from .rows import libraries, pytorch, remedies
 class Row:
     """One name."""
 
-    # `module:attribute`; an attribute of a class has a dot. `create_*` names all functions that begin so.
+    # `module:attribute`; an attribute of a class has a dot. A `*` at the end is for any rest of the name.
     name: str
     # Other names of the same function, which get the same stand-in.
     aliases: tuple[str, ...]
     # By the part of the agent: what its layer is for.
     parts: dict[str, str]
-    # True if the compiler of PyTorch has to see the layers; else a function that is being compiled is the original.
+    # True if the compiler of PyTorch sees the layers; else a function under compilation is the original.
     is_traced: bool = False
     # True for a value in place of another, put after the import.
     is_value: bool = False

@@ -1,8 +1,8 @@
 """The scenery, as a part of the session."""
 
-from .. import hooks
 from ..part import Part, Write
 from ..phantom import Phantom
+from . import waiting
 from .outside import acts
 from .texts import lengths
 from .weights import ledger
@@ -17,7 +17,7 @@ class Scenery(Part):
     def install(self, write: Write) -> None:
         """Waits for the libraries that load them."""
         if self._is_wanted:
-            hooks.wait_for("scenery.weights", "scenery.texts", "scenery.data")
+            waiting.wait_for("weights", "texts", "data")
 
     def finish(self, reason: str, write: Write) -> None:
         """The records of made-up weights and texts, and of suppressed acts."""

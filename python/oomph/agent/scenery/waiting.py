@@ -1,6 +1,6 @@
-"""Layers whose modules are imported with the first call of a replaced function.
+"""Replaces functions by the table alone: the module with the layers is imported with the first call of one of them.
 
-A module of the agent has `LAYERS`, a layer by name, for each of its rows in the table; and `VALUES`, by name a function that makes the
+A module of the scenery has `LAYERS`, a layer by name, for each of its rows in the table; and `VALUES`, by name a function that makes the
 new value of the old one right after the import, for each row of a value.
 """
 
@@ -8,20 +8,26 @@ import functools
 import importlib
 from collections.abc import Callable
 
+from .. import phantom
 from ..failure import guarded, tell
-from .importing import after_import
-from .replacing import Layer, around, find_value, put
-from .table import ROWS, Row
+from ..hooks import after_import, around, put
+from ..hooks.replacing import Layer, find_value
+from ..hooks.table import ROWS, Row
 
-_AGENT = __package__.rpartition(".")[0]
 # The parts whose names wait already.
 _waiting: set[str] = set()
+
+
+def wait_early() -> None:
+    """Waits for the libraries that programs often import before torch, and from which names are imported; over a phantom GPU only."""
+    if phantom.find() is not None:
+        wait_for("outside", "weights.hub", "weights.network", "fetches")
 
 
 @guarded
 def wait_for(*parts: str) -> None:
     """Replaces the names of parts, and of the parts below these, once; the layers of an earlier call are inside."""
-    wanted = {part for row in ROWS.values() for part in row.parts if any(f"{part}.".startswith(f"{each}.") for each in parts)} - _waiting
+    wanted = {part for row in ROWS.values() for part in row.parts if any(f"{part}.".startswith(f"scenery.{each}.") for each in parts)} - _waiting
     _waiting.update(wanted)
     for row in ROWS.values():
         for part in wanted.intersection(row.parts):
@@ -57,5 +63,5 @@ def _put_made(part: str, row: Row) -> None:
 
 
 def import_part(part: str):
-    """The module of a part of the agent."""
-    return importlib.import_module(f"{_AGENT}.{part}")
+    """The module of a part of the scenery."""
+    return importlib.import_module(part.removeprefix("scenery"), __package__)
