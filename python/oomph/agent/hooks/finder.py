@@ -18,6 +18,7 @@ class Finder:
 
     def find_spec(self, fullname, path=None, target=None):
         """The answer of the later finders, with a loader that reports the end of loading."""
+        self._stay_first()
         if fullname not in self.actions:
             return None
         spec = self._find_in_rest(fullname, path, target)
@@ -32,6 +33,12 @@ class Finder:
             sys.meta_path.remove(self)
         for action in actions:
             action()
+
+    def _stay_first(self) -> None:
+        """Moves to the front: a finder of a library, such as that of comet_ml for torch, asks no other finder."""
+        if sys.meta_path[0] is not self and self in sys.meta_path:
+            sys.meta_path.remove(self)
+            sys.meta_path.insert(0, self)
 
     def _find_in_rest(self, name, path, target):
         # Earlier finders have answered already. A later finder of this kind may wait for the same module.
