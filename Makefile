@@ -16,6 +16,8 @@ OOMPH  := $(TARGET)/oomph
 DEMO   = $(OOMPH) check --python $(PY)
 # An environment on top of .venv, with launchers, frameworks and what some remedies need.
 FRAMEWORKS := target/frameworks
+# Another one on top of .venv, with the clients of services.
+SERVICES := target/services
 
 EXECUTIONS ?= 1000000
 
@@ -26,7 +28,7 @@ SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
 # The suites of tests/run.py.
 KINDS := agent golden messages differential values captures compiled system effects effects-functions causes caught deaths against retry limits \
-	live top python-api fits leaks blame mistakes zoo crosscheck frameworks notebook validation validation-tests
+	live top python-api services fits leaks blame mistakes zoo crosscheck frameworks notebook validation validation-tests
 
 .PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries everything generate lint rustdoc \
 	unit $(KINDS) remedies notebook-screens weights validate clean
@@ -69,7 +71,7 @@ slowest:
 
 setup: $(VENV)/.ready
 
-environments: $(VENV)/.ready $(FRAMEWORKS)/.ready
+environments: $(VENV)/.ready $(FRAMEWORKS)/.ready $(SERVICES)/.ready
 
 $(VENV)/.ready: requirements/test.txt
 	$(PYTHON) -m venv $(VENV)
@@ -146,11 +148,12 @@ target/compat/transformers-%/.ready: requirements/transformers-%.txt $(VENV)/.re
 	$(@D)/bin/python -m pip install --disable-pip-version-check --progress-bar off -r $<
 	@touch $@
 
-$(FRAMEWORKS)/.ready: requirements/frameworks.txt $(VENV)/.ready
-	$(PYTHON) -m venv $(FRAMEWORKS)
-	cd $(VENV)/lib/python3*/site-packages && pwd > $(CURDIR)/$(FRAMEWORKS)/packages.pth
-	mv $(FRAMEWORKS)/packages.pth $(FRAMEWORKS)/lib/python3*/site-packages/
-	DS_BUILD_OPS=0 $(FRAMEWORKS)/bin/python -m pip install --disable-pip-version-check --progress-bar off -r $<
+# Kernels of deepspeed are compiled where a program uses them.
+$(FRAMEWORKS)/.ready $(SERVICES)/.ready: target/%/.ready: requirements/%.txt $(VENV)/.ready
+	$(PYTHON) -m venv $(@D)
+	cd $(VENV)/lib/python3*/site-packages && pwd > $(CURDIR)/$(@D)/packages.pth
+	mv $(@D)/packages.pth $(@D)/lib/python3*/site-packages/
+	DS_BUILD_OPS=0 $(@D)/bin/python -m pip install --disable-pip-version-check --progress-bar off -r $<
 	@touch $@
 
 # Predictions beside records of real GPUs and beside figures that others published: docs/ACCURACY.md. The fast ones; with

@@ -74,6 +74,7 @@ KINDS = {
     "validation": check("validation/compare.py"),
     "notebook": check("notebook/check.py", python="{frameworks}"),
     "causes": check("causes/check.py"),
+    "services": check("services/check.py", python="{services}"),
     "retry": check("retry/check.py"),
     "deaths": check("deaths/check.py"),
     "caught": check("caught/check.py"),
@@ -138,7 +139,8 @@ class Queue:
         """The words of a suite's command line."""
         oomph = self.arguments.oomph.absolute()
         paths = {
-            "python": ROOT / ".venv/bin/python", "frameworks": ROOT / "target/frameworks/bin/python", "oomph": oomph,
+            "python": ROOT / ".venv/bin/python", "frameworks": ROOT / "target/frameworks/bin/python",
+            "services": ROOT / "target/services/bin/python", "oomph": oomph,
             "examples": oomph.parent / "examples",
         }  # fmt: skip
         golden = sorted((ROOT / "crates/trace/tests/golden").glob("*.json.gz"))

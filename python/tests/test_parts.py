@@ -182,6 +182,17 @@ class ImportingTest(unittest.TestCase):
         self.assertIs(module.__loader__, module.__spec__.loader)
         self.assertEqual(type(module.__loader__).__module__, "_frozen_importlib_external")
 
+    def test_a_finder_that_came_later_and_asks_no_other_is_passed(self):
+        self.module.write_text("value = 7\n")
+        seen, before = [], list(sys.meta_path)
+        self.addCleanup(lambda: sys.meta_path.__setitem__(slice(None), before))
+        importing.after_import("oomph_probe", lambda: seen.append("started"))
+        sys.meta_path.insert(0, _Alone())
+        # Any import that the later finder leaves to others.
+        importlib.util.find_spec("oomph_absent")
+        self._import()
+        self.assertEqual(seen, ["started"])
+
     def test_a_program_that_only_looks_for_the_module_finds_it_whole(self):
         self.module.write_text("value = 7\n")
         self.addCleanup(lambda before: sys.meta_path.__setitem__(slice(None), before), list(sys.meta_path))
@@ -199,6 +210,14 @@ class ImportingTest(unittest.TestCase):
         self.module.write_text("value = 'now it works'\n")
         self._import()
         self.assertEqual(seen, ["started"])
+
+
+class _Alone:
+    """A finder of a library, that of comet_ml for example: asks no other finder for the module that it watches."""
+
+    def find_spec(self, fullname, path=None, target=None):
+        """The answer of Python's own finder."""
+        return importlib.machinery.PathFinder.find_spec(fullname, path, target) if fullname == "oomph_probe" else None
 
 
 class FailureTest(unittest.TestCase):

@@ -43,13 +43,10 @@ def serve() -> None:
     """Waits as a fork server; returns in each of its children, which then run the program."""
     from .host.checkpoints import safetensors_files
     from .process import files, server
-    from .scenery import fetches, outside
-    from .scenery.weights import libraries as weights
+    from .scenery import waiting
 
     files.watch()
-    outside.wait_for_libraries()
-    weights.wait_early()
-    fetches.wait()
+    waiting.wait_early()
     safetensors_files.wait()
     server.serve()
 
@@ -63,8 +60,7 @@ def start() -> None:
     from .hooks import importing
     from .process import ending, files, script, sight
     from .ranks import absent_ranks
-    from .scenery import fetches, outside
-    from .scenery.weights import libraries as weights
+    from .scenery import outside, waiting
 
     end = ending.Ending()
     seen = sight.Sight(os.environ[wire.RUN_DIR])
@@ -72,9 +68,8 @@ def start() -> None:
         # Imports take their time, too. Helpers of the program that import no PyTorch have no file.
         seen.show_stack()
     files.watch()
-    outside.install()
-    weights.wait_early()
-    fetches.wait()
+    waiting.wait_early()
+    outside.set_variables()
     safetensors_files.wait()
     script.take_notebooks()
     absent_ranks.assume_rank()

@@ -7,33 +7,45 @@ import sys
 
 
 class Finder:
-    """Waits in `sys.meta_path` for the first import of a module, and calls `action` after it."""
+    """Waits in `sys.meta_path` for the first import of modules, and calls the actions of each after it."""
 
     def __init__(self, name, action) -> None:
-        self.name = name
-        self.action = action
+        self.actions = {name: [action]}
+
+    def add(self, name, action) -> None:
+        """Waits for one more module, or for one with one more action."""
+        self.actions.setdefault(name, []).append(action)
 
     def find_spec(self, fullname, path=None, target=None):
         """The answer of the later finders, with a loader that reports the end of loading."""
-        if fullname != self.name:
+        self._stay_first()
+        if fullname not in self.actions:
             return None
-        spec = self._find_in_rest(path, target)
+        spec = self._find_in_rest(fullname, path, target)
         if spec is not None and spec.loader is not None:
             spec.loader = Loader(spec.loader, self)
         return spec
 
-    def loaded(self) -> None:
-        """Leaves after a successful import, then acts. (A program may repeat a failed import, so the finder stays.)"""
-        if self in sys.meta_path:
+    def loaded(self, name) -> None:
+        """Acts after a successful import, and leaves after the last. (A program may repeat a failed import, so the finder stays.)"""
+        actions = self.actions.pop(name, ())
+        if not self.actions and self in sys.meta_path:
             sys.meta_path.remove(self)
-            self.action()
+        for action in actions:
+            action()
 
-    def _find_in_rest(self, path, target):
+    def _stay_first(self) -> None:
+        """Moves to the front: a finder of a library, such as that of comet_ml for torch, asks no other finder."""
+        if sys.meta_path[0] is not self and self in sys.meta_path:
+            sys.meta_path.remove(self)
+            sys.meta_path.insert(0, self)
+
+    def _find_in_rest(self, name, path, target):
         # Earlier finders have answered already. A later finder of this kind may wait for the same module.
         rest = sys.meta_path[sys.meta_path.index(self) + 1 :] if self in sys.meta_path else []
         for finder in rest:
             find = getattr(finder, "find_spec", None)
-            spec = find(self.name, path, target) if find else None
+            spec = find(name, path, target) if find else None
             if spec is not None:
                 return spec
         return None
@@ -59,4 +71,4 @@ class Loader:
         module.__spec__.loader = self.real
         module.__loader__ = self.real
         self.real.exec_module(module)
-        self.finder.loaded()
+        self.finder.loaded(module.__spec__.name)

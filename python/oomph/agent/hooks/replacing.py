@@ -1,6 +1,7 @@
 """The replacement of a name, with layers: Note [Replacements]."""
 
 import contextlib
+import dataclasses
 import functools
 import importlib
 import inspect
@@ -16,7 +17,7 @@ from .table import ROWS, Row
 # Runs in place of a function: `layer(call, *args, **kwargs)`.
 Layer = Callable[..., object]
 
-__all__ = ["after_import", "around", "innermost", "masked", "put", "replace_alias", "spread", "without"]
+__all__ = ["after_import", "around", "find_caller", "innermost", "masked", "put", "replace_alias", "spread", "without"]
 
 
 class Replaced:
@@ -89,6 +90,12 @@ def put(name: str, value: object) -> None:
             setattr(holder, attribute, value)
 
 
+def find_value(name: str) -> object | None:
+    """The value of a name of an imported module; `None` for a name that the library does not have."""
+    holder, attribute = _find(name)
+    return getattr(holder, attribute, None)
+
+
 def replace_alias(name: str, holder: object, attribute: str) -> None:
     """Replaces one more name of a replaced function, in a module that imported the function by `from … import`."""
     replaced = REPLACED.get(name)
@@ -97,6 +104,22 @@ def replace_alias(name: str, holder: object, attribute: str) -> None:
 
 
 def _add(row: Row, layer: Layer) -> None:
+    for each in _list_functions(row):
+        _add_to(each, layer)
+
+
+def _list_functions(row: Row) -> list[Row]:
+    """The row; of a name that ends with `*`, a row for each function whose name begins so, of the module or the class itself."""
+    if not row.name.endswith("*"):
+        return [row]
+    holder, beginning = _find(row.name[:-1])
+    found = {} if holder is None else vars(holder)
+    names = [name for name, value in found.items() if name.startswith(beginning) and inspect.isroutine(value)]
+    stem = row.name[: len(row.name) - len(beginning) - 1]
+    return [dataclasses.replace(row, name=stem + name) for name in names]
+
+
+def _add_to(row: Row, layer: Layer) -> None:
     if row.name not in REPLACED:
         REPLACED[row.name] = _replace(row)
     replaced = REPLACED[row.name]
@@ -155,6 +178,14 @@ def innermost(call: Callable) -> Callable:
     return call
 
 
+def find_caller() -> types.FrameType | None:
+    """The frame that called the replaced function, for a layer."""
+    own, frame = find_caller.__code__.co_filename, sys._getframe(1)
+    while frame is not None and not (frame.f_code.co_name == "stand_in" and frame.f_code.co_filename == own):
+        frame = frame.f_back
+    return None if frame is None else frame.f_back
+
+
 def _find(name: str) -> tuple[object | None, str]:
     """The module or class that holds a name, `None` where there is none, and the attribute."""
     module, _, path = name.partition(":")
@@ -194,7 +225,8 @@ def _stand_in(replaced: Replaced, original: Callable) -> Callable:
             return await answer if inspect.isawaitable(answer) else answer
 
         return stand_in
-    is_torchs = replaced.row.library == "torch" and not replaced.row.is_traced
+    # While PyTorch itself is imported, its compiler is not there yet, and `torch.hub` is no matter of the compiler.
+    is_torchs = replaced.row.library == "torch" and not replaced.row.is_traced and "torch.compiler" in sys.modules
     return _make_untraced(replaced, original) if is_torchs else _make(replaced, original)
 
 

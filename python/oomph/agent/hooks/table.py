@@ -9,14 +9,18 @@ from .rows import libraries, pytorch, remedies
 class Row:
     """One name."""
 
-    # `module:attribute`; an attribute of a class has a dot.
+    # `module:attribute`; an attribute of a class has a dot. A `*` at the end is for any rest of the name.
     name: str
     # Other names of the same function, which get the same stand-in.
     aliases: tuple[str, ...]
     # By the part of the agent: what its layer is for.
     parts: dict[str, str]
-    # True if the compiler of PyTorch has to see the layers; else a function that is being compiled is the original.
+    # True if the compiler of PyTorch sees the layers; else a function under compilation is the original.
     is_traced: bool = False
+    # True for a value in place of another, put after the import.
+    is_value: bool = False
+    # True for a value in place of another, put by a part for some time.
+    is_lent: bool = False
 
     @property
     def module(self) -> str:
@@ -32,13 +36,14 @@ class Row:
 def _read_rows() -> dict[str, Row]:
     """All rows by name, in the order of the files; a name that several parts change is one row with several parts."""
     rows: dict[str, Row] = {}
-    for part, why, names, *traced in (*pytorch.ROWS, *remedies.ROWS, *libraries.ROWS):
+    for part, why, names, *flags in (*pytorch.ROWS, *remedies.ROWS, *libraries.ROWS):
         for entry in names:
             name, *aliases = entry.split(" = ")
             before = rows.get(name)
             parts = {**(before.parts if before else {}), part: why}
             others = tuple(dict.fromkeys((*(before.aliases if before else ()), *aliases)))
-            rows[name] = Row(name, others, parts, bool(traced) or (before is not None and before.is_traced))
+            is_traced = "traced" in flags or (before is not None and before.is_traced)
+            rows[name] = Row(name, others, parts, is_traced, "value" in flags, "lent" in flags)
     return rows
 
 

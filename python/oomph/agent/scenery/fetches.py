@@ -1,8 +1,8 @@
 """The files that functions of libraries download, noted for the launcher (Note [Downloads] in crates/drive/src/guard/downloads.rs).
 
-While a function below runs, its thread's written and renamed files are downloads. At the end of the function each file is noted with size and time;
+While a function that downloads runs, its thread's written and renamed files are downloads. At the end of the function each file is noted with size and time;
 a later change by the program shows as another size or time. Files unpacked from a noted archive, and noted files under a new name, are noted as
-well. No function below saves values of the program.
+well. None of the functions saves values of the program.
 """
 
 import contextvars
@@ -13,53 +13,16 @@ import sys
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from .. import phantom, wire
-from ..failure import guarded
-from ..hooks.importing import after_import
+from .. import wire
+from ..hooks.replacing import Layer
+from ..hooks.rows import libraries
 
-# The functions that download, by module; a class stands in front of a method. Those of the Hub are changed in `weights.hub`.
-_FUNCTIONS = {
-    "urllib.request": ("urlretrieve",),
-    "torch.hub": ("download_url_to_file", "load_state_dict_from_url", "_get_cache_or_reload"),
-    "nltk.downloader": ("Downloader.download",),
-    "keras.src.utils.file_utils": ("get_file",),
-    "keras.utils": ("get_file",),
-    "tensorflow.python.keras.utils.data_utils": ("get_file",),
-    "clip.clip": ("_download",),
-    "whisper": ("_download",),
-    "open_clip.pretrained": ("download_pretrained_from_url",),
-    "datasets.utils.file_utils": ("get_from_cache",),
-    "kagglehub": ("dataset_download", "model_download", "competition_download", "notebook_output_download"),
-    "modelscope.hub.snapshot_download": ("snapshot_download", "dataset_snapshot_download"),
-    "modelscope.hub.file_download": ("model_file_download", "dataset_file_download", "http_get_model_file"),
-}
-# The methods that unpack an archive: the class, the method, and the attribute that names the archive; "" for the first argument.
-_UNPACKERS = {
-    "zipfile": (("ZipFile", "extract", "filename"), ("ZipFile", "extractall", "filename")),
-    "tarfile": (("TarFile", "extract", "name"), ("TarFile", "extractall", "name")),
-    "datasets.utils.extract": (("ExtractManager", "extract", ""),),
-}
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC
 _SCHEMES = ("http", "https", "ftp")
 # The paths of the running function, of this thread.
 _running: contextvars.ContextVar[dict[str, None] | None] = contextvars.ContextVar("oomph_fetch", default=None)
 # The noted files: size and time of change.
 _noted: dict[str, tuple[int, int]] = {}
-_is_listening = False
-
-
-@guarded
-def wait() -> None:
-    """Changes each library when the program imports it, over a phantom GPU only."""
-    global _is_listening
-    if _is_listening or phantom.find() is None:
-        return
-    _is_listening = True
-    sys.addaudithook(_listen)
-    for module, names in _FUNCTIONS.items():
-        after_import(module, functools.partial(_change, module, names))
-    for module, methods in _UNPACKERS.items():
-        after_import(module, functools.partial(_change_unpackers, module, methods))
 
 
 def without(function: Callable) -> Callable:
@@ -76,41 +39,23 @@ def without(function: Callable) -> Callable:
     return stand_in
 
 
-def _change(module: str, names: tuple[str, ...]) -> None:
-    for name in names:
-        holder, _, function = name.rpartition(".")
-        place = getattr(sys.modules[module], holder, None) if holder else sys.modules[module]
-        if callable(getattr(place, function, None)):
-            setattr(place, function, fetching(getattr(place, function)))
+def fetch(call: Callable, *args, **kwargs):
+    """The layer of a function that downloads: its files are noted."""
+    if _running.get() is not None or not all(_is_remote(value) for value in (*args, *kwargs.values())):
+        return call(*args, **kwargs)
+    return _run(call, args, kwargs, _has_connected)
 
 
-def _change_unpackers(module: str, methods: tuple[tuple[str, str, str], ...]) -> None:
-    for holder, name, archive in methods:
-        place = getattr(sys.modules[module], holder)
-        setattr(place, name, _unpacking(getattr(place, name), archive))
+def _unpack(archive: str) -> Layer:
+    """The layer of a method that unpacks; `archive` is the attribute that names the archive, "" for the first argument."""
 
-
-def fetching(original: Callable) -> Callable:
-    """A function that downloads, with notes on its files."""
-
-    @functools.wraps(original)
-    def stand_in(*args, **kwargs):
-        if _running.get() is not None or not all(_is_remote(value) for value in (*args, *kwargs.values())):
-            return original(*args, **kwargs)
-        return _run(original, args, kwargs, _has_connected)
-
-    return stand_in
-
-
-def _unpacking(original: Callable, archive: str) -> Callable:
-    @functools.wraps(original)
-    def stand_in(self, *args, **kwargs):
-        path = getattr(self, archive, None) if archive else next(iter((*args, *kwargs.values())), None)
+    def layer(call, unpacker, *args, **kwargs):
+        path = getattr(unpacker, archive, None) if archive else next(iter((*args, *kwargs.values())), None)
         if _running.get() is not None or not _is_as_noted(path):
-            return original(self, *args, **kwargs)
-        return _run(original, (self, *args), kwargs, lambda: True)
+            return call(unpacker, *args, **kwargs)
+        return _run(call, (unpacker, *args), kwargs, lambda: True)
 
-    return stand_in
+    return layer
 
 
 def _run(original: Callable, args: tuple, kwargs: dict, is_witnessed: Callable[[], bool]):
@@ -224,3 +169,14 @@ def _note(states: dict[str, tuple[int, int]]) -> None:
     notes = [os.fsencode(f"{size} {modified} {path}\0") for path, (size, modified) in states.items()]
     with open(os.path.join(folder, wire.DOWNLOADS), "ab") as file:
         file.write(b"".join(notes))
+
+
+LAYERS = {
+    **dict.fromkeys(libraries.FETCHES, fetch),
+    "zipfile:ZipFile.extract": _unpack("filename"),
+    "zipfile:ZipFile.extractall": _unpack("filename"),
+    "tarfile:TarFile.extract": _unpack("name"),
+    "tarfile:TarFile.extractall": _unpack("name"),
+    "datasets.utils.extract:ExtractManager.extract": _unpack(""),
+}
+sys.addaudithook(_listen)

@@ -1,12 +1,11 @@
 """The scenery, as a part of the session."""
 
-from .. import records
 from ..part import Part, Write
 from ..phantom import Phantom
-from . import data, texts
+from . import waiting
 from .outside import acts
 from .texts import lengths
-from .weights import ledger, libraries
+from .weights import ledger
 
 
 class Scenery(Part):
@@ -18,9 +17,7 @@ class Scenery(Part):
     def install(self, write: Write) -> None:
         """Waits for the libraries that load them."""
         if self._is_wanted:
-            libraries.wait()
-            texts.wait()
-            data.wait()
+            waiting.wait_for("weights", "texts", "data")
 
     def finish(self, reason: str, write: Write) -> None:
         """The records of made-up weights and texts, and of suppressed acts."""

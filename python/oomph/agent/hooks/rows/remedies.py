@@ -12,7 +12,6 @@ _MOVES = ("torch.nn.modules.module:Module.to", "torch.nn.modules.module:Module.c
 _ENGINE = ("torch.autograd.graph:_engine_run_backward",)
 _OPTIMIZER = ("torch.optim.optimizer:Optimizer.__init__",)
 _LOADER = ("torch.utils.data.dataloader:DataLoader.__init__",)
-_ITERATORS = ("_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter")
 _ZERO_GRAD = ("torch.optim.optimizer:Optimizer.zero_grad", "torch.nn.modules.module:Module.zero_grad")
 _CLIPS = tuple(f"torch.nn.utils.clip_grad:{name} = torch.nn.utils:{name}" for name in ("clip_grad_norm_", "clip_grad_value_"))
 _UNSCALE = ("torch.amp.grad_scaler:GradScaler.unscale_",)
@@ -28,7 +27,6 @@ _OPTIONS = (
 _TRANSFORMS = ("transforms", "v2._container")
 
 ROWS = (
-    ("live.loader", "times the waiting for a batch", tuple(f"torch.utils.data.dataloader:{kind}._next_data" for kind in _ITERATORS)),
     ("remedies.models", "changes a model before its training, and what is around its forward", _CALL),
     ("remedies.models", "changes a model before it is compiled", ("torch:compile", "torch.nn.modules.module:Module.compile")),
     ("remedies.models", "changes a model before it is moved to a GPU, or in place of the move", _MOVES),

@@ -14,27 +14,11 @@ Without `--fake-data` absent data is an error of the library with the name of th
 before the library begins to retry.
 """
 
-import importlib
 import os
-from collections.abc import Callable
 
 from ... import phantom, wire
-from ...hooks.importing import after_import
-
-# By the library's module: the module here that changes it.
-_LIBRARIES = {"torchvision.datasets": "pictures", "datasets.load": "builders"}
-
-
-def wait() -> None:
-    """Changes each module of the libraries when the program imports it; at once if it is imported already."""
-    for library, part in _LIBRARIES.items():
-        after_import(library, _changing(part))
 
 
 def is_made_up() -> bool:
     """True if absent data is made up. Read at each call: the children of a fork server differ."""
     return os.environ.get(wire.FAKE_DATA) == "1" and phantom.find() is not None
-
-
-def _changing(part: str) -> Callable[[], None]:
-    return lambda: importlib.import_module(f".{part}", __name__).change()

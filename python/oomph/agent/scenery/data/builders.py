@@ -6,30 +6,25 @@ import sys
 from collections.abc import Iterator
 
 from ... import phantom
+from ...hooks import put
+from ...hooks.replacing import find_value
 from .. import network
 from ..weights import ledger
 from . import is_made_up, row_sets, rows
 
 # The library's name of the only configuration of a set.
 _DEFAULT = "default"
+_SWITCH = "datasets.config:HF_HUB_OFFLINE"
 
 
-def change() -> None:
+def _check_or_make(call, path, name=None, *args, **kwargs):
     """Checks the network before every load, and makes up sets: `load_dataset` makes a builder first (datasets 2.14 to 5.2)."""
-    module = sys.modules["datasets.load"]
-    original = module.load_dataset_builder
-
-    def load_dataset_builder(path, name=None, *args, **kwargs):
-        if phantom.find() is None or _is_local(path, kwargs):
-            return original(path, name, *args, **kwargs)
-        if is_made_up():
-            return _find_or_make(original, path, name, *args, **kwargs)
-        with contextlib.nullcontext() if network.can_reach_hub() else _offline():
-            return original(path, name, *args, **kwargs)
-
-    load_dataset_builder.__wrapped__ = original
-    module.load_dataset_builder = load_dataset_builder
-    sys.modules["datasets"].load_dataset_builder = load_dataset_builder
+    if phantom.find() is None or _is_local(path, kwargs):
+        return call(path, name, *args, **kwargs)
+    if is_made_up():
+        return _find_or_make(call, path, name, *args, **kwargs)
+    with contextlib.nullcontext() if network.can_reach_hub() else _offline():
+        return call(path, name, *args, **kwargs)
 
 
 def _is_local(path: object, arguments: dict) -> bool:
@@ -59,13 +54,12 @@ def _find_or_make(original, path: str, name: str | None, *args, **kwargs):
 @contextlib.contextmanager
 def _offline() -> Iterator[None]:
     """Restricts the library to its cache."""
-    config = sys.modules["datasets"].config
-    before = config.HF_HUB_OFFLINE
-    config.HF_HUB_OFFLINE = True
+    before = find_value(_SWITCH)
+    put(_SWITCH, True)
     try:
         yield
     finally:
-        config.HF_HUB_OFFLINE = before
+        put(_SWITCH, before)
 
 
 class MadeBuilder:
@@ -96,3 +90,6 @@ class MadeBuilder:
         if isinstance(split, (list, tuple)):
             return [make(str(name)) for name in split]
         return make(str(split))
+
+
+LAYERS = {"datasets.load:load_dataset_builder": _check_or_make}

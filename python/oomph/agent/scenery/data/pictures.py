@@ -1,12 +1,14 @@
 """Makes up the data sets of torchvision that are not there. See Note [Made-up data]."""
 
-import functools
 import inspect
 import os
 import sys
 from collections.abc import Callable
 
 from ... import phantom
+from ...hooks import innermost
+from ...hooks.replacing import Layer
+from ...hooks.rows.libraries import picture_set
 from ..weights import ledger
 from . import fillings, is_made_up
 
@@ -20,37 +22,25 @@ _FILLINGS: dict[str, Callable] = {
 _VOC = ("VOCSegmentation", "VOCDetection")
 
 
-def change() -> None:
-    """Wraps the `__init__` of each class."""
-    module = sys.modules["torchvision.datasets"]
-    for name, fill in _FILLINGS.items():
-        if hasattr(module, name):
-            _wrap(getattr(module, name), fill)
-    # Both inherit the same `__init__`.
-    _wrap(module.voc._VOCBase, fillings.fill_voc)
+def _make(fill: Callable) -> Layer:
+    """The layer of the `__init__` of a class."""
 
-
-def _wrap(kind: type, fill: Callable) -> None:
-    original = kind.__init__
-    signature = inspect.signature(original)
-
-    @functools.wraps(original)
-    def __init__(self, *args, **kwargs):
+    def layer(call, made, *args, **kwargs):
         try:
-            bound = signature.bind(self, *args, **kwargs)
+            bound = inspect.signature(innermost(call)).bind(made, *args, **kwargs)
         except TypeError:
-            return original(self, *args, **kwargs)
+            return call(made, *args, **kwargs)
         bound.apply_defaults()
         if is_made_up():
-            return _load_or_fill(self, original, bound, fill)
+            return _load_or_fill(made, call, bound, fill)
         try:
-            return original(self, *args, **kwargs)
+            return call(made, *args, **kwargs)
         except (RuntimeError, OSError) as error:
             if phantom.find() is not None:
-                _say_name(error, type(self).__name__, bound.arguments.get("root"))
+                _say_name(error, type(made).__name__, bound.arguments.get("root"))
             raise
 
-    kind.__init__ = __init__
+    return layer
 
 
 def _load_or_fill(made, original: Callable, bound: inspect.BoundArguments, fill: Callable) -> None:
@@ -85,3 +75,6 @@ def _say_name(error: Exception, kind: str, root: object) -> None:
         error.args = (f"{kind} is not in {root}: {error.args[0]}",)
     elif hasattr(error, "reason"):
         error.reason = f"{kind} is not in {root}, and cannot be fetched: {error.reason}"
+
+
+LAYERS = {picture_set(name): _make(fill) for name, fill in {**_FILLINGS, "voc._VOCBase": fillings.fill_voc}.items()}

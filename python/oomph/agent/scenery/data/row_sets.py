@@ -1,6 +1,7 @@
 """The well-known data sets of the Hugging Face Hub: splits, features, and the average length of text in characters.
 
-Splits and features are those on the pages of the sets; lengths are averages of the training split, rounded.
+Splits and features are those on the pages of the sets (`huggingface.co/datasets/` and the name); lengths are averages of the training
+split there, rounded.
 """
 
 from collections.abc import Callable
@@ -127,80 +128,68 @@ def _one(splits: dict[str, int], **columns: object) -> dict[str, Shape]:
     return {"default": Shape(splits, columns)}
 
 
-# By name: the configurations. A set with one configuration answers to any name of a configuration.
+# By the name on the Hub, whose page is the source: the configurations. A set with one answers to any name of a configuration.
 _SETS: dict[str, dict[str, Shape]] = {
-    "imdb": _one(_splits(25000, test=25000, unsupervised=50000), text=Text(1300), label=Label("neg pos")),
-    "rotten_tomatoes": _one(_splits(8530, 1066, 1066), text=Text(114), label=Label("neg pos")),
-    "ag_news": _one(_splits(120000, test=7600), text=Text(236), label=Label("World Sports Business Sci/Tech")),
-    "yelp_review_full": _one(_splits(650000, test=50000), label=Label(5), text=Text(730)),
-    "yelp_polarity": _one(_splits(560000, test=38000), text=Text(725), label=Label("1 2")),
-    "amazon_polarity": _one(_splits(3600000, test=400000), label=Label("negative positive"), title=Text(24), content=Text(405)),
-    "dbpedia_14": _one(_splits(560000, test=70000), label=Label(14), title=Text(20), content=Text(280)),
-    "emotion": _one(_splits(16000, 2000, 2000), text=Text(97), label=Label("sadness joy love anger fear surprise")),
-    "glue": _GLUE,
-    "snli": _one(_splits(550152, 10000, 10000), premise=Text(66), hypothesis=Text(38), label=Label("entailment neutral contradiction")),
-    "conll2003": _one(
+    "stanfordnlp/imdb": _one(_splits(25000, test=25000, unsupervised=50000), text=Text(1300), label=Label("neg pos")),
+    "cornell-movie-review-data/rotten_tomatoes": _one(_splits(8530, 1066, 1066), text=Text(114), label=Label("neg pos")),
+    "fancyzhx/ag_news": _one(_splits(120000, test=7600), text=Text(236), label=Label("World Sports Business Sci/Tech")),
+    "Yelp/yelp_review_full": _one(_splits(650000, test=50000), label=Label(5), text=Text(730)),
+    "fancyzhx/yelp_polarity": _one(_splits(560000, test=38000), text=Text(725), label=Label("1 2")),
+    "fancyzhx/amazon_polarity": _one(_splits(3600000, test=400000), label=Label("negative positive"), title=Text(24), content=Text(405)),
+    "fancyzhx/dbpedia_14": _one(_splits(560000, test=70000), label=Label(14), title=Text(20), content=Text(280)),
+    "dair-ai/emotion": _one(_splits(16000, 2000, 2000), text=Text(97), label=Label("sadness joy love anger fear surprise")),
+    "nyu-mll/glue": _GLUE,
+    "stanfordnlp/snli": _one(_splits(550152, 10000, 10000), premise=Text(66), hypothesis=Text(38), label=Label("entailment neutral contradiction")),
+    "eriktks/conll2003": _one(
         _splits(14041, 3250, 3453),
         id=_STRING, tokens=Several(Text(5), 14), pos_tags=Several(Label(47), 14), chunk_tags=Several(Label(23), 14), ner_tags=Several(_TAGS, 14),
     ),
-    "squad": _one(_splits(87599, 10570), **_SQUAD),
-    "squad_v2": _one(_splits(130319, 11873), **_SQUAD),
-    "wikitext": _WIKITEXT,
-    "openwebtext": _one(_splits(8013769), text=Text(4900)),
-    "c4": {"en": Shape(_splits(364868892, 364608), {"text": Text(2170), "timestamp": Text(20), "url": Text(70)})},
-    "wikipedia": {"20231101.en": Shape(_splits(6407814), {"id": _STRING, "url": Text(50), "title": Text(20), "text": Text(3000)})},
-    "tinystories": _one(_splits(2119719, 21990), text=Text(890)),
-    "cnn_dailymail": {
+    "rajpurkar/squad": _one(_splits(87599, 10570), **_SQUAD),
+    "rajpurkar/squad_v2": _one(_splits(130319, 11873), **_SQUAD),
+    "Salesforce/wikitext": _WIKITEXT,
+    "Skylion007/openwebtext": _one(_splits(8013769), text=Text(4900)),
+    "allenai/c4": {"en": Shape(_splits(364868892, 364608), {"text": Text(2170), "timestamp": Text(20), "url": Text(70)})},
+    "wikimedia/wikipedia": {"20231101.en": Shape(_splits(6407814), {"id": _STRING, "url": Text(50), "title": Text(20), "text": Text(3000)})},
+    "roneneldan/TinyStories": _one(_splits(2119719, 21990), text=Text(890)),
+    "abisee/cnn_dailymail": {
         version: Shape(_splits(287113, 13368, 11490), {"article": Text(4030), "highlights": Text(295), "id": Text(40)})
         for version in ("3.0.0", "2.0.0", "1.0.0")
     },
-    "xsum": _one(_splits(204045, 11332, 11334), document=Text(2200), summary=Text(125), id=_STRING),
-    "samsum": _one(_splits(14732, 818, 819), id=_STRING, dialogue=Text(510), summary=Text(110)),
-    "gsm8k": {name: Shape(_splits(7473, test=1319), {"question": Text(235), "answer": Text(290)}) for name in ("main", "socratic")},
-    "alpaca": _one(_splits(52002), instruction=Text(60), input=Text(22), output=Text(270), text=Text(570)),
+    "EdinburghNLP/xsum": _one(_splits(204045, 11332, 11334), document=Text(2200), summary=Text(125), id=_STRING),
+    "knkarthick/samsum": _one(_splits(14732, 818, 819), id=_STRING, dialogue=Text(510), summary=Text(110)),
+    "openai/gsm8k": {name: Shape(_splits(7473, test=1319), {"question": Text(235), "answer": Text(290)}) for name in ("main", "socratic")},
+    "tatsu-lab/alpaca": _one(_splits(52002), instruction=Text(60), input=Text(22), output=Text(270), text=Text(570)),
     # The texts are taken to be as long as those of alpaca.
-    "alpaca-cleaned": _one(_splits(51760), instruction=Text(60), input=Text(22), output=Text(270)),
-    "databricks-dolly-15k": _one(_splits(15011), instruction=Text(70), context=Text(340), response=Text(360), category=_STRING),
-    "ultrachat_200k": _one({"train_sft": 207865, "test_sft": 23110, "train_gen": 256032, "test_gen": 28304}, **_CHAT),
-    "ultrafeedback_binarized": _one(
+    "yahma/alpaca-cleaned": _one(_splits(51760), instruction=Text(60), input=Text(22), output=Text(270)),
+    "databricks/databricks-dolly-15k": _one(_splits(15011), instruction=Text(70), context=Text(340), response=Text(360), category=_STRING),
+    "HuggingFaceH4/ultrachat_200k": _one({"train_sft": 207865, "test_sft": 23110, "train_gen": 256032, "test_gen": 28304}, **_CHAT),
+    "HuggingFaceH4/ultrafeedback_binarized": _one(
         {"train_prefs": 61135, "train_sft": 61135, "test_prefs": 2000, "test_sft": 1000, "train_gen": 61135, "test_gen": 1000}, **_PREFERENCE
     ),
-    "mnist": _one(_splits(60000, test=10000), image=Picture(((28, 28),), "L"), label=_DIGITS),
-    "fashion_mnist": _one(_splits(60000, test=10000), image=Picture(((28, 28),), "L"), label=_DIGITS),
-    "cifar10": _one(_splits(50000, test=10000), img=Picture(((32, 32),)), label=_TEN),
-    "cifar100": _one(_splits(50000, test=10000), img=Picture(((32, 32),)), fine_label=Label(100), coarse_label=Label(20)),
-    "imagenet-1k": _one(_splits(1281167, 50000, 100000), image=_PHOTOS, label=Label(1000)),
-    "food101": _one(_splits(75750, 25250), image=Picture(((512, 512), (512, 384), (384, 512))), label=Label(101)),
-    "beans": _one(
+    "ylecun/mnist": _one(_splits(60000, test=10000), image=Picture(((28, 28),), "L"), label=_DIGITS),
+    "zalando-datasets/fashion_mnist": _one(_splits(60000, test=10000), image=Picture(((28, 28),), "L"), label=_DIGITS),
+    "uoft-cs/cifar10": _one(_splits(50000, test=10000), img=Picture(((32, 32),)), label=_TEN),
+    "uoft-cs/cifar100": _one(_splits(50000, test=10000), img=Picture(((32, 32),)), fine_label=Label(100), coarse_label=Label(20)),
+    "ILSVRC/imagenet-1k": _one(_splits(1281167, 50000, 100000), image=_PHOTOS, label=Label(1000)),
+    "ethz/food101": _one(_splits(75750, 25250), image=Picture(((512, 512), (512, 384), (384, 512))), label=Label(101)),
+    "AI-Lab-Makerere/beans": _one(
         _splits(1034, 133, 128), image_file_path=Text(90), image=Picture(((500, 500),)), labels=Label("angular_leaf_spot bean_rust healthy")
     ),
-    "librispeech_asr": {
+    "openslr/librispeech_asr": {
         "clean": Shape({"train.100": 28539, "train.360": 104014, "validation": 2703, "test": 2620}, _SPEECH),
         "other": Shape({"train.500": 148688, "validation": 2864, "test": 2939}, _SPEECH),
     },
 }  # fmt: skip
-# Owners of the sets on the Hub, by name there.
-_ALIASES = {
-    "stanfordnlp/imdb": "imdb", "cornell-movie-review-data/rotten_tomatoes": "rotten_tomatoes", "fancyzhx/ag_news": "ag_news",
-    "Yelp/yelp_review_full": "yelp_review_full", "fancyzhx/yelp_polarity": "yelp_polarity", "fancyzhx/amazon_polarity": "amazon_polarity",
-    "fancyzhx/dbpedia_14": "dbpedia_14", "dair-ai/emotion": "emotion", "nyu-mll/glue": "glue", "stanfordnlp/snli": "snli",
-    "eriktks/conll2003": "conll2003", "rajpurkar/squad": "squad", "rajpurkar/squad_v2": "squad_v2", "Salesforce/wikitext": "wikitext",
-    "Skylion007/openwebtext": "openwebtext", "allenai/c4": "c4", "wikimedia/wikipedia": "wikipedia", "roneneldan/TinyStories": "tinystories",
-    "abisee/cnn_dailymail": "cnn_dailymail", "EdinburghNLP/xsum": "xsum", "knkarthick/samsum": "samsum", "Samsung/samsum": "samsum",
-    "openai/gsm8k": "gsm8k", "tatsu-lab/alpaca": "alpaca", "yahma/alpaca-cleaned": "alpaca-cleaned",
-    "databricks/databricks-dolly-15k": "databricks-dolly-15k",
-    "HuggingFaceH4/ultrachat_200k": "ultrachat_200k", "HuggingFaceH4/ultrafeedback_binarized": "ultrafeedback_binarized",
-    "ylecun/mnist": "mnist", "zalando-datasets/fashion_mnist": "fashion_mnist", "uoft-cs/cifar10": "cifar10", "uoft-cs/cifar100": "cifar100",
-    "ILSVRC/imagenet-1k": "imagenet-1k", "ethz/food101": "food101", "AI-Lab-Makerere/beans": "beans",
-    "openslr/librispeech_asr": "librispeech_asr",
-}  # fmt: skip
+# Another owner of a set, by name.
+_ALSO = {"Samsung/samsum": "knkarthick/samsum"}
+_BY_SHORT_NAME = {name.rpartition("/")[2].lower(): name for name in _SETS}
 
 
 def find(name: str) -> dict[str, Shape] | None:
     """The configurations of a set, by its name with or without the owner."""
-    return _SETS.get(_ALIASES.get(name, name))
+    return _SETS.get(_ALSO.get(name) or _BY_SHORT_NAME.get(name) or name)
 
 
 def list_names() -> list[str]:
     """The names of all sets."""
-    return sorted(_SETS)
+    return sorted(_BY_SHORT_NAME)

@@ -1,13 +1,14 @@
 """Acts on the outside: their suppression, and the counts by library and kind."""
 
 import collections
-import functools
 import inspect
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 from ... import records
 from ...failure import guarded
+from ...hooks import innermost
+from ...hooks.replacing import Layer
 from .online import is_online
 
 # The kinds of acts in the records.
@@ -41,55 +42,36 @@ def kind_of(name: str) -> str:
     return MESSAGE if word.startswith(("send", "publish", "post", "notify")) else CHANGE
 
 
-def replace(holder: object, name: str, make: Callable[[Callable], Callable]) -> None:
-    """Replaces a function of a module, of a class or of an object by `make(function)`; passes over an absent name."""
-    original = getattr(holder, name, None)
-    if not callable(original):
-        return
-    stand_in = functools.wraps(original)(make(original))
-    # `original` of a class method is bound to the class already.
-    is_bound = inspect.isclass(holder) and inspect.ismethod(original)
-    setattr(holder, name, staticmethod(stand_in) if is_bound else stand_in)
-
-
-def suppress(holder: object, names: Iterable[str], library: str, answer: Callable | None = None, action: str | None = None) -> None:
-    """Makes functions do nothing and return `answer(*args, **kwargs)`, or `None`."""
-    for name in names:
-        replace(holder, name, lambda original, kind=action or kind_of(name): suppressing(original, library, kind, answer))
-
-
-def suppressing(original: Callable, library: str, action: str, answer: Callable | None) -> Callable:
+def suppress(library: str, answer: Callable | None = None, action: str | None = None) -> Layer:
+    """A layer that counts, and returns `answer(*args, **kwargs)`, or `None`, in place of a call. The name of the function tells the kind of act."""
     reply = guarded(answer or (lambda *args, **kwargs: None))
 
-    def stand_in(*args, **kwargs):
+    def layer(call, *args, **kwargs):
         if is_online():
-            return original(*args, **kwargs)
-        note(library, action)
+            return call(*args, **kwargs)
+        note(library, action or kind_of(innermost(call).__name__))
         return reply(*args, **kwargs)
 
-    async def stand_in_async(*args, **kwargs):
-        if is_online():
-            return await original(*args, **kwargs)
-        note(library, action)
-        return reply(*args, **kwargs)
-
-    return stand_in_async if inspect.iscoroutinefunction(original) else stand_in
+    return layer
 
 
-def force(holder: object, name: str, library: str, is_harmless: Callable[[dict], bool] = lambda _arguments: False, **forced) -> None:
-    """Makes a function that starts a tracked run get `forced` in place of the program's arguments, except for harmless arguments by name."""
+def unless_online(layer: Layer) -> Layer:
+    """A layer for runs that may not act on the outside."""
+    return lambda call, *args, **kwargs: call(*args, **kwargs) if is_online() else layer(call, *args, **kwargs)
 
-    def make(original: Callable) -> Callable:
-        def stand_in(*args, **kwargs):
-            if is_online() or is_harmless(kwargs):
-                return original(*args, **kwargs)
-            note(library, RUN)
-            args, kwargs = with_arguments(original, args, kwargs, forced)
-            return original(*args, **kwargs)
 
-        return stand_in
+def force(library: str, is_harmless: Callable[[dict], bool] = lambda _arguments: False, **forced) -> Layer:
+    """A layer of a function that starts a tracked run: the function gets `forced` in place of the program's arguments, except for harmless
+    arguments by name."""
 
-    replace(holder, name, make)
+    def layer(call, *args, **kwargs):
+        if is_online() or is_harmless(kwargs):
+            return call(*args, **kwargs)
+        note(library, RUN)
+        args, kwargs = with_arguments(innermost(call), args, kwargs, forced)
+        return call(*args, **kwargs)
+
+    return layer
 
 
 def with_arguments(function: Callable, args: tuple, kwargs: dict, forced: dict) -> tuple[tuple, dict]:

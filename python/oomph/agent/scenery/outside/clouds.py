@@ -1,12 +1,12 @@
 """Stores and queues of Amazon, Google and Microsoft: nothing is written, sent or removed. Reads stay."""
 
 import datetime
-import inspect
 import re
-import sys
 import types
-from collections.abc import Callable
 
+from ...failure import guarded
+from ...hooks import innermost
+from ...hooks.rows import libraries
 from . import acts
 
 _AMAZON, _GOOGLE, _MICROSOFT = "boto3", "google-cloud-storage", "azure-storage-blob"
@@ -30,28 +30,15 @@ def _is_changing(operation: str) -> bool:
     return operation in _BATCHES or (operation not in _READING and word is not None and word.group() in _CHANGING)
 
 
-def _change_botocore(module: str, client: str) -> None:
-    acts.replace(getattr(sys.modules[module], client), "_make_request", _request)
-
-
-def _request(original: Callable) -> Callable:
+def _request(call, client, operation_model, *args, **kwargs):
     """Answers in place of the server. The operation's parameters have been checked by then."""
-
-    def stand_in(self, operation_model, *args, **kwargs):
-        name = operation_model.name
-        if acts.is_online() or not _is_changing(name):
-            return original(self, operation_model, *args, **kwargs)
-        if name not in _PARTS:
-            acts.note(_AMAZON, acts.kind_of(name))
-        http = types.SimpleNamespace(status_code=200, headers={}, content=b"")
-        answer = http, {**_fill(operation_model.output_shape), "ResponseMetadata": {"HTTPStatusCode": 200, "HTTPHeaders": {}, "RetryAttempts": 0}}
-        return _later(answer) if inspect.iscoroutinefunction(original) else answer
-
-    return stand_in
-
-
-async def _later(answer):
-    return answer
+    name = operation_model.name
+    if not _is_changing(name):
+        return call(client, operation_model, *args, **kwargs)
+    if name not in _PARTS:
+        acts.note(_AMAZON, acts.kind_of(name))
+    http = types.SimpleNamespace(status_code=200, headers={}, content=b"")
+    return http, {**_fill(operation_model.output_shape), "ResponseMetadata": {"HTTPStatusCode": 200, "HTTPHeaders": {}, "RetryAttempts": 0}}
 
 
 def _fill(shape) -> dict:
@@ -68,46 +55,8 @@ def _value_of(shape):
     return kinds.get(shape.type_name)
 
 
-def _change_transfers() -> None:
-    """Amazon's transfer library in C, which `boto3` chooses on machines with GPUs, passes by the client's requests."""
-
-    def make(original: Callable) -> Callable:
-        return lambda *args, **kwargs: original(*args, **kwargs) if acts.is_online() else False
-
-    acts.replace(sys.modules["boto3.s3.transfer"], "_should_use_crt", make)
-
-
-def _change_google() -> None:
-    blob, bucket, client = (sys.modules[f"google.cloud.storage.{name}"] for name in ("blob", "bucket", "client"))
-    uploads = ("upload_from_file", "upload_from_filename", "upload_from_string", "_prep_and_do_upload")
-    acts.suppress(blob.Blob, uploads, _GOOGLE, action=acts.UPLOAD)
-    acts.suppress(blob.Blob, ["create_resumable_upload_session"], _GOOGLE, lambda *args, **kwargs: "", acts.UPLOAD)
-    acts.suppress(blob.Blob, ["rewrite"], _GOOGLE, lambda *args, **kwargs: (None, 0, 0))
-    for kind in (blob.Blob, bucket.Bucket):
-        acts.suppress(kind, ["delete", "patch", "update", "make_public", "make_private", "compose", "update_storage_class", "create"], _GOOGLE)
-    acts.suppress(bucket.Bucket, ["delete_blob", "delete_blobs"], _GOOGLE)
-    acts.suppress(bucket.Bucket, ["copy_blob", "rename_blob", "move_blob", "restore_blob"], _GOOGLE, lambda self, source, *args, **kwargs: source)
-    acts.suppress(client.Client, ["create_bucket"], _GOOGLE, _make_bucket)
-
-
 def _make_bucket(self, bucket, *args, **kwargs):
     return self.bucket(bucket) if isinstance(bucket, str) else bucket
-
-
-def _change_google_files() -> None:
-    """`Blob.open("w")`."""
-    writer = sys.modules["google.cloud.storage.fileio"].BlobWriter
-    acts.suppress(writer, ["_upload_chunks_from_buffer"], _GOOGLE, lambda self, *args: self._buffer.read() and self._buffer.flush(), acts.UPLOAD)
-
-
-def _change_microsoft(package: str) -> None:
-    module = sys.modules[package]
-    changing = ("upload", "delete", "undelete", "set", "create", "start_copy", "abort", "stage", "commit", "append", "clear", "resize", "seal")
-    for name in ("BlobClient", "ContainerClient", "BlobServiceClient"):
-        kind = getattr(module, name)
-        names = [each for each, value in vars(kind).items() if callable(value) and each.startswith(changing)]
-        for each in names:
-            acts.suppress(kind, [each], _MICROSOFT, lambda self, *args, each=each, **kwargs: _answer_microsoft(self, each, args, kwargs))
 
 
 def _answer_microsoft(client, name: str, args: tuple, kwargs: dict):
@@ -120,12 +69,32 @@ def _answer_microsoft(client, name: str, args: tuple, kwargs: dict):
     return {"etag": '"0"', "last_modified": now, "copy_id": "0", "copy_status": "success", "version_id": None}
 
 
-HOOKS = {
-    "botocore.client": lambda: _change_botocore("botocore.client", "BaseClient"),
-    "aiobotocore.client": lambda: _change_botocore("aiobotocore.client", "AioBaseClient"),
-    "boto3.s3.transfer": _change_transfers,
-    "google.cloud.storage": _change_google,
-    "google.cloud.storage.fileio": _change_google_files,
-    "azure.storage.blob": lambda: _change_microsoft("azure.storage.blob"),
-    "azure.storage.blob.aio": lambda: _change_microsoft("azure.storage.blob.aio"),
+def _suppress_microsoft(call, client, *args, **kwargs):
+    name = innermost(call).__name__
+    acts.note(_MICROSOFT, acts.kind_of(name))
+    return guarded(_answer_microsoft)(client, name, args, kwargs)
+
+
+_change = acts.suppress(_GOOGLE)
+_upload = acts.suppress(_GOOGLE, action=acts.UPLOAD)
+_copy = acts.suppress(_GOOGLE, lambda _bucket, source, *args, **kwargs: source)
+_BLOB, _BUCKET, _CLIENT = "google.cloud.storage:Blob.", "google.cloud.storage:Bucket.", "google.cloud.storage:Client."
+LAYERS = {
+    "botocore.client:BaseClient._make_request": acts.unless_online(_request),
+    "aiobotocore.client:AioBaseClient._make_request": acts.unless_online(_request),
+    # Amazon's transfer library in C, which `boto3` chooses on machines with GPUs, passes by the client's requests.
+    "boto3.s3.transfer:_should_use_crt": acts.unless_online(lambda _call, *args, **kwargs: False),
+    **{_BLOB + name: _upload for name in libraries.GOOGLE_UPLOADS},
+    _BLOB + "create_resumable_upload_session": acts.suppress(_GOOGLE, lambda *args, **kwargs: "", acts.UPLOAD),
+    _BLOB + "rewrite": acts.suppress(_GOOGLE, lambda *args, **kwargs: (None, 0, 0)),
+    **{kind + name: _change for kind in (_BLOB, _BUCKET) for name in libraries.GOOGLE_CHANGES},
+    _BUCKET + "delete_blob": _change,
+    _BUCKET + "delete_blobs": _change,
+    **{_BUCKET + name: _copy for name in libraries.GOOGLE_COPIES},
+    _CLIENT + "create_bucket": acts.suppress(_GOOGLE, _make_bucket),
+    # `Blob.open("w")`.
+    "google.cloud.storage.fileio:BlobWriter._upload_chunks_from_buffer": acts.suppress(
+        _GOOGLE, lambda writer, *args: writer._buffer.read() and writer._buffer.flush(), acts.UPLOAD
+    ),
+    **dict.fromkeys(libraries.AZURE, acts.unless_online(_suppress_microsoft)),
 }

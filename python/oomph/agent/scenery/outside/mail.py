@@ -1,8 +1,6 @@
 """Mail: every SMTP connection leads to a server in this process, which takes all messages and delivers none."""
 
 import io
-import sys
-from collections.abc import Callable
 
 from . import acts
 
@@ -69,42 +67,29 @@ class _Server(io.RawIOBase):
         """Stays open: closing the file of answers would close the socket, and `starttls` makes a second file."""
 
 
-def _change() -> None:
-    smtplib = sys.modules["smtplib"]
-    for name in ("SMTP", "SMTP_SSL"):
-        kind = getattr(smtplib, name, None)
-        if kind is not None:
-            acts.replace(kind, "_get_socket", _connect)
-    acts.replace(smtplib.LMTP, "connect", _connect_locally)
-    acts.replace(smtplib.SMTP, "starttls", _start_encryption)
+def _connect(_call, _client, *args, **kwargs):
+    return _Server()
 
 
-def _connect(original: Callable) -> Callable:
-    return lambda self, *args, **kwargs: original(self, *args, **kwargs) if acts.is_online() else _Server()
-
-
-def _connect_locally(original: Callable) -> Callable:
+def _connect_locally(call, client, host="localhost", *args, **kwargs):
     """LMTP makes the socket of a path itself."""
-
-    def stand_in(self, host="localhost", *args, **kwargs):
-        return original(self, host if acts.is_online() or host[0] != "/" else "localhost", *args, **kwargs)
-
-    return stand_in
+    return call(client, "localhost" if host[0] == "/" else host, *args, **kwargs)
 
 
-def _start_encryption(original: Callable) -> Callable:
+def _start_encryption(call, client, *args, **kwargs):
     """Only a real socket can be encrypted. The state is forgotten as in the original."""
-
-    def stand_in(self, *args, **kwargs):
-        if not isinstance(self.sock, _Server):
-            return original(self, *args, **kwargs)
-        self.ehlo_or_helo_if_needed()
-        answer = self.docmd("STARTTLS")
-        self.helo_resp = self.ehlo_resp = None
-        self.esmtp_features, self.does_esmtp = {}, False
-        return answer
-
-    return stand_in
+    if not isinstance(client.sock, _Server):
+        return call(client, *args, **kwargs)
+    client.ehlo_or_helo_if_needed()
+    answer = client.docmd("STARTTLS")
+    client.helo_resp = client.ehlo_resp = None
+    client.esmtp_features, client.does_esmtp = {}, False
+    return answer
 
 
-HOOKS = {"smtplib": _change}
+LAYERS = {
+    "smtplib:SMTP._get_socket": acts.unless_online(_connect),
+    "smtplib:SMTP_SSL._get_socket": acts.unless_online(_connect),
+    "smtplib:LMTP.connect": acts.unless_online(_connect_locally),
+    "smtplib:SMTP.starttls": _start_encryption,
+}

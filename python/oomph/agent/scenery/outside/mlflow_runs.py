@@ -6,7 +6,6 @@ import pathlib
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable
 
 from . import acts
 
@@ -43,59 +42,35 @@ def _remove(folder: str, owner: int) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _change() -> None:
-    mlflow = sys.modules["mlflow"]
-    for module, name in _list_setters():
-        acts.replace(sys.modules.get(module), name, _set_local)
-    client = getattr(mlflow, "MlflowClient", None) or mlflow.tracking.MlflowClient
-    acts.replace(client, "__init__", _make_local)
-    acts.replace(client, "create_run", _count_run)
-    acts.replace(mlflow, "start_run", _start_anew)
-    acts.suppress(mlflow, ["login"], _LIBRARY, action=acts.CHANGE)
-
-
-def _list_setters() -> list[tuple[str, str]]:
-    utilities = {"mlflow.tracking._tracking_service.utils": "set_tracking_uri", "mlflow.tracking._model_registry.utils": "set_registry_uri"}
-    packages = [(module, name) for module in ("mlflow", "mlflow.tracking") for name in utilities.values()]
-    return [*packages, *utilities.items()]
-
-
 def localize(uri):
     """The temporary store for the address of a server; any other address as given."""
     return _temporary_uri() if _is_remote(uri) and not acts.is_online() else uri
 
 
-def _set_local(original: Callable) -> Callable:
-    return lambda uri, *args, **kwargs: original(localize(uri), *args, **kwargs)
+def _set_local(call, uri, *args, **kwargs):
+    return call(localize(uri), *args, **kwargs)
 
 
-def _make_local(original: Callable) -> Callable:
-    return lambda self, *args, **kwargs: original(self, *map(localize, args), **{key: localize(value) for key, value in kwargs.items()})
+def _make_local(call, client, *args, **kwargs):
+    return call(client, *map(localize, args), **{key: localize(value) for key, value in kwargs.items()})
 
 
-def _count_run(original: Callable) -> Callable:
-    def stand_in(self, *args, **kwargs):
-        if _is_temporary(getattr(self, "tracking_uri", "")):
-            acts.note(_LIBRARY, acts.RUN)
-        return original(self, *args, **kwargs)
-
-    return stand_in
+def _count_run(call, client, *args, **kwargs):
+    if _is_temporary(getattr(client, "tracking_uri", "")):
+        acts.note(_LIBRARY, acts.RUN)
+    return call(client, *args, **kwargs)
 
 
 def _is_temporary(uri: object) -> bool:
     return bool(_folders) and str(uri) == _temporary_uri()
 
 
-def _start_anew(original: Callable) -> Callable:
+def _start_anew(call, run_id=None, *args, **kwargs):
     """A run to be resumed is in the server's store only; the temporary store gets a new run."""
-
-    def stand_in(run_id=None, *args, **kwargs):
-        mlflow = sys.modules["mlflow"]
-        if run_id is not None and _is_temporary(mlflow.get_tracking_uri()) and not _has_run(mlflow, run_id):
-            run_id = None
-        return original(run_id, *args, **kwargs)
-
-    return stand_in
+    mlflow = sys.modules["mlflow"]
+    if run_id is not None and _is_temporary(mlflow.get_tracking_uri()) and not _has_run(mlflow, run_id):
+        run_id = None
+    return call(run_id, *args, **kwargs)
 
 
 def _has_run(mlflow, run_id: str) -> bool:
@@ -105,4 +80,11 @@ def _has_run(mlflow, run_id: str) -> bool:
         return False
 
 
-HOOKS = {"mlflow": _change}
+LAYERS = {
+    "mlflow:set_tracking_uri": _set_local,
+    "mlflow:set_registry_uri": _set_local,
+    "mlflow:MlflowClient.__init__": _make_local,
+    "mlflow:MlflowClient.create_run": _count_run,
+    "mlflow:start_run": _start_anew,
+    "mlflow:login": acts.suppress(_LIBRARY, action=acts.CHANGE),
+}

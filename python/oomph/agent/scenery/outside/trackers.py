@@ -1,10 +1,8 @@
 """Comet, Neptune and ClearML: runs that are disabled, or are removed at the end."""
 
-import functools
 import os
 import shutil
 import sys
-from collections.abc import Callable
 
 from ...failure import guarded
 from . import acts
@@ -13,44 +11,19 @@ from . import acts
 _folders: set[str] = set()
 
 
-def _change_comet() -> None:
-    comet = sys.modules["comet_ml"]
-    acts.suppress(comet, ["init", "login", "init_onprem"], "comet_ml", action=acts.CHANGE)
-    for name in ("Experiment", "OfflineExperiment"):
-        kind = getattr(comet, name, None)
-        if kind is not None:
-            acts.force(kind, "__init__", "comet_ml", disabled=True)
-    acts.replace(comet, "start", lambda original: functools.partial(_start_comet, original))
-
-
-def _start_comet(original: Callable, *args, **kwargs):
+def _start_comet(_call, *args, **kwargs):
     """`comet_ml.start` asks the server for experiments."""
-    return original(*args, **kwargs) if acts.is_online() else sys.modules["comet_ml"].Experiment(disabled=True)
+    return sys.modules["comet_ml"].Experiment(disabled=True)
 
 
-def _change_neptune() -> None:
-    neptune = sys.modules["neptune"]
-    for name in ("Run", "Model", "ModelVersion", "Project"):
-        kind = getattr(neptune, name, None)
-        if kind is not None:
-            # No run of the server can be resumed.
-            resumed = {"with_id": None} if name == "Run" else {}
-            acts.force(kind, "__init__", "neptune", lambda arguments: arguments.get("mode") == "read-only", mode="debug", **resumed)
+def _set_clearml_offline(call, kind, offline_mode=False):
+    return call(kind, offline_mode or not acts.is_online())
 
 
-def _change_clearml() -> None:
-    task = sys.modules["clearml"].Task
-    acts.replace(task, "set_offline", lambda original: lambda *args, **kwargs: original(*args, **kwargs) if acts.is_online() else None)
-    set_offline = task.set_offline.__wrapped__
-    acts.replace(task, "init", lambda original: functools.partial(_start_clearml, original, set_offline))
-
-
-def _start_clearml(original: Callable, set_offline: Callable, *args, **kwargs):
-    if acts.is_online():
-        return original(*args, **kwargs)
+def _start_clearml(call, kind, *args, **kwargs):
     acts.note("clearml", acts.RUN)
-    set_offline(True)
-    task = original(*args, **kwargs)
+    kind.set_offline(True)
+    task = call(kind, *args, **kwargs)
     folder = guarded(task.get_offline_mode_folder)()
     if folder is not None:
         _folders.add(str(folder))
@@ -65,4 +38,21 @@ def remove_folders() -> None:
             os.remove(folder + ".zip")
 
 
-HOOKS = {"comet_ml": _change_comet, "neptune": _change_neptune, "clearml": _change_clearml}
+_comet = acts.suppress("comet_ml", action=acts.CHANGE)
+_experiment = acts.force("comet_ml", disabled=True)
+_neptune = acts.force("neptune", lambda arguments: arguments.get("mode") == "read-only", mode="debug")
+LAYERS = {
+    "comet_ml:init": _comet,
+    "comet_ml:login": _comet,
+    "comet_ml:init_onprem": _comet,
+    "comet_ml:Experiment.__init__": _experiment,
+    "comet_ml:OfflineExperiment.__init__": _experiment,
+    "comet_ml:start": acts.unless_online(_start_comet),
+    # No run of the server can be resumed.
+    "neptune:Run.__init__": acts.force("neptune", lambda arguments: arguments.get("mode") == "read-only", mode="debug", with_id=None),
+    "neptune:Model.__init__": _neptune,
+    "neptune:ModelVersion.__init__": _neptune,
+    "neptune:Project.__init__": _neptune,
+    "clearml:Task.set_offline": _set_clearml_offline,
+    "clearml:Task.init": acts.unless_online(_start_clearml),
+}

@@ -1,11 +1,11 @@
 """Weights & Biases, disabled: a run without files and without a login."""
 
-import functools
 import itertools
 import sys
-from collections.abc import Callable
 
 from ...failure import guarded
+from ...hooks import innermost
+from ...hooks.replacing import Layer
 from . import acts
 
 _LIBRARY = "wandb"
@@ -16,53 +16,24 @@ _sweeps: dict[str, dict] = {}
 _chosen: list[dict] = []
 
 
-def _change() -> None:
-    wandb = sys.modules["wandb"]
-    for name in ("wandb", "wandb.sdk", "wandb.sdk.wandb_init"):
-        acts.replace(sys.modules.get(name), "init", _start_disabled)
-    acts.replace(wandb, "login", lambda original: lambda *args, **kwargs: original(*args, **kwargs) if acts.is_online() else True)
-    acts.suppress(wandb, ["sweep"], _LIBRARY, _name_sweep, acts.CHANGE)
-    acts.replace(wandb, "agent", _run_once)
-    acts.replace(getattr(wandb, "Artifact", None), "wait", _wait_only_if_logged)
-
-
-def _start_disabled(original: Callable) -> Callable:
-    def stand_in(*args, **kwargs):
-        if acts.is_online():
-            return original(*args, **kwargs)
-        acts.note(_LIBRARY, acts.RUN)
-        args, kwargs = acts.with_arguments(original, args, kwargs, {"mode": "disabled"})
-        run = original(*args, **kwargs)
-        _change_run(run)
-        return run
-
-    return stand_in
-
-
-@guarded
-def _change_run(run) -> None:
-    wandb = sys.modules["wandb"]
+def _start_disabled(call, *args, **kwargs):
+    acts.note(_LIBRARY, acts.RUN)
+    args, kwargs = acts.with_arguments(innermost(call), args, kwargs, {"mode": "disabled"})
+    run = call(*args, **kwargs)
     for choices in _chosen:
         run.config.update(choices, allow_val_change=True)
-    run.log = wandb.log = functools.partial(_log, run)
-    run.use_artifact = wandb.use_artifact = functools.partial(_use_artifact, run)
-    for name in ("log_artifact", "log_model", "save", "alert"):
-        action = acts.MESSAGE if name == "alert" else acts.UPLOAD
-        counted = _count(getattr(run, name), action)
-        setattr(run, name, counted)
-        setattr(wandb, name, counted)
+    return run
 
 
-def _count(function: Callable, action: str) -> Callable:
-    @functools.wraps(function)
-    def stand_in(*args, **kwargs):
+def _count(action: str) -> Layer:
+    def layer(call, *args, **kwargs):
         acts.note(_LIBRARY, action)
-        return function(*args, **kwargs)
+        return call(*args, **kwargs)
 
-    return stand_in
+    return layer
 
 
-def _log(run, data=None, *args, **kwargs) -> None:
+def _log(_call, run, data=None, *args, **kwargs) -> None:
     """Counts a message. The library's disabled run keeps all values, and a tensor would keep its graph; a real run keeps numbers."""
     acts.note(_LIBRARY, acts.MESSAGE)
     _summarize(run, data)
@@ -81,7 +52,7 @@ def _as_number(value):
     return value if isinstance(value, (bool, int, float, str)) else None
 
 
-def _use_artifact(run, artifact_or_name, type=None, *args, **kwargs):
+def _use_artifact(_call, run, artifact_or_name, type=None, *args, **kwargs):
     """Reads an artifact without recording the use. The library's disabled run returns `None`, which has no files."""
     if not isinstance(artifact_or_name, str):
         return artifact_or_name
@@ -90,11 +61,8 @@ def _use_artifact(run, artifact_or_name, type=None, *args, **kwargs):
     return api.artifact(artifact_or_name, type=type)
 
 
-def _wait_only_if_logged(original: Callable) -> Callable:
-    def stand_in(self, *args, **kwargs):
-        return original(self, *args, **kwargs) if acts.is_online() or not self.is_draft() else self
-
-    return stand_in
+def _wait_only_if_logged(call, artifact, *args, **kwargs):
+    return artifact if artifact.is_draft() else call(artifact, *args, **kwargs)
 
 
 def _name_sweep(sweep, *args, **kwargs) -> str:
@@ -103,21 +71,16 @@ def _name_sweep(sweep, *args, **kwargs) -> str:
     return name
 
 
-def _run_once(original: Callable) -> Callable:
+def _run_once(_call, sweep_id, function=None, *args, **kwargs) -> None:
     """An agent asks the server for choices, in turn. The stand-in calls the program's function once, with the first choices."""
-
-    def stand_in(sweep_id, function=None, *args, **kwargs):
-        if acts.is_online():
-            return original(sweep_id, function, *args, **kwargs)
-        acts.note(_LIBRARY, acts.CHANGE)
-        if function is not None:
-            _chosen[:] = [guarded(_choose)(sweep_id) or {}]
-            try:
-                function()
-            finally:
-                _chosen.clear()
-
-    return stand_in
+    acts.note(_LIBRARY, acts.CHANGE)
+    if function is None:
+        return
+    _chosen[:] = [guarded(_choose)(sweep_id) or {}]
+    try:
+        function()
+    finally:
+        _chosen.clear()
 
 
 def _choose(sweep_id: str) -> dict:
@@ -138,4 +101,16 @@ def _choose_parameters(parameters: dict) -> dict:
     return choices
 
 
-HOOKS = {"wandb": _change}
+LAYERS = {
+    "wandb:init": acts.unless_online(_start_disabled),
+    "wandb:login": acts.unless_online(lambda _call, *args, **kwargs: True),
+    "wandb:sweep": acts.suppress(_LIBRARY, _name_sweep, acts.CHANGE),
+    "wandb:agent": acts.unless_online(_run_once),
+    "wandb:Artifact.wait": acts.unless_online(_wait_only_if_logged),
+    "wandb.sdk.lib.noop_run:NoopRun.log": _log,
+    "wandb.sdk.lib.noop_run:NoopRun.use_artifact": _use_artifact,
+    "wandb.sdk.lib.noop_run:NoopRun.log_artifact": _count(acts.UPLOAD),
+    "wandb.sdk.lib.noop_run:NoopRun.log_model": _count(acts.UPLOAD),
+    "wandb.sdk.lib.noop_run:NoopRun.save": _count(acts.UPLOAD),
+    "wandb.sdk.lib.noop_run:NoopRun.alert": _count(acts.MESSAGE),
+}

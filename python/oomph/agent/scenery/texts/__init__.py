@@ -17,29 +17,3 @@ The number of tokens of a text is a guess. A program that encodes text without p
 `text-length` (`lengths`). Files that are there are always used, and each file by itself: a chat template without a vocabulary stays. Without a
 configuration the library's own error reaches the program.
 """
-
-import importlib
-from collections.abc import Callable
-
-from ...hooks.importing import after_import
-
-# By the library's module: the module here that changes it.
-_LIBRARIES = {
-    "transformers.tokenization_utils_base": "tokenizers_made",
-    "transformers.models.auto.tokenization_auto": "tokenizers_made",
-    "transformers.tokenization_utils_tokenizers": "lengths",
-    "transformers.tokenization_utils_fast": "lengths",
-    "transformers.image_processing_base": "processors",
-    "transformers.feature_extraction_utils": "processors",
-    "transformers.video_processing_utils": "processors",
-}
-
-
-def wait() -> None:
-    """Changes each module of the libraries when the program imports it; at once if it is imported already."""
-    for library, part in _LIBRARIES.items():
-        after_import(library, _changing(library, part))
-
-
-def _changing(library: str, part: str) -> Callable[[], None]:
-    return lambda: importlib.import_module(f".{part}", __name__).HOOKS[library]()

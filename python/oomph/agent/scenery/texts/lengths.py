@@ -1,12 +1,10 @@
 """Notes whether the guessed number of tokens of a text mattered. See Note [Missing texts]."""
 
-import functools
 import os
-import sys
 
 from ... import records
 from ...failure import guarded
-from ..outside import acts
+from ...hooks.rows import libraries
 
 _NAME = "text-length"
 _TEXT = "the tokenizer is not on this machine, so the number of tokens of a text is a guess{most}: padding=\"max_length\" makes it certain"
@@ -49,36 +47,21 @@ def _measure(tokenizer, encoded) -> None:
         _longest = max(_longest, (tokens, int(tokenizer.model_max_length)))
 
 
-def _watch(module: str, kind: str) -> None:
+def _watch(call, tokenizer, padding_strategy, *args, **kwargs):
     """Every encoding sets padding and truncation first (`PreTrainedTokenizerFast`, transformers 4.30 to 5.17)."""
-    tokenizer_class = getattr(sys.modules[module], kind)
-
-    def watching(original):
-        def set_truncation_and_padding(self, padding_strategy, *args, **kwargs):
-            global _is_guessed
-            if getattr(self, _MARK, False) and getattr(padding_strategy, "value", padding_strategy) != "max_length":
-                _is_guessed = True
-            return original(self, padding_strategy, *args, **kwargs)
-
-        return set_truncation_and_padding
-
-    def measuring(original):
-        @functools.wraps(original)
-        def encode(self, *args, **kwargs):
-            encoded = original(self, *args, **kwargs)
-            _measure(self, encoded)
-            return encoded
-
-        return encode
-
-    acts.replace(tokenizer_class, "set_truncation_and_padding", watching)
-    for name in ("_encode_plus", "_batch_encode_plus"):
-        if name in vars(tokenizer_class):
-            acts.replace(tokenizer_class, name, measuring)
+    global _is_guessed
+    if getattr(tokenizer, _MARK, False) and getattr(padding_strategy, "value", padding_strategy) != "max_length":
+        _is_guessed = True
+    return call(tokenizer, padding_strategy, *args, **kwargs)
 
 
-HOOKS = {
-    "transformers.tokenization_utils_tokenizers": lambda: _watch("transformers.tokenization_utils_tokenizers", "TokenizersBackend"),
-    "transformers.tokenization_utils_fast": lambda: _watch("transformers.tokenization_utils_fast", "PreTrainedTokenizerFast"),
+def _encode(call, tokenizer, *args, **kwargs):
+    encoded = call(tokenizer, *args, **kwargs)
+    _measure(tokenizer, encoded)
+    return encoded
+
+
+LAYERS = {
+    name: _watch if name.endswith("set_truncation_and_padding") else _encode for name in libraries.ENCODERS
 }
 os.register_at_fork(after_in_child=reset)

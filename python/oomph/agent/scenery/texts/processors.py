@@ -9,31 +9,20 @@ from .. import network
 from ..weights import ledger, reasons
 from . import configurations
 
-# By module: the base class, and the class method that reads the description of a processor (transformers 4.30 to 5.17).
-_READERS = {
-    "transformers.image_processing_base": ("ImageProcessingMixin", "get_image_processor_dict"),
-    "transformers.feature_extraction_utils": ("FeatureExtractionMixin", "get_feature_extractor_dict"),
-    "transformers.video_processing_utils": ("BaseVideoProcessor", "get_video_processor_dict"),
-}
+# The base classes whose class method reads the description of a processor (transformers 4.30 to 5.17).
+_BASES = ("ImageProcessingMixin", "FeatureExtractionMixin", "BaseVideoProcessor")
 # Settings of a processor that have the same name in a configuration of pictures.
 _SAME = ("patch_size", "temporal_patch_size", "spatial_merge_size", "num_channels")
 # Options of the call that are not settings of the processor.
 _DOWNLOADING = ("cache_dir", "force_download", "proxies", "token", "revision", "local_files_only", "subfolder", "_from_auto", "_from_pipeline")
 
 
-def _change(module: str) -> None:
-    kind, name = _READERS[module]
-    base = getattr(sys.modules[module], kind)
-    original = vars(base)[name].__func__
-    setattr(base, name, classmethod(lambda cls, *args, **kwargs: _read_or_describe(cls, original, *args, **kwargs)))
-
-
-def _read_or_describe(cls, original, name, **kwargs):
+def _read_or_describe(call, cls, name, **kwargs):
     """The description in the processor's file, else one of the configuration."""
     if not network.can_load(name):
         kwargs["local_files_only"] = True
     try:
-        return original(cls, name, **kwargs)
+        return call(cls, name, **kwargs)
     except OSError as error:
         is_final = phantom.find() is None or os.path.isfile(name) or reasons.is_refused(error)
         described = None if is_final else _describe(cls, str(name), kwargs.get("subfolder") or "")
@@ -63,7 +52,7 @@ def _class_for(cls, config) -> type | None:
 
     `AutoFeatureExtractor` of transformers 4 has the base class read the settings, too (`feature_extraction_auto.py`, 4.57).
     """
-    if cls.__name__ not in {kind for kind, _ in _READERS.values()}:
+    if cls.__name__ not in _BASES:
         return cls
     auto = sys.modules.get("transformers.models.auto.feature_extraction_auto") if cls.__name__ == "FeatureExtractionMixin" else None
     mapping = {} if auto is None else auto.FEATURE_EXTRACTOR_MAPPING
@@ -109,4 +98,8 @@ def _audio_of(default, config) -> dict:
     return {"feature_size": bands} if hasattr(default, "mel_filters") else {}
 
 
-HOOKS = {module: lambda module=module: _change(module) for module in _READERS}
+LAYERS = {
+    "transformers.image_processing_base:ImageProcessingMixin.get_image_processor_dict": _read_or_describe,
+    "transformers.feature_extraction_utils:FeatureExtractionMixin.get_feature_extractor_dict": _read_or_describe,
+    "transformers.video_processing_utils:BaseVideoProcessor.get_video_processor_dict": _read_or_describe,
+}

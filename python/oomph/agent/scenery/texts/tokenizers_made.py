@@ -32,29 +32,13 @@ _CHAT = (
 _asked: list[dict] = []
 
 
-def _change_base() -> None:
-    base = sys.modules["transformers.tokenization_utils_base"].PreTrainedTokenizerBase
-    _replace(base, "from_pretrained", _load_or_make)
-    _replace(base, "_from_pretrained", _make_or_load)
-
-
-def _change_auto() -> None:
-    _replace(sys.modules["transformers.models.auto.tokenization_auto"].AutoTokenizer, "from_pretrained", _load_or_make)
-
-
-def _replace(holder: type, name: str, act) -> None:
-    """Replaces a class method by `act(cls, original, *args, **kwargs)`, for the classes below `holder`, too."""
-    original = vars(holder)[name].__func__
-    setattr(holder, name, classmethod(lambda cls, *args, **kwargs: act(cls, original, *args, **kwargs)))
-
-
-def _load_or_make(cls, original, name, *args, **kwargs):
+def _load_or_make(call, cls, name, *args, **kwargs):
     """The library's tokenizer; a made one if the hub has no answer, or a folder no file."""
     if not network.can_load(name):
         kwargs["local_files_only"] = True
     with _asking(kwargs):
         try:
-            return original(cls, name, *args, **kwargs)
+            return call(cls, name, *args, **kwargs)
         except (OSError, ValueError) as error:
             if phantom.find() is None or kwargs.get("gguf_file") or os.path.isfile(name) or reasons.is_refused(error):
                 raise
@@ -75,16 +59,16 @@ def _asking(arguments: dict):
         _asked.pop()
 
 
-def _make_or_load(cls, original, files, name, init_configuration, *args, **kwargs):
+def _make_or_load(call, cls, files, name, init_configuration, *args, **kwargs):
     """The library's tokenizer if a file has a vocabulary, else a made one."""
     if _is_saved(files) and _is_fast(cls) and not hollow.is_hollow(files["tokenizer_file"]):
         return _restore(cls, str(name), files, kwargs)
     is_complete = any(path is not None and key not in _BESIDE and not key.startswith("chat_template") for key, path in files.items())
     needs_none = not cls.vocab_files_names
     if is_complete or needs_none or phantom.find() is None or kwargs.get("vocab") is not None or kwargs.get("tokenizer_object") is not None:
-        return original(cls, files, name, init_configuration, *args, **kwargs)
+        return call(cls, files, name, init_configuration, *args, **kwargs)
     made = _make(cls, str(name), files, kwargs)
-    return original(cls, files, name, init_configuration, *args, **kwargs) if made is None else made
+    return call(cls, files, name, init_configuration, *args, **kwargs) if made is None else made
 
 
 def _is_saved(files: dict) -> bool:
@@ -215,7 +199,8 @@ def _longest(config) -> int | None:
     return without if without > 2 and without & (without - 1) == 0 else value
 
 
-HOOKS = {
-    "transformers.tokenization_utils_base": _change_base,
-    "transformers.models.auto.tokenization_auto": _change_auto,
+LAYERS = {
+    "transformers.tokenization_utils_base:PreTrainedTokenizerBase.from_pretrained": _load_or_make,
+    "transformers.tokenization_utils_base:PreTrainedTokenizerBase._from_pretrained": _make_or_load,
+    "transformers.models.auto.tokenization_auto:AutoTokenizer.from_pretrained": _load_or_make,
 }

@@ -7,9 +7,8 @@ file themselves.
 
 import os
 import sys
-from collections.abc import Callable
 
-from ..outside import acts
+from ...hooks import find_caller
 from . import ledger, state_files
 from .remote_file import is_unreachable
 
@@ -40,22 +39,19 @@ def _with_prefix(name: str) -> str:
     return name if name.startswith("base_model.") or name.startswith("prompt_embeddings") else _PREFIX + name
 
 
-def _loading(original: Callable) -> Callable:
-    def stand_in(model_id, *args, **kwargs):
-        caller = sys._getframe(1).f_locals
-        folder = os.path.join(str(model_id), kwargs.get("subfolder") or "")
-        is_known = "self" in caller and "adapter_name" in caller
-        if not is_known or not _is_bare(folder):
-            try:
-                return original(model_id, *args, **kwargs)
-            except Exception as error:
-                # The configuration of a name is in the cache: the adapter was made from it.
-                if not is_known or os.path.isdir(folder) or not is_unreachable(error):
-                    raise
-        made = os.path.dirname(_write(os.path.normpath(folder), caller["self"], caller["adapter_name"]))
-        return original(made, *args, **kwargs | {"subfolder": None})
-
-    return stand_in
+def _load(call, model_id, *args, **kwargs):
+    caller = find_caller().f_locals
+    folder = os.path.join(str(model_id), kwargs.get("subfolder") or "")
+    is_known = "self" in caller and "adapter_name" in caller
+    if not is_known or not _is_bare(folder):
+        try:
+            return call(model_id, *args, **kwargs)
+        except Exception as error:
+            # The configuration of a name is in the cache: the adapter was made from it.
+            if not is_known or os.path.isdir(folder) or not is_unreachable(error):
+                raise
+    made = os.path.dirname(_write(os.path.normpath(folder), caller["self"], caller["adapter_name"]))
+    return call(made, *args, **kwargs | {"subfolder": None})
 
 
 def _is_bare(folder: str) -> bool:
@@ -63,9 +59,5 @@ def _is_bare(folder: str) -> bool:
     return os.path.isfile(os.path.join(folder, CONFIGURATION)) and not any(os.path.exists(os.path.join(folder, name)) for name in _FILES)
 
 
-def _change() -> None:
-    # Where it is defined: peft and transformers import it from there.
-    acts.replace(sys.modules["peft.utils.save_and_load"], "load_peft_weights", _loading)
-
-
-HOOKS = {"peft.utils.save_and_load": _change}
+# Where it is defined: peft and transformers import it from there.
+LAYERS = {"peft.utils.save_and_load:load_peft_weights": _load}

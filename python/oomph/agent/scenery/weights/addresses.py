@@ -4,15 +4,14 @@ import functools
 import hashlib
 import inspect
 import os
-import sys
-from collections.abc import Callable
 from urllib.parse import urlsplit
 
 import torch
 
 from ... import wire
-from .. import fetches
+from ...hooks import innermost
 from ...host import hollow
+from .. import fetches
 from . import archives, ledger, model_states, remote_file
 from .remote_file import AnswerError, NoNetworkError
 
@@ -58,50 +57,25 @@ def _write(remote: remote_file.RemoteFile, path: str) -> None:
     )
 
 
-def _change_hub() -> None:
-    hub = sys.modules["torch.hub"]
-    load = _loading(hub.load_state_dict_from_url)
-    hub.download_url_to_file = _downloading(hub.download_url_to_file)
-    hub.load_state_dict_from_url = load
-    zoo = sys.modules.get("torch.utils.model_zoo")
-    if zoo is not None:
-        zoo.load_url = load
-    torch.load = torch.serialization.load = _redirecting(torch.load)
-    # A program looks up the method before the address is asked.
-    model_states.install()
+def _load_address(call, *args, **kwargs):
+    given = inspect.signature(innermost(call)).bind(*args, **kwargs).arguments
+    url = given["url"]
+    name = given.get("file_name") or name_of(url)
+    folder = given.get("model_dir") or os.path.join(torch.hub.get_dir(), "checkpoints")
+    if not is_remote(url) or os.path.exists(os.path.join(folder, name)):
+        return call(*args, **kwargs)
+    try:
+        path = fetch(url, name)
+    except NoNetworkError as error:
+        return model_states.ModelState(url, str(error), given.get("map_location"))
+    # The hash in the name is that of the values.
+    return call(**{**given, "model_dir": os.path.dirname(path), "file_name": name, "check_hash": False})
 
 
-def _loading(original: Callable) -> Callable:
-    signature = inspect.signature(original)
-
-    @functools.wraps(original)
-    def load_state_dict_from_url(*args, **kwargs):
-        given = signature.bind(*args, **kwargs).arguments
-        url = given["url"]
-        name = given.get("file_name") or name_of(url)
-        folder = given.get("model_dir") or os.path.join(torch.hub.get_dir(), "checkpoints")
-        if not is_remote(url) or os.path.exists(os.path.join(folder, name)):
-            return original(*args, **kwargs)
-        try:
-            path = fetch(url, name)
-        except NoNetworkError as error:
-            return model_states.ModelState(url, str(error), given.get("map_location"))
-        # The hash in the name is that of the values.
-        return original(**{**given, "model_dir": os.path.dirname(path), "file_name": name, "check_hash": False})
-
-    return load_state_dict_from_url
-
-
-def _downloading(original: Callable) -> Callable:
-    signature = inspect.signature(original)
-
-    @functools.wraps(original)
-    def download_url_to_file(*args, **kwargs):
-        given = signature.bind(*args, **kwargs).arguments
-        if not is_remote(given["url"]) or not _place(given["url"], os.path.expanduser(given["dst"])):
-            original(*args, **kwargs)
-
-    return download_url_to_file
+def _download(call, *args, **kwargs) -> None:
+    given = inspect.signature(innermost(call)).bind(*args, **kwargs).arguments
+    if not is_remote(given["url"]) or not _place(given["url"], os.path.expanduser(given["dst"])):
+        call(*args, **kwargs)
 
 
 def _place(url: str, path: str) -> bool:
@@ -124,14 +98,14 @@ def _is_in_cache(path: str) -> bool:
     return any(os.path.realpath(path).startswith(os.path.realpath(cache) + os.sep) for cache in caches)
 
 
-def _redirecting(original: Callable) -> Callable:
-    @functools.wraps(original)
-    def load(f, *args, **kwargs):
-        if _elsewhere and isinstance(f, (str, os.PathLike)) and not os.path.exists(f):
-            f = _elsewhere.get(os.path.realpath(f), f)
-        return original(f, *args, **kwargs)
-
-    return load
+def _redirect(call, f, *args, **kwargs):
+    if _elsewhere and isinstance(f, (str, os.PathLike)) and not os.path.exists(f):
+        f = _elsewhere.get(os.path.realpath(f), f)
+    return call(f, *args, **kwargs)
 
 
-HOOKS = {"torch.hub": _change_hub}
+LAYERS = {
+    "torch.hub:download_url_to_file": _download,
+    "torch.hub:load_state_dict_from_url": _load_address,
+    "torch.serialization:load": _redirect,
+}

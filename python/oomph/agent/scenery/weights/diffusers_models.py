@@ -6,7 +6,6 @@ no dtype: the file has that of the variant, else float32.
 """
 
 import copy
-import functools
 import inspect
 import json
 import os
@@ -15,9 +14,10 @@ from collections.abc import Callable, Mapping
 
 import torch
 
-from ..outside import acts
-from . import ledger, quantized_states, reasons, state_files
+from ...hooks import find_caller, innermost
+from ...hooks.replacing import Layer
 from ...host.hollow import Shape
+from . import ledger, quantized_states, reasons, state_files
 from .state_files import State
 from .transformers_models import VARIANTS, find_in_cache
 
@@ -26,16 +26,11 @@ _CONFIGURATION = "config.json"
 _made: dict[tuple, str] = {}
 
 
-def _change() -> None:
-    modeling = sys.modules["diffusers.models.modeling_utils"]
-    acts.replace(modeling, "_get_model_file", functools.partial(_standing_in, make=_make_once))
-    # Before 0.33 the function returns a folder: absent shards end with the library's error.
-    if not hasattr(modeling, "_merge_sharded_checkpoints"):
-        acts.replace(modeling, "_get_checkpoint_shard_files", functools.partial(_standing_in, make=_complete))
-
-
 def _complete(arguments: Mapping, caller: Mapping) -> tuple[list[str], dict] | None:
     """The shards of an index, with hollow ones for the absent: an index is small, and lies in many folders without its shards. `None` if the configuration's model has none of an absent shard's tensors."""
+    # Before 0.33 the function returns a folder: absent shards end with the library's error.
+    if hasattr(sys.modules["diffusers.models.modeling_utils"], "_merge_sharded_checkpoints"):
+        return None
     index_path = str(arguments["index_filename"])
     with open(index_path, encoding="utf-8") as file:
         index = json.load(file)
@@ -63,14 +58,13 @@ def _in_size(state: State, total_bytes: int | None) -> State:
     return State({name: Shape("BF16", shape.sizes) if shape.dtype == "F32" else shape for name, shape in state.shapes.items()}, state.values)
 
 
-def _standing_in(original: Callable, make: Callable[[Mapping, Mapping], object]) -> Callable:
+def _stand_in(make: Callable[[Mapping, Mapping], object]) -> Layer:
     """A function of the loading code that finds files: where it finds none, `make(arguments, frame of the caller)` does, or returns `None`."""
-    signature = inspect.signature(original)
 
-    def stand_in(*args, **kwargs):
-        arguments, caller = signature.bind_partial(*args, **kwargs).arguments, sys._getframe(1).f_locals
+    def layer(call, *args, **kwargs):
+        arguments, caller = inspect.signature(innermost(call)).bind_partial(*args, **kwargs).arguments, find_caller().f_locals
         try:
-            return original(*args, **kwargs)
+            return call(*args, **kwargs)
         except OSError as error:
             is_known = "cls" in caller and "config" in caller and not reasons.is_refused(error)
             made = make(arguments, caller) if is_known else None
@@ -78,22 +72,14 @@ def _standing_in(original: Callable, make: Callable[[Mapping, Mapping], object])
                 raise
             return made
 
-    return stand_in
+    return layer
 
 
-def _change_pipelines() -> None:
-    acts.replace(sys.modules["diffusers.pipelines.pipeline_utils"], "_identify_model_variants", _adding_variants)
-
-
-def _adding_variants(original: Callable) -> Callable:
+def _add_variants(call, folder, variant, config):
     """Pipelines look for the variant's files by folder; a folder without files has any variant."""
-
-    def stand_in(folder, variant, config):
-        found = original(folder=folder, variant=variant, config=config)
-        bare = (name for name in config if variant is not None and _is_bare_folder(os.path.join(folder, name)))
-        return found | dict.fromkeys(bare, variant)
-
-    return stand_in
+    found = call(folder=folder, variant=variant, config=config)
+    bare = (name for name in config if variant is not None and _is_bare_folder(os.path.join(folder, name)))
+    return found | dict.fromkeys(bare, variant)
 
 
 def _is_bare(arguments: Mapping) -> bool:
@@ -140,4 +126,8 @@ def _describe(caller: Mapping) -> State:
     return quantized_states.add_quantized(model, state, quantizer.quantization_config, dtype)
 
 
-HOOKS = {"diffusers.models.modeling_utils": _change, "diffusers.pipelines.pipeline_utils": _change_pipelines}
+LAYERS = {
+    "diffusers.models.modeling_utils:_get_model_file": _stand_in(_make_once),
+    "diffusers.models.modeling_utils:_get_checkpoint_shard_files": _stand_in(_complete),
+    "diffusers.pipelines.pipeline_utils:_identify_model_variants": _add_variants,
+}

@@ -14,7 +14,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ...host.holes import LARGE_BYTES
-from ..outside import acts
 from ...host.hollow import write_hole
 
 _MAGIC = b"GGUF"
@@ -144,51 +143,29 @@ def _is_unwritten(path: str, start: int, end: int) -> bool:
             return error.errno == errno.ENXIO
 
 
-def _change_reader() -> None:
-    acts.replace(sys.modules["transformers.integrations.gguf.reader"].LazyGgufTensor, "__getitem__", _copying)
+def _copy(call, lazy, key):
+    if not _is_hole(lazy.data):
+        return call(lazy, key)
+    reader, torch = sys.modules["transformers.integrations.gguf.reader"], sys.modules["torch"]
+    zeros = torch.zeros(lazy.data.nbytes, dtype=torch.uint8, device="cpu")
+    dtype = reader._TORCH_DTYPE.get(lazy.ggml_type)
+    return (zeros if dtype is None else zeros.view(dtype)).reshape(lazy.shape)
 
 
-def _copying(original: Callable) -> Callable:
-    def stand_in(self, key):
-        if not _is_hole(self.data):
-            return original(self, key)
-        reader, torch = sys.modules["transformers.integrations.gguf.reader"], sys.modules["torch"]
-        zeros = torch.zeros(self.data.nbytes, dtype=torch.uint8, device="cpu")
-        dtype = reader._TORCH_DTYPE.get(self.ggml_type)
-        return (zeros if dtype is None else zeros.view(dtype)).reshape(self.shape)
-
-    return stand_in
-
-
-def _change_kernels() -> None:
-    acts.replace(sys.modules["transformers.integrations.gguf.kernels"], "dequantize", _unpacking_blocks)
-
-
-def _unpacking_blocks(original: Callable) -> Callable:
+def _unpack_blocks(call, data, ggml_type, dtype):
     """On the host, blocks of zeros are zeros: no arithmetic, and no memory."""
-
-    def stand_in(data, ggml_type, dtype):
-        sizes = sys.modules["transformers.integrations.gguf.dequant"].GGML_BLOCK.get(ggml_type)
-        if sizes is None or data.device.type != "cpu" or data.nbytes < LARGE_BYTES or data.any():
-            return original(data, ggml_type, dtype)
-        return data.new_zeros(data.numel() // sizes[1] * sizes[0], dtype=dtype)
-
-    return stand_in
+    sizes = sys.modules["transformers.integrations.gguf.dequant"].GGML_BLOCK.get(ggml_type)
+    if sizes is None or data.device.type != "cpu" or data.nbytes < LARGE_BYTES or data.any():
+        return call(data, ggml_type, dtype)
+    return data.new_zeros(data.numel() // sizes[1] * sizes[0], dtype=dtype)
 
 
-def _change_package() -> None:
-    acts.replace(sys.modules["gguf"], "dequantize", _unpacking)
-
-
-def _unpacking(original: Callable) -> Callable:
-    def stand_in(data, kind):
-        if not _is_hole(data):
-            return original(data, kind)
-        gguf, numpy = sys.modules["gguf"], sys.modules["numpy"]
-        # Without strides, an array of any shape is one number; so are its views.
-        return numpy.broadcast_to(numpy.float32(0), _shape_of(gguf, data, kind))
-
-    return stand_in
+def _unpack(call, data, kind):
+    if not _is_hole(data):
+        return call(data, kind)
+    gguf, numpy = sys.modules["gguf"], sys.modules["numpy"]
+    # Without strides, an array of any shape is one number; so are its views.
+    return numpy.broadcast_to(numpy.float32(0), _shape_of(gguf, data, kind))
 
 
 class _Arrays:
@@ -208,11 +185,6 @@ class _Arrays:
         return torch.zeros(array.shape, dtype=torch.float32, device="cpu").numpy()
 
 
-def _change_loader() -> None:
-    loader = sys.modules["transformers.modeling_gguf_pytorch_utils"]
-    loader.np = _Arrays(loader.np)
-
-
 def _shape_of(gguf, data, kind) -> tuple[int, ...]:
     """The shape of the values of a packed tensor; the mapping of a plain one has the values' shape."""
     if kind in (gguf.GGMLQuantizationType.F32, gguf.GGMLQuantizationType.F16):
@@ -220,9 +192,9 @@ def _shape_of(gguf, data, kind) -> tuple[int, ...]:
     return gguf.quant_shape_from_byte_shape(data.shape, kind)
 
 
-HOOKS = {
-    "transformers.integrations.gguf.reader": _change_reader,
-    "transformers.integrations.gguf.kernels": _change_kernels,
-    "transformers.modeling_gguf_pytorch_utils": _change_loader,
-    "gguf": _change_package,
+LAYERS = {
+    "transformers.integrations.gguf.reader:LazyGgufTensor.__getitem__": _copy,
+    "transformers.integrations.gguf.kernels:dequantize": _unpack_blocks,
+    "gguf:dequantize": _unpack,
 }
+VALUES = {"transformers.modeling_gguf_pytorch_utils:np": _Arrays}

@@ -16,6 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ... import wire
+from ...hooks import innermost
 from .. import fetches
 from . import formats, ledger, network, reasons
 from .mirror import HollowFile, Mirror
@@ -42,31 +43,35 @@ class _Elsewhere(Exception):
 
 # The running call, of this thread.
 _current: contextvars.ContextVar[_Call | None] = contextvars.ContextVar("oomph_hub_call", default=None)
+# True in a download of a file within that of a snapshot, which has threads of its own.
+_is_within: contextvars.ContextVar[bool] = contextvars.ContextVar("oomph_hub_within", default=False)
 # The blobs in the ledger.
 _noted: set[str] = set()
 os.register_at_fork(after_in_child=_noted.clear)
 
 
-def _lead(original: Callable, is_outermost: bool = True) -> Callable:
-    """A function of the Hub with `repo_id`, `cache_dir`, `repo_type` and perhaps `local_dir`, led to the mirror. A function that is not
-    outermost leaves the repetition to its caller."""
-    names = list(inspect.signature(inspect.unwrap(original)).parameters)
-    original = fetches.fetching(original)
+def _lead(call, *args, **kwargs):
+    """A function of the Hub with `repo_id`, `cache_dir`, `repo_type` and perhaps `local_dir`, led to the mirror. The download of a file within
+    that of a snapshot leaves the repetition to the latter."""
+    names = inspect.signature(innermost(call)).parameters
+    arguments = dict(zip(names, args, strict=False)) | kwargs
+    found, fetch = _find_call(arguments), functools.partial(fetches.fetch, call)
+    if found is None:
+        return fetch(*args, **kwargs)
+    network.close_if_asked()
+    token = _current.set(found)
+    try:
+        return _run(fetch, found, _prefer_existing(arguments), not _is_within.get())
+    finally:
+        _current.reset(token)
 
-    @functools.wraps(original)
-    def stand_in(*args, **kwargs):
-        arguments = dict(zip(names, args, strict=False)) | kwargs
-        call = _find_call(arguments)
-        if call is None:
-            return original(*args, **kwargs)
-        network.close_if_asked()
-        token = _current.set(call)
-        try:
-            return _run(original, call, _prefer_existing(arguments), is_outermost)
-        finally:
-            _current.reset(token)
 
-    return stand_in
+def _lead_within(call, *args, **kwargs):
+    token = _is_within.set(True)
+    try:
+        return call(*args, **kwargs)
+    finally:
+        _is_within.reset(token)
 
 
 def _find_call(arguments: dict) -> _Call | None:
@@ -131,26 +136,20 @@ def _note_file(call: _Call, file: HollowFile) -> None:
     ledger.note(ledger.WEIGHTS, call.repository, ledger.HEADERS, tensors=file.tensors, bytes=file.bytes, fetched_bytes=file.fetched_bytes)
 
 
-def _download(original: Callable) -> Callable:
+def _download(call, *args, **kwargs) -> None:
     """`_download_to_tmp_and_move`, with a header in place of weights."""
-    names = list(inspect.signature(original).parameters)
-
-    @functools.wraps(original)
-    def stand_in(*args, **kwargs):
-        arguments = dict(zip(names, args, strict=False)) | kwargs
-        call, name, size = _current.get(), arguments["filename"], arguments.get("expected_size")
-        if call is None or not formats.is_weight_file(name, size):
-            original(*args, **kwargs)
-            if call is not None:
-                reasons.check_text(call.repository, name, str(arguments["destination_path"]))
-            return
-        if call.local_dir is None and not call.mirror.is_itself:
-            raise _Elsewhere
-        if call.local_dir is not None and wire.GUARD not in os.environ:
-            raise BadAnswer(f"`--keep-files` keeps {call.local_dir}, and {name} of `{call.repository}` would hold no values there")
-        _fetch_header(call, arguments)
-
-    return stand_in
+    arguments = dict(zip(inspect.signature(innermost(call)).parameters, args, strict=False)) | kwargs
+    current, name, size = _current.get(), arguments["filename"], arguments.get("expected_size")
+    if current is None or not formats.is_weight_file(name, size):
+        call(*args, **kwargs)
+        if current is not None:
+            reasons.check_text(current.repository, name, str(arguments["destination_path"]))
+        return
+    if current.local_dir is None and not current.mirror.is_itself:
+        raise _Elsewhere
+    if current.local_dir is not None and wire.GUARD not in os.environ:
+        raise BadAnswer(f"`--keep-files` keeps {current.local_dir}, and {name} of `{current.repository}` would hold no values there")
+    _fetch_header(current, arguments)
 
 
 @fetches.without
@@ -176,22 +175,10 @@ def _fetch_header(call: _Call, arguments: dict) -> None:
         _note_file(call, file)
 
 
-def _change_files() -> None:
-    module = sys.modules["huggingface_hub.file_download"]
-    for name in ("hf_hub_download", "try_to_load_from_cache"):
-        setattr(module, name, _lead(getattr(module, name)))
-    module._download_to_tmp_and_move = _download(module._download_to_tmp_and_move)
-
-
-def _change_snapshots() -> None:
-    module = sys.modules["huggingface_hub._snapshot_download"]
-    original = module.hf_hub_download.__wrapped__
-    module.hf_hub_download = _lead(original, is_outermost=False)
-    module.snapshot_download = _lead(module.snapshot_download)
-
-
-HOOKS = {
-    "huggingface_hub.file_download": _change_files,
-    "huggingface_hub._snapshot_download": _change_snapshots,
-    "huggingface_hub.utils._http": network.stop_retries,
+LAYERS = {
+    "huggingface_hub.file_download:hf_hub_download": _lead,
+    "huggingface_hub.file_download:try_to_load_from_cache": _lead,
+    "huggingface_hub.file_download:_download_to_tmp_and_move": _download,
+    "huggingface_hub._snapshot_download:snapshot_download": _lead,
+    "huggingface_hub._snapshot_download:hf_hub_download": _lead_within,
 }

@@ -89,14 +89,10 @@ def _device_of(map_location) -> torch.device:
     return torch.load(file, map_location=map_location).device
 
 
-def install() -> None:
-    """Makes modules load such states."""
-    original = torch.nn.Module.load_state_dict
+def _load(call, module, state_dict, *args, **kwargs):
+    if isinstance(state_dict, ModelState):
+        state_dict.fill(module)
+    return call(module, state_dict, *args, **kwargs)
 
-    @functools.wraps(original)
-    def load_state_dict(self, state_dict, *args, **kwargs):
-        if isinstance(state_dict, ModelState):
-            state_dict.fill(self)
-        return original(self, state_dict, *args, **kwargs)
 
-    torch.nn.Module.load_state_dict = load_state_dict
+LAYERS = {"torch.nn.modules.module:Module.load_state_dict": _load}

@@ -1,19 +1,21 @@
 """Without a network, `huggingface_hub` answers at once: the first refused connection to the Hub closes the Hub for the process."""
 
-import functools
 import os
 import sys
-from collections.abc import Callable
 
 from ... import wire
+from ...hooks import put
 
+# `HF_HUB_OFFLINE` of the library (constants.py, 1.33).
+_SWITCH = "huggingface_hub.constants:HF_HUB_OFFLINE"
+_ASKED = "this run has no network, as with `--offline`"
 _reason: str | None = None
 
 
 def close_if_asked() -> None:
     """Closes the Hub in a run without a network; the variable of a fork server's child is set after the imports."""
     if os.environ.get(wire.OFFLINE) == "1":
-        close("this run has no network, as with `--offline`")
+        close(_ASKED)
 
 
 def describe() -> str | None:
@@ -24,61 +26,50 @@ def describe() -> str | None:
 
 
 def close(reason: str) -> None:
-    """`HF_HUB_OFFLINE` of the library (constants.py, 1.33), with the first reason."""
+    """Closes the Hub, with the first reason."""
     global _reason
     if _reason is not None:
         return
     _reason = reason
-    sys.modules["huggingface_hub.constants"].HF_HUB_OFFLINE = True
+    put(_SWITCH, True)
 
 
-def stop_retries() -> None:
-    """Makes the library's loop of retries (`utils/_http.py`, 0.26 to 1.33) end with the first refused connection."""
-    module = sys.modules["huggingface_hub.utils._http"]
-    original = getattr(module, "_http_backoff_base", None)
-    if original is not None:
-        module._http_backoff_base = _stopping(original, module._DEFAULT_RETRY_ON_EXCEPTIONS)
-    adapter = getattr(module, "UniqueRequestIdAdapter", None)
-    if adapter is not None:
-        adapter.send = _sending(adapter.send, module.OfflineModeIsEnabled)
-    close_if_asked()
+def _keep_closed(is_closed: bool) -> bool:
+    """The value of the library's switch after the import."""
+    global _reason
+    if os.environ.get(wire.OFFLINE) != "1":
+        return is_closed
+    _reason = _reason or _ASKED
+    return True
 
 
-def _stopping(original: Callable, default: tuple) -> Callable:
+def _stop(call, method, url, *, retry_on_exceptions=None, **kwargs):
+    """Ends the library's loop of retries with the first refused connection."""
     httpx = sys.modules["httpx"]
     refused = (httpx.ConnectError, httpx.ConnectTimeout)
-
-    @functools.wraps(original)
-    def stand_in(method, url, *, retry_on_exceptions=default, **kwargs):
-        errors = retry_on_exceptions if isinstance(retry_on_exceptions, tuple) else (retry_on_exceptions,)
-        try:
-            yield from original(method, url, retry_on_exceptions=_without(errors, refused), **kwargs)
-        except refused as error:
-            if _is_of_hub(url):
-                close(f"no network: {error}")
-            raise
-
-    return stand_in
+    errors = sys.modules["huggingface_hub.utils._http"]._DEFAULT_RETRY_ON_EXCEPTIONS if retry_on_exceptions is None else retry_on_exceptions
+    errors = errors if isinstance(errors, tuple) else (errors,)
+    try:
+        yield from call(method, url, retry_on_exceptions=_without(errors, refused), **kwargs)
+    except refused as error:
+        if _is_of_hub(url):
+            close(f"no network: {error}")
+        raise
 
 
-def _sending(original: Callable, closed: type[Exception]) -> Callable:
+def _send(call, adapter, request, *args, **kwargs):
     """The sessions before version 1 are those of requests, and read `HF_HUB_OFFLINE` once: after a refused connection they raise the library's
     error for a closed Hub, which no loop tries again."""
-    requests = sys.modules["requests"]
-
-    @functools.wraps(original)
-    def send(self, request, *args, **kwargs):
-        if _reason is not None and _is_of_hub(request.url):
-            raise closed(f"Cannot reach {request.url}: {_reason}")
-        try:
-            return original(self, request, *args, **kwargs)
-        except requests.ConnectionError as error:
-            if not _is_of_hub(request.url) or not _is_refused(error):
-                raise
-            close(f"no network: {_describe(error)}")
-            raise closed(f"Cannot reach {request.url}: {_reason}") from error
-
-    return send
+    requests, closed = sys.modules["requests"], sys.modules["huggingface_hub.utils._http"].OfflineModeIsEnabled
+    if _reason is not None and _is_of_hub(request.url):
+        raise closed(f"Cannot reach {request.url}: {_reason}")
+    try:
+        return call(adapter, request, *args, **kwargs)
+    except requests.ConnectionError as error:
+        if not _is_of_hub(request.url) or not _is_refused(error):
+            raise
+        close(f"no network: {_describe(error)}")
+        raise closed(f"Cannot reach {request.url}: {_reason}") from error
 
 
 def _is_refused(error: Exception) -> bool:
@@ -105,3 +96,10 @@ def _without(errors: tuple, refused: tuple) -> tuple:
 
 def _is_above(error: type, refused: tuple) -> bool:
     return any(issubclass(one, error) for one in refused)
+
+
+LAYERS = {
+    "huggingface_hub.utils._http:_http_backoff_base": _stop,
+    "huggingface_hub.utils._http:UniqueRequestIdAdapter.send": _send,
+}
+VALUES = {_SWITCH: _keep_closed}

@@ -4,38 +4,23 @@
 (`sentence_transformers/models/Dense.py`, 3.3). Newer versions have `sentence_models`.
 """
 
-import functools
 import os
 import shutil
-import sys
-from collections.abc import Callable
 
+from ...hooks import innermost
+from ...hooks.rows import libraries
 from . import sentence_models
 from .tracebacks import find_variables
 
-_KINDS = "Dense", "CNN", "LSTM", "LayerNorm", "WeightedLayerPooling"
 
-
-def _change() -> None:
-    library = sys.modules["sentence_transformers.models"]
-    for kind in (getattr(library, name, None) for name in _KINDS):
-        load = vars(kind).get("load") if isinstance(kind, type) else None
-        if isinstance(load, staticmethod):
-            kind.load = staticmethod(_loading(load.__func__))
-
-
-def _loading(original: Callable) -> Callable:
-    @functools.wraps(original)
-    def load(input_path, *args, **kwargs):
-        try:
-            return original(input_path, *args, **kwargs)
-        except FileNotFoundError as error:
-            model = (find_variables(error, original) or {}).get("model")
-            if model is None or not sentence_models.is_bare(str(input_path)):
-                raise
-        return original(_lay_out(str(input_path), model), *args, **kwargs)
-
-    return load
+def _load(call, input_path, *args, **kwargs):
+    try:
+        return call(input_path, *args, **kwargs)
+    except FileNotFoundError as error:
+        model = (find_variables(error, innermost(call)) or {}).get("model")
+        if model is None or not sentence_models.is_bare(str(input_path)):
+            raise
+    return call(_lay_out(str(input_path), model), *args, **kwargs)
 
 
 def _lay_out(folder: str, model) -> str:
@@ -47,4 +32,4 @@ def _lay_out(folder: str, model) -> str:
     return made
 
 
-HOOKS = {"sentence_transformers.models": _change}
+LAYERS = dict.fromkeys(libraries.OLDER_SENTENCE_MODULES, _load)

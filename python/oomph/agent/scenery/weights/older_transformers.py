@@ -6,14 +6,14 @@ a function for the search, which `transformers_models` replaces.
 """
 
 import contextlib
-import functools
 import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
-from ..outside import acts
+from ...hooks import innermost
+from ...hooks.replacing import Layer
 from . import reasons, state_files, transformers_models
 from .tracebacks import find_variables
 from .transformers_models import Request
@@ -21,59 +21,47 @@ from .transformers_models import Request
 _CONFIGURATION = "config.json"
 
 
-def _change() -> None:
-    modeling = sys.modules["transformers.modeling_utils"]
-    if hasattr(modeling, "_get_resolved_checkpoint_files"):
-        return
-    kind = modeling.PreTrainedModel
-    kind.from_pretrained = classmethod(_loading(vars(kind)["from_pretrained"].__func__))
-    acts.replace(modeling, "get_checkpoint_shard_files", _checking)
-    acts.replace(modeling, "load_state_dict", _refusing)
+def _in_older(layer: Layer) -> Layer:
+    """A layer for versions without the function that `transformers_models` replaces."""
+
+    def within(call, *args, **kwargs):
+        is_newer = hasattr(sys.modules["transformers.modeling_utils"], "_get_resolved_checkpoint_files")
+        return call(*args, **kwargs) if is_newer else layer(call, *args, **kwargs)
+
+    return within
 
 
-def _checking(original: Callable) -> Callable:
+def _check(call, *args, **kwargs):
     """Fails before the model is made if the shards of an index are not in their folder, which the library has not checked."""
-
-    def stand_in(*args, **kwargs):
-        files, index = original(*args, **kwargs)
-        missing = next((file for file in files if not os.path.isfile(file)), None)
-        if missing is not None:
-            raise FileNotFoundError(f"{missing} is not on this machine, expected the shards of {args[1] if len(args) > 1 else 'the index'}")
-        return files, index
-
-    return stand_in
+    files, index = call(*args, **kwargs)
+    missing = next((file for file in files if not os.path.isfile(file)), None)
+    if missing is not None:
+        raise FileNotFoundError(f"{missing} is not on this machine, expected the shards of {args[1] if len(args) > 1 else 'the index'}")
+    return files, index
 
 
-def _refusing(original: Callable) -> Callable:
+def _refuse(call, checkpoint_file, *args, **kwargs):
     """Without a connection the library has `None` for the path of a file that is in no cache, and finds out only here."""
-
-    def stand_in(checkpoint_file, *args, **kwargs):
-        if checkpoint_file is None:
-            raise FileNotFoundError("no weights of the model are in the cache, and the hub cannot be reached, expected a file of weights")
-        return original(checkpoint_file, *args, **kwargs)
-
-    return stand_in
+    if checkpoint_file is None:
+        raise FileNotFoundError("no weights of the model are in the cache, and the hub cannot be reached, expected a file of weights")
+    return call(checkpoint_file, *args, **kwargs)
 
 
-def _loading(original: Callable) -> Callable:
-    @functools.wraps(original)
-    def from_pretrained(cls, *args, **kwargs):
-        try:
-            # The library takes entries out of this one.
-            return original(cls, *args, **_with_adapter(kwargs, kwargs.get("adapter_kwargs")))
-        except OSError as error:
-            loader = find_variables(error, original) or {}
-            request = _read_request(loader, cls)
-            made = None if request is None or reasons.is_refused(error) else _find_files(request)
-            if made is None:
-                raise
-            folder = _lay_out(request, *made)
-        given = inspect.signature(original).bind(cls, *args, **kwargs)
-        given.arguments["pretrained_model_name_or_path"] = folder
-        options = _with_adapter(given.kwargs, (kwargs.get("adapter_kwargs") or {}) | _adapter_of(loader))
-        return _name(original(*given.args, **options), request.name)
-
-    return from_pretrained
+def _load(call, kind, *args, **kwargs):
+    try:
+        # The library takes entries out of this one.
+        return call(kind, *args, **_with_adapter(kwargs, kwargs.get("adapter_kwargs")))
+    except OSError as error:
+        loader = find_variables(error, innermost(call)) or {}
+        request = _read_request(loader, kind)
+        made = None if request is None or reasons.is_refused(error) else _find_files(request)
+        if made is None:
+            raise
+        folder = _lay_out(request, *made)
+    given = inspect.signature(innermost(call)).bind(kind, *args, **kwargs)
+    given.arguments["pretrained_model_name_or_path"] = folder
+    options = _with_adapter(given.kwargs, (kwargs.get("adapter_kwargs") or {}) | _adapter_of(loader))
+    return _name(call(*given.args, **options), request.name)
 
 
 def _with_adapter(kwargs: Mapping, settings: Mapping | None) -> dict:
@@ -145,4 +133,8 @@ def _name(result, name: str):
     return result
 
 
-HOOKS = {"transformers.modeling_utils": _change}
+LAYERS = {
+    "transformers.modeling_utils:PreTrainedModel.from_pretrained": _in_older(_load),
+    "transformers.modeling_utils:get_checkpoint_shard_files": _in_older(_check),
+    "transformers.modeling_utils:load_state_dict": _in_older(_refuse),
+}

@@ -4,35 +4,23 @@ A module's configuration makes the module, and `load_torch_weights` fills it (`s
 `sentence_transformers/models/Module.py`, 5.1). The module with the transformer is loaded by transformers.
 """
 
-import functools
 import os
 import sys
-from collections.abc import Callable
 
 from . import ledger, state_files
 
 _CONFIGURATION = "config.json"
-_MODULES = "sentence_transformers.base.modules.module", "sentence_transformers.models.Module"
 
-
-def _change(module: str) -> None:
-    kind = sys.modules[module].Module
-    kind.load_torch_weights = classmethod(_loading(kind.load_torch_weights.__func__))
-
-
-def _loading(original: Callable) -> Callable:
-    def stand_in(cls, model_name_or_path, subfolder="", *args, model=None, **kwargs):
-        folder = os.path.join(str(model_name_or_path), subfolder or "")
-        if model is None or not is_bare(folder):
-            try:
-                return original(cls, model_name_or_path, subfolder, *args, model=model, **kwargs)
-            except ValueError:
-                # The library names no cause; the configuration of a name is in the cache, since the module was made from it.
-                if model is None or os.path.isdir(folder) or not _is_offline():
-                    raise
-        return original(cls, write(os.path.normpath(folder), model), model=model)
-
-    return stand_in
+def _load(call, kind, model_name_or_path, subfolder="", *args, model=None, **kwargs):
+    folder = os.path.join(str(model_name_or_path), subfolder or "")
+    if model is None or not is_bare(folder):
+        try:
+            return call(kind, model_name_or_path, subfolder, *args, model=model, **kwargs)
+        except ValueError:
+            # The library names no cause; the configuration of a name is in the cache, since the module was made from it.
+            if model is None or os.path.isdir(folder) or not _is_offline():
+                raise
+    return call(kind, write(os.path.normpath(folder), model), model=model)
 
 
 def is_bare(folder: str) -> bool:
@@ -54,4 +42,7 @@ def write(title: str, model) -> str:
     return folder
 
 
-HOOKS = {module: functools.partial(_change, module) for module in _MODULES}
+LAYERS = {
+    "sentence_transformers.base.modules.module:Module.load_torch_weights": _load,
+    "sentence_transformers.models.Module:Module.load_torch_weights": _load,
+}

@@ -1,7 +1,6 @@
 """timm's `pretrained=True` (`timm/models/_builder.py`, 1.0.31). See Note [Missing weights]."""
 
 import errno
-import functools
 import inspect
 import os
 import sys
@@ -9,6 +8,7 @@ from collections.abc import Callable
 
 import torch
 
+from ...hooks import innermost
 from . import addresses, model_states
 from .remote_file import AnswerError, is_unreachable
 
@@ -16,30 +16,19 @@ from .remote_file import AnswerError, is_unreachable
 _ENDINGS = (".safetensors", ".pth", ".pth.tar", ".bin")
 
 
-def _change_builder() -> None:
-    module = sys.modules["timm.models._builder"]
-    module.load_pretrained = _loading(module.load_pretrained)
-
-
-def _loading(original: Callable) -> Callable:
-    signature = inspect.signature(original)
-
-    @functools.wraps(original)
-    def load_pretrained(*args, **kwargs):
-        given = signature.bind(*args, **kwargs).arguments
-        model = given["model"]
-        config = given.get("pretrained_cfg") or getattr(model, "pretrained_cfg", None) or {}
-        try:
-            return original(*args, **kwargs)
-        except Exception as error:
-            # A file of another library, such as JAX, has no header that describes the model.
-            is_foreign = isinstance(error, AnswerError) and config.get("custom_load")
-            if not is_foreign and not is_unreachable(error) and not _is_bare(config):
-                raise
-        state = _make_state(model, config, given.get("num_classes", 1000), given.get("in_chans", 3))
-        return original(**{**given, "pretrained_cfg": {**config, "source": "", "state_dict": state}, "filter_fn": None})
-
-    return load_pretrained
+def _load(call, *args, **kwargs):
+    given = inspect.signature(innermost(call)).bind(*args, **kwargs).arguments
+    model = given["model"]
+    config = given.get("pretrained_cfg") or getattr(model, "pretrained_cfg", None) or {}
+    try:
+        return call(*args, **kwargs)
+    except Exception as error:
+        # A file of another library, such as JAX, has no header that describes the model.
+        is_foreign = isinstance(error, AnswerError) and config.get("custom_load")
+        if not is_foreign and not is_unreachable(error) and not _is_bare(config):
+            raise
+    state = _make_state(model, config, given.get("num_classes", 1000), given.get("in_chans", 3))
+    return call(**{**given, "pretrained_cfg": {**config, "source": "", "state_dict": state}, "filter_fn": None})
 
 
 def _is_bare(config: dict) -> bool:
@@ -75,38 +64,26 @@ def _resize(state: dict, name: str, dimension: int, size_of: Callable[[int], int
         state[name] = torch.zeros(shape, dtype=tensor.dtype)
 
 
-def _change_hub() -> None:
-    module = sys.modules["timm.models._hub"]
-    original = module.download_cached_file
-
-    @functools.wraps(original)
-    def download_cached_file(url, *args, cache_dir=None, **kwargs):
-        address, name = url if isinstance(url, (list, tuple)) else (url, addresses.name_of(url))
-        if os.path.exists(os.path.join(cache_dir or module.get_cache_dir(), name)) or not addresses.is_remote(address):
-            return original(url, *args, **({"cache_dir": cache_dir} if cache_dir else {}), **kwargs)
-        return addresses.fetch(address, name)
-
-    module.download_cached_file = download_cached_file
+def _fetch(call, url, *args, cache_dir=None, **kwargs):
+    address, name = url if isinstance(url, (list, tuple)) else (url, addresses.name_of(url))
+    folder = cache_dir or sys.modules["timm.models._hub"].get_cache_dir()
+    if os.path.exists(os.path.join(folder, name)) or not addresses.is_remote(address):
+        return call(url, *args, **({"cache_dir": cache_dir} if cache_dir else {}), **kwargs)
+    return addresses.fetch(address, name)
 
 
-def _change_helpers() -> None:
-    module = sys.modules["timm.models._helpers"]
-    module.load_state_dict = _naming(module.load_state_dict)
-
-
-def _naming(original: Callable) -> Callable:
+def _name_file(call, checkpoint_path, *args, **kwargs):
     """Names the file in the error, which timm raises without (`timm/models/_helpers.py`, 1.0.11 to 1.0.31)."""
-
-    @functools.wraps(original)
-    def load_state_dict(checkpoint_path, *args, **kwargs):
-        try:
-            return original(checkpoint_path, *args, **kwargs)
-        except FileNotFoundError as error:
-            if not error.args:
-                error.errno, error.strerror, error.filename = errno.ENOENT, os.strerror(errno.ENOENT), str(checkpoint_path)
-            raise
-
-    return load_state_dict
+    try:
+        return call(checkpoint_path, *args, **kwargs)
+    except FileNotFoundError as error:
+        if not error.args:
+            error.errno, error.strerror, error.filename = errno.ENOENT, os.strerror(errno.ENOENT), str(checkpoint_path)
+        raise
 
 
-HOOKS = {"timm.models._builder": _change_builder, "timm.models._helpers": _change_helpers, "timm.models._hub": _change_hub}
+LAYERS = {
+    "timm.models._builder:load_pretrained": _load,
+    "timm.models._helpers:load_state_dict": _name_file,
+    "timm.models._hub:download_cached_file": _fetch,
+}

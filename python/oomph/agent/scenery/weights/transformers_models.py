@@ -11,13 +11,13 @@ import inspect
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 import torch
 
 from ...failure import guarded
-from ..outside import acts
+from ...hooks import find_caller, innermost
 from . import adapters, ledger, quantized_states, reasons, state_files
 from .state_files import State
 
@@ -68,30 +68,17 @@ def find_in_cache(name: str, filename: str, place: Mapping[str, str | None]) -> 
     return path if isinstance(path, str) else None
 
 
-def _change() -> None:
-    modeling = sys.modules["transformers.modeling_utils"]
-    # Older versions: `older_transformers`.
-    if not hasattr(modeling, "_get_resolved_checkpoint_files"):
-        return
-    acts.replace(modeling, "_get_resolved_checkpoint_files", _resolving)
-    acts.replace(modeling, "log_state_dict_report", _reporting)
-
-
-def _resolving(original: Callable) -> Callable:
-    signature = inspect.signature(original)
-
-    def stand_in(*args, **kwargs):
-        request = _read_request(signature.bind_partial(*args, **kwargs).arguments, sys._getframe(1).f_locals)
-        try:
-            found = original(*args, **kwargs)
-        except OSError as error:
-            made = None if request is None or reasons.is_refused(error) else stand_in_for(request)
-            if made is None:
-                raise
-            return made
-        return found if request is None else _check_files(request, *found)
-
-    return stand_in
+def _resolve(call, *args, **kwargs):
+    given = inspect.signature(innermost(call)).bind_partial(*args, **kwargs).arguments
+    request = _read_request(given, find_caller().f_locals)
+    try:
+        found = call(*args, **kwargs)
+    except OSError as error:
+        made = None if request is None or reasons.is_refused(error) else stand_in_for(request)
+        if made is None:
+            raise
+        return made
+    return found if request is None else _check_files(request, *found)
 
 
 def _read_request(arguments: Mapping, loader: Mapping) -> Request | None:
@@ -257,19 +244,15 @@ def _dtype_of(request: Request) -> torch.dtype:
     return torch.float32
 
 
-def _reporting(original: Callable) -> Callable:
+def _report(call, *args, **kwargs):
     """Names the tensors in the error on shapes, which the library only logs."""
-
-    def stand_in(*args, **kwargs):
-        try:
-            return original(*args, **kwargs)
-        except RuntimeError as error:
-            lines = guarded(_list_mismatches)(inspect.signature(original).bind(*args, **kwargs).arguments)
-            if lines:
-                error.args = ("\n".join([str(error), *lines]),)
-            raise
-
-    return stand_in
+    try:
+        return call(*args, **kwargs)
+    except RuntimeError as error:
+        lines = guarded(_list_mismatches)(inspect.signature(innermost(call)).bind(*args, **kwargs).arguments)
+        if lines:
+            error.args = ("\n".join([str(error), *lines]),)
+        raise
 
 
 def _list_mismatches(arguments: Mapping) -> list[str]:
@@ -278,4 +261,8 @@ def _list_mismatches(arguments: Mapping) -> list[str]:
     return lines + [f"and {len(mismatched) - _NAMED} more"] * (len(mismatched) > _NAMED)
 
 
-HOOKS = {"transformers.modeling_utils": _change}
+# Older versions have neither: `older_transformers`.
+LAYERS = {
+    "transformers.modeling_utils:_get_resolved_checkpoint_files": _resolve,
+    "transformers.modeling_utils:log_state_dict_report": _report,
+}
