@@ -9,7 +9,6 @@ from .. import records, wire
 from ..part import Part, Write
 from .parameters import ABSENT, extends
 from .replacing import PUT, REPLACED
-from .table import ROWS
 
 _KNOWN = os.path.join(os.path.dirname(__file__), "known.json")
 
@@ -31,7 +30,7 @@ def list_records(known: dict) -> list[dict]:
     found = {name: (ABSENT, False) if one is None else (one.parameters, one.is_run) for name, one in REPLACED.items()}
     found |= {name: (text, True) for name, text in PUT.items()}
     return [
-        records.replaced(name=name, library=_library(name), found=text, is_known=_is_known(text, known.get(name)), is_run=is_run)
+        records.replaced(name=name, library=_library(name.partition(":")[0]), found=text, is_known=_is_known(text, known.get(name)), is_run=is_run)
         for name, (text, is_run) in found.items()
     ]
 
@@ -42,7 +41,8 @@ def _is_known(found: str, known: dict | None) -> bool:
     return not texts or any(text == found or (ABSENT not in (text, found) and extends(found, text)) for text in texts)
 
 
-def _library(name: str) -> str:
-    package = ROWS[name].library
+def _library(module: str) -> str:
+    """The package of a module, with its version."""
+    package = module.partition(".")[0]
     version = getattr(sys.modules.get(package), "__version__", None)
     return f"{package} {version.partition('+')[0]}" if isinstance(version, str) else f"Python {platform.python_version()}"
