@@ -4,7 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from oomph.agent.process import syntax
+from oomph.agent.source import flow, trees
 
 # The source, and the lines with a condition beside the call.
 CASES = (
@@ -24,9 +24,9 @@ class SyntaxTest(unittest.TestCase):
             with tempfile.TemporaryDirectory() as folder:
                 script = Path(folder) / "script.py"
                 script.write_text(source)
-                self.assertIsNotNone(syntax.parse(str(script), {}))
+                self.assertIsNotNone(trees.parse(str(script), {}))
                 lines = range(1, source.count("\n") + 1)
-                self.assertEqual([line for line in lines if syntax.has_condition(str(script), line)], expected, source)
+                self.assertEqual([line for line in lines if flow.has_condition(str(script), line)], expected, source)
 
 
 if __name__ == "__main__":

@@ -5,8 +5,9 @@ connects the parts, in one order: `part` lists the moments of a part, and the `p
 the parts of the folder. A folder imports only folders above it in this table, and none imports `session`:
 
 ==============  =====================================================================
-`process`       the Python process: variables, imports, sources and stacks, the fork
-                server, a notebook or a changed script as the main script, the end
+`process`       the Python process: variables, imports, stacks, the fork server, the end
+`source`        the program's source: parsed, searched, evaluated without running it; a
+                notebook or a changed script as the main script
 `ahead`         what a stopped program still had before it
 `host`          host memory and checkpoint files; random initialisation, skipped
                 (only over a phantom GPU)
@@ -45,13 +46,14 @@ def serve() -> None:
     from .process import files, server
     from .scenery import fetches, outside
     from .scenery.weights import libraries as weights
+    from .source import imports
 
     files.watch()
     outside.wait_for_libraries()
     weights.wait_early()
     fetches.wait()
     safetensors_files.wait()
-    server.serve()
+    server.serve(imports.list_imports)
 
 
 def start() -> None:
@@ -60,10 +62,11 @@ def start() -> None:
 
     from . import remedies, wire
     from .host.checkpoints import safetensors_files
-    from .process import ending, files, importing, script, sight
+    from .process import ending, files, importing, sight
     from .ranks import absent_ranks
     from .scenery import fetches, outside
     from .scenery.weights import libraries as weights
+    from .source import script
 
     end = ending.Ending()
     seen = sight.Sight(os.environ[wire.RUN_DIR])
