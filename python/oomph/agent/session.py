@@ -10,12 +10,12 @@ import torch
 from . import phantom, records
 from .host.part import Host
 from .memory.part import Calls, Memory
-from .overrides import Overrides
+from .hooks.kernels import Overrides
 from .part import Assumptions, Part
 from .position.part import Operators, Position
 from .process import environment, frames
 from .process.ending import Ending
-from .process.failure import guarded
+from .failure import guarded
 from .process.finish import Finish, describe
 from .process.part import Process
 from .process.sight import Sight

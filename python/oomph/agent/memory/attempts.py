@@ -22,8 +22,8 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType, FunctionType
 
 from .. import records
+from ..failure import guarded
 from ..process import frames, objects
-from ..process.failure import guarded
 from ..source import trees
 from ..source.flow import FUNCTIONS, LOOPS, find_innermost
 from ..source.names import name_of_call, spell

@@ -20,8 +20,8 @@ from ..ahead.stops import list_behind_plateaus, list_early_ends
 from ..ahead.taken import Taken
 from ..ahead.unnoted import add_unnoted
 from ..ahead.untaken import correct
+from ..failure import guarded
 from ..process import frames
-from ..process.failure import guarded
 from ..process.own_files import list_own_files
 from ..source.flow import has_condition
 

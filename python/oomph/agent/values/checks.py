@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from types import FrameType
 from typing import NamedTuple
 
-from ..process.failure import guarded
+from ..failure import guarded
 from ..source import trees
 from ..source.flow import SCOPES, walk_own
 from ..source.spans import Span, find_instruction, is_within, span_of

@@ -16,8 +16,8 @@ import ast
 from collections.abc import Iterator
 from types import FrameType
 
+from ..failure import guarded
 from ..process import frames
-from ..process.failure import guarded
 from ..process.objects import Budget, Spent
 from ..source.flow import FUNCTIONS, find_innermost
 from ..source.names import last_name, name_of_call

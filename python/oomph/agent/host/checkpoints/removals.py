@@ -14,7 +14,7 @@ import pathlib
 import shutil
 from collections.abc import Callable
 
-from ...process.failure import guarded
+from ...failure import guarded
 from .guard import CheckpointGuard, is_path, place_of
 
 # A program that removes a checkpoint more often waits for the removal.

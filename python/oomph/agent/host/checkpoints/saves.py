@@ -17,8 +17,8 @@ from collections.abc import Callable
 import torch.jit
 import torch.serialization
 
-from ...process.failure import guarded
-from ...process.importing import after_import
+from ...failure import guarded
+from ...hooks.importing import after_import
 from .guard import CheckpointGuard, is_path
 
 # Modules that programs may import later, and their functions that write to a path.
