@@ -27,7 +27,7 @@ import torch.serialization
 from ..holes import LARGE_BYTES
 from ..latent import Latent
 from ..pickles import Storages
-from ..weights.hollow import is_hollow
+from ...scenery.weights.hollow import is_hollow
 
 # A file with more bytes to read than this is no checkpoint of weights, and is mapped unchanged.
 _MOST_READ_BYTES = 256 << 20
