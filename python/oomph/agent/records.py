@@ -195,16 +195,6 @@ def longest_text(*, tokens: int, allowed: int | None) -> dict:
     return {"kind": "longest_text", "tokens": tokens, "allowed": allowed}
 
 
-def save_spared(*, file: str) -> dict:
-    """A checkpoint older than the run that the program tried to overwrite, rename or remove; the file is unchanged."""
-    return {"kind": "save_spared", "file": file}
-
-
-def save_made(*, file: str) -> dict:
-    """A checkpoint made by the run, with zeros in place of values that only a GPU would have computed."""
-    return {"kind": "save_made", "file": file}
-
-
 def outside(*, library: str, action: str, count: int) -> dict:
     """Acts on the outside that a dry run suppressed, of one kind and library (Note `[Off line]` in `python/oomph/agent/scenery/outside`)."""
     return {"kind": "outside", "library": library, "action": action, "count": count}

@@ -470,16 +470,6 @@ macro_rules! agent_records {
                     /// The most that the tokenizer allows; `None` without a bound.
                     allowed: u64_or_null,
                 }
-                /// A checkpoint older than the run that the program tried to overwrite, rename or remove; the file is unchanged.
-                SaveSpared "save_spared" => many saves_spared: SaveSparedRecord {
-                    /// The path.
-                    file: text,
-                }
-                /// A checkpoint made by the run, with zeros in place of values that only a GPU would have computed.
-                SaveMade "save_made" => many saves_made: SaveMadeRecord {
-                    /// The path.
-                    file: text,
-                }
                 /// Acts on the outside that a dry run suppressed, of one kind and library (Note `[Off line]` in `python/oomph/agent/scenery/outside`).
                 Outside "outside" => many outside: OutsideRecord {
                     /// The library by the name of its package, e.g. `wandb`.

@@ -76,6 +76,14 @@ def without(function: Callable) -> Callable:
     return stand_in
 
 
+def note_hollow(path: str) -> None:
+    """Notes a hollow file in a folder of the program (Note [Kept files] in crates/drive/src/guard/kept.rs)."""
+    folder = os.environ.get(wire.RUN_DIR)
+    if folder is not None and wire.GUARD in os.environ:
+        with open(os.path.join(folder, wire.HOLLOW), "ab") as file:
+            file.write(os.fsencode(_locate(path)) + b"\0")
+
+
 def _change(module: str, names: tuple[str, ...]) -> None:
     for name in names:
         holder, _, function = name.rpartition(".")

@@ -15,7 +15,6 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ... import wire
 from .. import fetches
 from . import formats, ledger, network, reasons
 from .mirror import HollowFile, Mirror
@@ -146,8 +145,6 @@ def _download(original: Callable) -> Callable:
             return
         if call.local_dir is None and not call.mirror.is_itself:
             raise _Elsewhere
-        if call.local_dir is not None and wire.GUARD not in os.environ:
-            raise BadAnswer(f"`--keep-files` keeps {call.local_dir}, and {name} of `{call.repository}` would hold no values there")
         _fetch_header(call, arguments)
 
     return stand_in
@@ -173,6 +170,7 @@ def _fetch_header(call: _Call, arguments: dict) -> None:
     if call.local_dir is None:
         call.mirror.note_hollow(destination, file)
     else:
+        fetches.note_hollow(destination)
         _note_file(call, file)
 
 
