@@ -24,7 +24,7 @@ class Hidden(unittest.TestCase):
     def test_stand_ins_are_not_compiled(self):
         import torch
 
-        from oomph.agent.overrides import Overrides
+        from oomph.agent.hooks.kernels import Overrides
 
         def multiply(tensor):
             return tensor * 5
@@ -50,7 +50,7 @@ class Hidden(unittest.TestCase):
 
         import torch
 
-        from oomph.agent.process.hidden import hide
+        from oomph.agent.hooks.hidden import hide
 
         def note(size):
             noted.append(int(torch.ones(3).mul(5).sum()) + size)

@@ -14,7 +14,7 @@ class WrappedNumbers(unittest.TestCase):
     def test_results_have_the_dtype_that_the_number_gives(self):
         import torch
 
-        from oomph.agent.overrides import _wrap
+        from oomph.agent.hooks.kernels import _wrap
 
         dtypes = (torch.bool, torch.uint8, torch.int64, torch.bfloat16, torch.float32, torch.float64, torch.complex64)
         for dtype, shape, number in itertools.product(dtypes, ((), (2,)), (True, 3, 2.5, 2 + 1j)):
@@ -27,7 +27,7 @@ class WrappedNumbers(unittest.TestCase):
     def test_equal_numbers_of_other_signs_and_kinds_stay_apart(self):
         import torch
 
-        from oomph.agent.overrides import _wrap
+        from oomph.agent.hooks.kernels import _wrap
 
         tensor = torch.ones(2)
         found = [_wrap((tensor, number), (0, 1))[1].item() for number in (0.0, -0.0, math.inf, 1.0, 1, True)]
@@ -37,7 +37,7 @@ class WrappedNumbers(unittest.TestCase):
     def test_other_numbers_stay_numbers(self):
         import torch
 
-        from oomph.agent.overrides import _wrap
+        from oomph.agent.hooks.kernels import _wrap
 
         args = (torch.ones(2), 3, 4)
         self.assertIs(_wrap(args, (0,)), args)

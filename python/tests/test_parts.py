@@ -14,8 +14,10 @@ import unittest
 from pathlib import Path
 
 from oomph.agent import records
-from oomph.agent.process import failure, frames, importing
-from oomph.agent.process.failure import guarded
+from oomph.agent import failure
+from oomph.agent.hooks import importing
+from oomph.agent.process import frames
+from oomph.agent.failure import guarded
 from oomph.agent.position.marks import Marks
 from oomph.agent.record_file import RecordFile
 

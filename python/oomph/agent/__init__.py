@@ -60,7 +60,8 @@ def start() -> None:
 
     from . import remedies, wire
     from .host.checkpoints import safetensors_files
-    from .process import ending, files, importing, script, sight
+    from .hooks import importing
+    from .process import ending, files, script, sight
     from .ranks import absent_ranks
     from .scenery import fetches, outside
     from .scenery.weights import libraries as weights

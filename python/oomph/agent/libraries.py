@@ -4,19 +4,18 @@ In the process the phantom's functions precede the functions of NVIDIA's library
 and these need a driver. Bindings in Python (`ctypes.CDLL("libcudart.so.13")`) therefore receive the process itself.
 """
 
-import ctypes
-import functools
 import os
+from collections.abc import Callable
+
+from . import hooks
 
 
 def install() -> None:
     """Replaces the function by which `ctypes` opens libraries."""
-    original = ctypes._dlopen
+    hooks.around("ctypes:_dlopen", _open)
 
-    @functools.wraps(original)
-    def open_library(name, *args):
-        handle = original(name, *args)
-        is_runtime = isinstance(name, (str, bytes)) and os.path.basename(os.fsdecode(name)).startswith("libcudart.so")
-        return original(None, *args) if is_runtime else handle
 
-    ctypes._dlopen = open_library
+def _open(original: Callable, name, *args):
+    handle = original(name, *args)
+    is_runtime = isinstance(name, (str, bytes)) and os.path.basename(os.fsdecode(name)).startswith("libcudart.so")
+    return original(None, *args) if is_runtime else handle

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from . import wire
 from .appending import LibraryFile, PlainFile, make_file
-from .process.failure import say
+from .failure import say
 
 # File names outside UTF-8 hold surrogates, for which JSON has no escape.
 _WRITER = json.JSONEncoder(separators=(",", ":"), ensure_ascii=False)

@@ -8,14 +8,15 @@ from types import FrameType
 import torch
 
 from . import phantom, records
+from .hooks import compiler
 from .host.part import Host
 from .memory.part import Calls, Memory
-from .overrides import Overrides
+from .hooks.kernels import Overrides
 from .part import Assumptions, Part
 from .position.part import Operators, Position
 from .process import environment, frames
 from .process.ending import Ending
-from .process.failure import guarded
+from .failure import guarded
 from .process.finish import Finish, describe
 from .process.part import Process
 from .process.sight import Sight
@@ -62,6 +63,7 @@ class Session:
     def install(self) -> None:
         """Connects all parts. CUDA stays untouched: parts that need CUDA wait until the program initialises CUDA."""
         self.sight.show_stack()
+        compiler.install()
         for part in self._installed:
             guarded(part.install)(self._write_early)
         os.register_at_fork(after_in_child=self._forked)

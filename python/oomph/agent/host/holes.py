@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 import torch
 
-from ..overrides import Original, Overrides
+from ..hooks.kernels import Original, Overrides
 from ..phantom import Phantom
 from .latent import Latent
 

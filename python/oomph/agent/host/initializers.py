@@ -6,12 +6,12 @@ Only the in-place samplers of initialisers are skipped, on large host tensors, w
 decides by it: Note [Latent values] in `latent`.
 """
 
-import functools
 import threading
 
 import torch
 
-from ..overrides import Original, Overrides
+from .. import hooks
+from ..hooks.kernels import Original, Overrides
 from .holes import Holes, is_dense, is_large
 from .latent import Latent
 
@@ -50,17 +50,13 @@ class Initializers:
         for name in _DRAWING:
             overrides.replace(f"aten::{name}", "CPU", self._draw)
         for name in ("orthogonal_", "_no_grad_trunc_normal_"):
-            setattr(torch.nn.init, name, self._skipping(getattr(torch.nn.init, name)))
+            hooks.around(f"torch.nn.init:{name}", self._skip_if_real)
 
-    def _skipping(self, initialise: Original) -> Original:
-        @functools.wraps(initialise)
-        def wrapper(tensor, *args, **kwargs):
-            # A tensor that only pretends to have memory also reports the device CPU.
-            if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
-                return initialise(tensor, *args, **kwargs)
-            return self._skip_if_large(initialise, tensor, *args, **kwargs)
-
-        return wrapper
+    def _skip_if_real(self, initialise: Original, tensor, *args, **kwargs):
+        # A tensor that only pretends to have memory also reports the device CPU.
+        if type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+            return initialise(tensor, *args, **kwargs)
+        return self._skip_if_large(initialise, tensor, *args, **kwargs)
 
     def _draw(self, original: Original, *args, **kwargs):
         outer, self._here.is_drawing = self._here.is_drawing, True

@@ -11,17 +11,17 @@ A copy of a hole inherits the source. A hole that something else read, such as a
 draw all of them. Holes above `_MOST_WRITTEN_BYTES` stay zeros, and their reads are noted as reads of unknown values.
 """
 
-import functools
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import torch
 
-from ..overrides import Original, Overrides
+from .. import hooks
+from ..failure import guarded
+from ..hooks.kernels import Original, Overrides
 from ..phantom import Phantom
 from ..process import frames
-from ..process.failure import guarded
 
 # 256 million numbers, which are drawn in about two seconds.
 _MOST_WRITTEN_BYTES = 1 << 30
@@ -69,7 +69,7 @@ class Latent:
             if torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "CPU"):
                 overrides.replace(f"aten::{name}", "CPU", self._read, self._is_written)
         for name in ("tolist", "numpy"):
-            setattr(torch.Tensor, name, self._reading(getattr(torch.Tensor, name)))
+            hooks.around(f"torch:Tensor.{name}", self._write_first)
 
     def note(self, tensor: torch.Tensor, write: Write, written: torch.dtype | None = None) -> None:
         """Remembers what would have written a dense tensor; `written`: the dtype of the values, if the tensor is a cast of them."""
@@ -120,14 +120,10 @@ class Latent:
                 self.write(argument)
         return original(*args, **kwargs)
 
-    def _reading(self, read: Callable) -> Callable:
-        @functools.wraps(read)
-        def wrapper(tensor, *args, **kwargs):
-            if self._sources and type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.device.type == "cpu" and self.has(tensor):
-                self.write(tensor)
-            return read(tensor, *args, **kwargs)
-
-        return wrapper
+    def _write_first(self, read: Callable, tensor: torch.Tensor, *args, **kwargs):
+        if self._sources and type(tensor) in (torch.Tensor, torch.nn.Parameter) and tensor.device.type == "cpu" and self.has(tensor):
+            self.write(tensor)
+        return read(tensor, *args, **kwargs)
 
     def _is_hole(self, source: _Source) -> bool:
         """True if no page that lies within the source was written; a page at either end may hold something else, too."""

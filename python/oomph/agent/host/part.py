@@ -1,7 +1,7 @@
 """The machine around the device, as parts of the session."""
 
 from .. import records
-from ..overrides import Overrides
+from ..hooks.kernels import Overrides
 from ..part import Part, Write
 from ..phantom import Phantom
 from ..process.environment import Environment

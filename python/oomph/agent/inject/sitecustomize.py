@@ -39,7 +39,7 @@ def _load_agent():
 def _record_after_torch():
     """Waits for the import of torch. The program may change its environment before."""
     folder = os.environ["OOMPH_RUN"]
-    finder = _load("_oomph_finder", "process", "finder.py")
+    finder = _load("_oomph_finder", "hooks", "finder.py")
     sys.meta_path.insert(0, finder.Finder("torch", lambda: _record(folder)))
 
 

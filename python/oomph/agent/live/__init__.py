@@ -21,7 +21,7 @@ There is no descriptor, no thread, no handler and no blocked or ignored signal, 
 records say what was not recorded (`gap`), and `oomph run` reads them afterwards.
 """
 
-from ..process import importing
+from ..hooks import importing
 from ..remedies import Remedies
 
 

@@ -4,13 +4,12 @@ An iterator of a `DataLoader` returns its next batch by `_next_data` (torch/util
 batch is made in the meantime, with workers the program waits until a worker has made it.
 """
 
-import functools
 import time
 from collections.abc import Callable
 
 from torch.utils.data import dataloader
 
-from .. import records
+from .. import hooks, records
 
 
 class LoaderClock:
@@ -24,9 +23,7 @@ class LoaderClock:
     def install(self) -> None:
         """Times the iterators of all loaders."""
         for name in ("_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter"):
-            kind = getattr(dataloader, name, None)
-            if hasattr(kind, "_next_data"):
-                kind._next_data = self._timed(kind._next_data)
+            hooks.around(f"torch.utils.data.dataloader:{name}._next_data", self._wait_for_batch)
 
     def describe(self) -> dict | None:
         """The record; `None` without a loader."""
@@ -34,15 +31,11 @@ class LoaderClock:
             return None
         return records.loader_wait(wait_ns=self._wait_ns, workers=self._workers, pins_memory=self._pins_memory)
 
-    def _timed(self, next_data: Callable) -> Callable:
-        @functools.wraps(next_data)
-        def wait_for_batch(iterator: dataloader._BaseDataLoaderIter):
-            started = time.perf_counter_ns()
-            try:
-                return next_data(iterator)
-            finally:
-                self._wait_ns += time.perf_counter_ns() - started
-                self._workers = iterator._num_workers
-                self._pins_memory = iterator._pin_memory
-
-        return wait_for_batch
+    def _wait_for_batch(self, next_data: Callable, iterator: dataloader._BaseDataLoaderIter):
+        started = time.perf_counter_ns()
+        try:
+            return next_data(iterator)
+        finally:
+            self._wait_ns += time.perf_counter_ns() - started
+            self._workers = iterator._num_workers
+            self._pins_memory = iterator._pin_memory

@@ -15,7 +15,7 @@ from .. import records, wire
 from ..memory.oom import OutOfMemory
 from ..memory.stats import Stats
 from ..process import environment
-from ..process.failure import divert, guarded, say
+from ..failure import divert, guarded, say
 from ..process.finish import describe
 from ..process.part import Process
 from ..record_file import RecordFile

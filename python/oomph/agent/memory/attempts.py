@@ -23,7 +23,7 @@ from types import CodeType, FrameType, FunctionType
 
 from .. import records
 from ..process import frames, local_variables, objects, syntax
-from ..process.failure import guarded
+from ..failure import guarded
 from . import handlers
 
 # The bounds of a search.

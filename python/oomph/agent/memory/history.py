@@ -8,7 +8,7 @@ import sys
 
 import torch
 
-from .. import wire
+from .. import hooks, wire
 from .positions import Positions
 
 # The ring holds the whole history of all but very long runs. An event costs some 200 bytes of host memory plus its stack.
@@ -27,12 +27,7 @@ def _keep_on() -> None:
     A process has one history: the program's own snapshots show the events of the agent's.
     """
     for name in ("_cuda_record_memory_history", "_cuda_record_memory_history_legacy"):
-        if hasattr(torch._C, name):
-            setattr(torch._C, name, _ignore)
-
-
-def _ignore(*_args, **_kwargs) -> None:
-    """Does nothing, in place of a function of PyTorch."""
+        hooks.around(f"torch._C:{name}", lambda _record, *_args, **_kwargs: None)
 
 
 def write(folder: str, stem: str, positions: Positions) -> str:
@@ -93,8 +88,5 @@ def _no_compiler():
     if "torch._inductor" in sys.modules:
         yield
         return
-    torch._inductor = None
-    try:
+    with hooks.masked("torch:_inductor", None):
         yield
-    finally:
-        del torch._inductor

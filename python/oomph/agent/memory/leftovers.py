@@ -12,10 +12,11 @@ from types import FrameType
 
 import torch
 
-from .. import records
+from .. import hooks, records
+from ..failure import guarded
+from ..hooks import events
 from ..position.modules import own_tensors
 from ..process import frames, local_variables, objects
-from ..process.failure import guarded
 from ..process.objects import Budget
 from .census import storages_of
 
@@ -37,21 +38,12 @@ _Sizes = dict[tuple[int, int], int]
 
 def install(write: Callable[[dict], object]) -> None:
     """Records the memory that variables keep after the first call of `torch.cuda.empty_cache` by a line of the user's."""
-    original = torch.cuda.empty_cache
-    note = guarded(_note)
-    lines: set[tuple[str, int]] = set()
-
-    @functools.wraps(original)
-    def wrapper():
-        result = original()
-        note(write, lines, sys._getframe(1))
-        return result
-
-    for module in (torch.cuda, torch.cuda.memory):
-        module.empty_cache = wrapper
+    hooks.around("torch.cuda.memory:empty_cache", events.after(functools.partial(_note, write, set())))
 
 
-def _note(write: Callable[[dict], object], lines: set[tuple[str, int]], frame: FrameType) -> None:
+@guarded
+def _note(write: Callable[[dict], object], lines: set[tuple[str, int]]) -> None:
+    frame = frames.skip_agents(sys._getframe())
     at = frame.f_code.co_filename, frame.f_lineno
     if at in lines or len(lines) >= _MOST_LINES or not frames.is_users(at[0]) or not torch.cuda.is_initialized():
         return

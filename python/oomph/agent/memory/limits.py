@@ -4,28 +4,18 @@ import functools
 import sys
 from collections.abc import Callable
 
-import torch
-
-from .. import records
+from .. import hooks, records
+from ..failure import guarded
+from ..hooks import events
 from ..process import frames
-from ..process.failure import guarded
 
 
 def install(write: Callable[[dict], object]) -> None:
     """Records calls of `torch.cuda.set_per_process_memory_fraction`."""
-    original = torch.cuda.set_per_process_memory_fraction
-    note = guarded(_note)
-
-    @functools.wraps(original)
-    def wrapper(fraction, *args, **kwargs):
-        result = original(fraction, *args, **kwargs)
-        note(write, fraction)
-        return result
-
-    for module in (torch.cuda, torch.cuda.memory):
-        module.set_per_process_memory_fraction = wrapper
+    hooks.around("torch.cuda.memory:set_per_process_memory_fraction", events.after(functools.partial(_note, write)))
 
 
-def _note(write: Callable[[dict], object], fraction: float) -> None:
+@guarded
+def _note(write: Callable[[dict], object], fraction: float, *_args, **_kwargs) -> None:
     file, line = frames.users_line(sys._getframe())
     write(records.fraction(fraction=float(fraction), file=file, line=line))

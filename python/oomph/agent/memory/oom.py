@@ -12,8 +12,8 @@ from ..position.backward import Backward
 from ..position.enclosing import list_loops
 from ..position.marks import Marks
 from ..process import frames, local_variables
-from ..process.failure import guarded
-from ..process.hidden import hide
+from ..failure import guarded
+from ..hooks.hidden import hide
 from ..record_file import RecordFile
 from . import handlers, operation
 from .attempts import Attempts

@@ -9,7 +9,7 @@ from ..part import Part, Write
 from ..position.enclosing import list_all_loops
 from ..position.part import Position
 from ..process.environment import Environment
-from ..process.failure import guarded, say
+from ..failure import guarded, say
 from ..process.own_files import note_main
 from ..record_file import RecordFile
 from . import history, leftovers, limits

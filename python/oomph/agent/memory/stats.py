@@ -2,8 +2,9 @@
 
 import torch
 
-from .. import records
-from ..process.failure import guarded
+from .. import hooks, records
+from ..failure import guarded
+from ..hooks import events
 
 
 class Stats:
@@ -28,10 +29,7 @@ class Stats:
         """Keeps the counts that a reset clears; all of torch's `reset_*` functions end in these four."""
         for prefix, middle in (("_cuda", "Memory"), ("_accelerator", "")):
             for kind, note in (("Peak", self._note_peaks), ("Accumulated", self._note_position)):
-                name = f"{prefix}_reset{kind}{middle}Stats"
-                reset = getattr(torch._C, name, None)
-                if reset is not None:
-                    setattr(torch._C, name, self._noting(note, reset))
+                hooks.around(f"torch._C:{prefix}_reset{kind}{middle}Stats", events.before(note))
 
     def position(self, device: int) -> int:
         """The number of allocations and frees of one device since the program began. See Note [Positions]."""
@@ -71,10 +69,3 @@ class Stats:
         if torch.cuda.is_initialized():
             stats = self.of(device)
             self._peaks[device] = (stats["allocated_peak_bytes"], stats["reserved_peak_bytes"])
-
-    def _noting(self, note, reset):
-        def wrapper(device):
-            note(device)
-            return reset(device)
-
-        return wrapper

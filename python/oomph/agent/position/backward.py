@@ -5,18 +5,17 @@ All of `Tensor.backward`, `torch.autograd.backward` and `torch.autograd.grad` en
 graph nodes: `modules` registers the hooks of forward passes, this file the hook of the outputs, which runs first.
 """
 
-import functools
 import sys
 import threading
 from collections.abc import Sequence
 
 import torch
-import torch.autograd.graph
 
 from .. import records
+from ..failure import guarded
+from ..hooks import events
 from ..part import Write
 from ..process import frames
-from ..process.failure import guarded
 from .marks import Marks
 
 # The most lines of calls with `create_graph=True`.
@@ -37,25 +36,17 @@ class Backward:
         self._graph_lines: set[tuple[str, int]] = set()
 
     def install(self) -> None:
-        """Replaces the engine's entry in both modules that name it."""
-        replacement = self._around(torch.autograd.graph._engine_run_backward)
-        torch.autograd.graph._engine_run_backward = replacement
-        torch.autograd._engine_run_backward = replacement
+        """Stands around the engine."""
+        events.around_backward(self._run)
 
-    def _around(self, run):
-        @functools.wraps(run)
-        def wrapper(outputs, *args, **kwargs):
-            if torch.compiler.is_compiling():
-                return run(outputs, *args, **kwargs)
-            phase, hooks = self.marks.phase, self._begin(outputs)
-            if len(args) > 2 and args[2] is True and kwargs.get("accumulate_grad", False):
-                self._note_graph()
-            try:
-                return run(outputs, *args, **kwargs)
-            finally:
-                self._end(phase, hooks)
-
-        return wrapper
+    def _run(self, run, outputs, *args, **kwargs):
+        phase, hooks = self.marks.phase, self._begin(outputs)
+        if len(args) > 2 and args[2] is True and kwargs.get("accumulate_grad", False):
+            self._note_graph()
+        try:
+            return run(outputs, *args, **kwargs)
+        finally:
+            self._end(phase, hooks)
 
     @guarded
     def _note_graph(self) -> None:

@@ -21,7 +21,7 @@ from ..ahead.taken import Taken
 from ..ahead.unnoted import add_unnoted
 from ..ahead.untaken import correct
 from ..process import frames, syntax
-from ..process.failure import guarded
+from ..failure import guarded
 from ..process.own_files import list_own_files
 
 

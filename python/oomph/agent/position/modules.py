@@ -4,7 +4,6 @@ A root is a module that the program calls, or moves to a device, itself. Names a
 `named_modules` has them; the root itself goes by its class.
 """
 
-import functools
 import warnings
 import weakref
 from collections.abc import Callable, Iterable, Iterator
@@ -12,8 +11,9 @@ from collections.abc import Callable, Iterable, Iterator
 import torch
 from torch.nn.modules import module as nn_module
 
+from ..failure import guarded, tell
+from ..hooks import events
 from ..process import objects
-from ..process.failure import guarded, tell
 from .marks import Marks
 
 
@@ -78,7 +78,8 @@ class Modules:
         """Hooks every module there is and will be."""
         nn_module.register_module_forward_pre_hook(self._before)
         nn_module.register_module_forward_hook(self._after, always_call=True)
-        _note_moves(self.add_root)
+        for around in (events.around_move, events.around_cuda):
+            around(events.before(self._note_move))
         # The agent's hooks are inert under compilation, so the warning does not apply.
         warnings.filterwarnings("ignore", message="Using `torch.compile\\(module\\)` when there are global hooks")
 
@@ -95,6 +96,12 @@ class Modules:
             self._unseen.add(module)
         for name, child in list_modules(module):
             self._names[id(child)] = _Named(child, name or type(module).__name__, self.marks, call)
+
+    @guarded
+    def _note_move(self, module: torch.nn.Module, *_args, **_kwargs) -> None:
+        """A model without a forward pass is known, too."""
+        if not _is_traced():
+            self.add_root(module)
 
     # The next two run at every call of every module: they are `guarded` by hand, which saves a microsecond each.
 
@@ -224,19 +231,3 @@ def _list_of(module: torch.nn.Module, kept: str) -> list[tuple[str, object]]:
         return list(dict.items(found))
     # Compiled modules keep theirs in C++ (torch/jit/_script.py).
     return list(found.items()) if objects.module_of_class(type(found)) == "torch.jit._script" else []
-
-
-def _note_moves(note: Callable[[torch.nn.Module], None]) -> None:
-    """Records modules at their move to a device, so that a model without a forward pass is known too."""
-    for method in ("to", "cuda"):
-        setattr(torch.nn.Module, method, _noting(getattr(torch.nn.Module, method), guarded(note)))
-
-
-def _noting(move: Callable, note: Callable) -> Callable:
-    @functools.wraps(move)
-    def wrapper(self, *args, **kwargs):
-        if not _is_traced():
-            note(self)
-        return move(self, *args, **kwargs)
-
-    return wrapper

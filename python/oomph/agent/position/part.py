@@ -7,7 +7,7 @@ from .. import records
 from ..ahead.taken import Taken
 from ..part import Part, Write
 from ..process.environment import Environment
-from ..process.failure import guarded
+from ..failure import guarded
 from .backward import Backward
 from .course import Course
 from .marks import Marks

@@ -10,8 +10,9 @@ from types import FrameType
 import torch
 from torch.optim import optimizer as optim
 
+from ..failure import guarded
+from ..hooks import events
 from ..process import frames
-from ..process.failure import guarded
 from .course import Course
 from .marks import Marks
 from .untrained import list_untrained
@@ -54,11 +55,11 @@ class Steps:
         """Hooks every optimizer there is and will be."""
         optim.register_optimizer_step_pre_hook(self._pre_hook)
         optim.register_optimizer_step_post_hook(self._post_hook)
-        _note_construction(self._note_construction)
-        for owner in (torch.optim.Optimizer, torch.nn.Module):
-            _before(owner, "zero_grad", self._note_zeroing)
+        events.on_optimizer_made(self._note_construction)
+        events.around_zero_grad(events.before(self._note_zeroing))
 
-    def _note_zeroing(self) -> None:
+    @guarded
+    def _note_zeroing(self, *_args, **_kwargs) -> None:
         file, line = frames.users_line(sys._getframe())
         if frames.is_users(file):
             self.zeroed_at = (file, line)
@@ -77,6 +78,7 @@ class Steps:
         self._counts.clear()
         self._most = 0
 
+    @guarded
     def _note_construction(self, optimizer: torch.optim.Optimizer) -> None:
         self.optimizers[optimizer] = frames.users_line(sys._getframe(1))
         self.course.begin(sys._getframe(1))
@@ -150,29 +152,3 @@ def _leave() -> None:
         if stream is not None:
             stream.flush()
     os._exit(0)
-
-
-def _note_construction(note: Callable[[torch.optim.Optimizer], object]) -> None:
-    """Records optimizers at construction, so that an optimizer without a step is known too."""
-    init = torch.optim.Optimizer.__init__
-    note = guarded(note)
-
-    @functools.wraps(init)
-    def wrapper(self, *args, **kwargs):
-        init(self, *args, **kwargs)
-        note(self)
-
-    torch.optim.Optimizer.__init__ = wrapper
-
-
-def _before(owner: type, name: str, note: Callable[[], object]) -> None:
-    """Calls `note` before a method."""
-    method = getattr(owner, name)
-    note = guarded(note)
-
-    @functools.wraps(method)
-    def wrapper(*args, **kwargs):
-        note()
-        return method(*args, **kwargs)
-
-    setattr(owner, name, wrapper)

@@ -19,7 +19,7 @@ import types
 import weakref
 
 from . import frames
-from .failure import guarded
+from ..failure import guarded
 
 _TOKEN = "__oomph_token__"
 

@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass
 
 from .. import wire
-from .failure import say
+from ..failure import say
 
 
 @dataclass(frozen=True)

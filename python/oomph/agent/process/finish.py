@@ -2,7 +2,6 @@
 
 import atexit
 import contextlib
-import functools
 import os
 import signal
 import sys
@@ -14,10 +13,10 @@ from types import FrameType
 
 import torch
 
-from .. import records, wire
+from .. import hooks, records, wire
 from ..part import Part, Write
 from . import frames
-from .failure import find_explained
+from ..failure import find_explained
 
 # The text of CUDA's error 901 (libcudart.so, CUDA 13.0).
 _INVALIDATED = "operation failed due to a previous error during capture"
@@ -61,16 +60,13 @@ class Finish(Part):
 
     def _wrap_immediate_exit(self) -> None:
         """`os._exit` runs no exit handlers; programs end with it to get past threads that would not end."""
-        leave = os._exit
+        hooks.around("os:_exit", self._finish_first)
 
-        @functools.wraps(leave)
-        def wrapper(status):
-            try:
-                self.now("exit")
-            finally:
-                leave(status)
-
-        os._exit = wrapper
+    def _finish_first(self, leave: Callable[[int], object], status: int) -> None:
+        try:
+            self.now("exit")
+        finally:
+            leave(status)
 
     def reset(self) -> None:
         """Starts afresh, in a forked child. `multiprocessing.Pool` ends its workers by SIGTERM: a worker that blocks on a lock between the

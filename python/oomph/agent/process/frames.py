@@ -46,6 +46,13 @@ def is_agents(filename: str) -> bool:
     return filename.startswith(AGENT)
 
 
+def skip_agents(frame: FrameType | None) -> FrameType | None:
+    """`frame`, or the innermost of its callers that is not the agent's."""
+    while frame is not None and frame.f_code.co_filename.startswith(AGENT):
+        frame = frame.f_back
+    return frame
+
+
 def users_line(frame: FrameType | None) -> tuple[str, int]:
     """The innermost line of the user's own code at or above `frame`; else the innermost of any file outside the agent; else `("", 0)`."""
     other = ("", 0)

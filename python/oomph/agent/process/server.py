@@ -31,12 +31,14 @@ import select
 import signal
 import sys
 
-from .. import wire
+from .. import hooks, wire
 from . import files, frames, syntax
 
 # Modules that PyTorch itself imports late, at an optimizer's first step: half of a small program's time.
 _LATE = ("torch._dynamo", "torch.utils.checkpoint")
 # PyTorch then asks NVML how many devices there are, which leaves CUDA alone (torch/cuda/__init__.py).
+# The layer of `_end_at_cuda`, while there is one.
+_end_layers: list = []
 _NVML_CHECK = "PYTORCH_NVML_BASED_CUDA_CHECK"
 # Answers of the phantom: the child has a file system of its own, or only lost the reach to other processes.
 _LAYERS, _CONFINED = 1, 2
@@ -189,21 +191,18 @@ def _end_with(pid: int, read: int | None) -> list[str]:
 
 def _end_at_cuda(write: int | None) -> None:
     """Has the process write what is imported and end when CUDA is about to be initialised; with `None` no longer."""
-    import torch
-
     if write is None:
-        torch.cuda._lazy_init = torch.cuda._lazy_init.instead_of
+        hooks.without("torch.cuda:_lazy_init", _end_layers.pop())
         return
-    before = torch.cuda._lazy_init
 
-    def lazy_init() -> None:
-        if not torch.cuda.is_initialized():
+    def end(initialise) -> None:
+        if not sys.modules["torch.cuda"].is_initialized():
             os.write(write, json.dumps(_whole_modules()).encode())
             os._exit(0)
-        before()
+        initialise()
 
-    lazy_init.instead_of = before
-    torch.cuda._lazy_init = lazy_init
+    _end_layers.append(end)
+    hooks.around("torch.cuda:_lazy_init", end)
 
 
 def _whole_modules() -> list[str]:

@@ -21,7 +21,7 @@ import mmap
 import os
 
 from .. import wire
-from .failure import guarded
+from ..failure import guarded
 
 # A descriptor of the agent's is not below this number, if the limit of the process allows that: small ones are the program's.
 _LOWEST = 600

@@ -6,8 +6,10 @@ nothing. The collectives that return data of other ranks are overridden to retur
 
 import torch
 from torch._C._distributed_c10d import FakeProcessGroup, FakeWork, ProcessGroup, Work
-from torch.distributed import device_mesh
 from torch.distributed import distributed_c10d as c10d
+
+from .. import hooks
+from ..hooks import events
 
 _library: torch.library.Library | None = None
 
@@ -15,12 +17,11 @@ _library: torch.library.Library | None = None
 def install() -> None:
     """Replaces gloo, and the CPU kernels of the collectives that must return values."""
     global _library
-    c10d.ProcessGroupGloo = _Stand
+    hooks.put("torch.distributed.distributed_c10d:ProcessGroupGloo", _Stand)
     # A counter of collectives, by which ranks compare their progress; the fake group has no counter.
-    FakeProcessGroup._set_sequence_number_for_group = lambda _self: None
-    c10d.monitored_barrier = torch.distributed.monitored_barrier = _arrive
-    for module in (c10d, torch.distributed, device_mesh):
-        module.split_group = _split
+    hooks.put("torch._C._distributed_c10d:FakeProcessGroup._set_sequence_number_for_group", lambda _self: None)
+    hooks.around("torch.distributed.distributed_c10d:monitored_barrier", events.instead(_arrive))
+    hooks.around("torch.distributed.distributed_c10d:split_group", events.instead(_split))
     _library = torch.library.Library("c10d", "IMPL")
     for name, kernel in _KERNELS.items():
         _library.impl(name, kernel, "CPU", allow_override=True)

@@ -10,22 +10,19 @@ watchdog has then polled as well.
 
 import functools
 
-import torch.distributed
-from torch.distributed import device_mesh
 from torch.distributed import distributed_c10d as c10d
-from torch.nn.parallel import DistributedDataParallel
 
+from .. import hooks
+from ..failure import guarded
+from ..hooks import events
 from ..phantom import Phantom
-from ..process.failure import guarded
 
 
 def install(phantom: Phantom) -> None:
     """Tells the phantom the ranks of groups that are split off, and waits for the watchdog after DDP's set-up."""
-    c10d._process_group_color = _telling_color(c10d._process_group_color, phantom)
-    split = _telling_next(c10d.split_group, phantom)
-    for module in (c10d, torch.distributed, device_mesh):
-        module.split_group = split
-    _after(DistributedDataParallel, settle)
+    hooks.around("torch.distributed.distributed_c10d:_process_group_color", functools.partial(_tell_color, phantom))
+    hooks.around("torch.distributed.distributed_c10d:split_group", functools.partial(_tell_next, phantom))
+    hooks.around("torch.nn.parallel.distributed:DistributedDataParallel.__init__", events.after(lambda *_args, **_kwargs: settle()))
 
 
 @guarded
@@ -37,38 +34,18 @@ def settle() -> None:
                 group._wait_for_pending_works()
 
 
-def _telling_color(color_of, phantom: Phantom):
-    @functools.wraps(color_of)
-    def wrapper(ranks):
-        color = color_of(ranks)
-        me = c10d.get_rank()
-        if me in ranks:
-            phantom.say_group(color, len(ranks), list(ranks).index(me))
-        return color
-
-    return wrapper
+def _tell_color(phantom: Phantom, color_of, ranks):
+    color = color_of(ranks)
+    me = c10d.get_rank()
+    if me in ranks:
+        phantom.say_group(color, len(ranks), list(ranks).index(me))
+    return color
 
 
-def _telling_next(split, phantom: Phantom):
+def _tell_next(phantom: Phantom, split, parent_pg=None, split_ranks=None, *args, **kwargs):
     """Announces the group of `split_group`, which computes its colour unseen and splits at once."""
-
-    @functools.wraps(split)
-    def wrapper(parent_pg=None, split_ranks=None, *args, **kwargs):
-        me = (parent_pg or c10d._get_default_group()).rank()
-        for ranks in split_ranks or ():
-            if me in ranks:
-                phantom.say_next_group(len(ranks), sorted(ranks).index(me))
-        return split(parent_pg, split_ranks, *args, **kwargs)
-
-    return wrapper
-
-
-def _after(owner: type, action) -> None:
-    init = owner.__init__
-
-    @functools.wraps(init)
-    def wrapper(self, *args, **kwargs):
-        init(self, *args, **kwargs)
-        action()
-
-    owner.__init__ = wrapper
+    me = (parent_pg or c10d._get_default_group()).rank()
+    for ranks in split_ranks or ():
+        if me in ranks:
+            phantom.say_next_group(len(ranks), sorted(ranks).index(me))
+    return split(parent_pg, split_ranks, *args, **kwargs)

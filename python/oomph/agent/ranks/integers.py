@@ -5,12 +5,9 @@ phantom moves values within a process only, so between processes the integers tr
 itself runs as usual.
 """
 
-import functools
-
 import torch
-import torch.distributed
-from torch.distributed import distributed_c10d as c10d
 
+from .. import hooks
 from .objects import Exchange, group_and_rank, put, rank_in, take
 
 _SMALL_BYTES = 1 << 16
@@ -20,10 +17,7 @@ def install() -> None:
     """Replaces PyTorch's functions, where all ranks are processes."""
     exchange = _Integers(assume=None)
     for name in ("broadcast", "all_gather", "all_gather_into_tensor"):
-        original = getattr(c10d, name)
-        function = functools.wraps(original)(functools.partial(getattr(exchange, name), original))
-        setattr(c10d, name, function)
-        setattr(torch.distributed, name, function)
+        hooks.around(f"torch.distributed.distributed_c10d:{name}", getattr(exchange, name))
 
 
 class _Integers(Exchange):

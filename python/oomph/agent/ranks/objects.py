@@ -6,11 +6,12 @@ ranks] in `absent_ranks`) send the same objects as this rank; objects that only 
 """
 
 import collections
-import functools
 import pickle
 
-import torch.distributed
 from torch.distributed import distributed_c10d as c10d
+
+from .. import hooks
+from ..hooks import events
 
 _NAMES = (
     "broadcast_object_list",
@@ -26,17 +27,7 @@ def install(is_alone: bool, assume) -> None:
     """Replaces PyTorch's functions."""
     exchange = (_Absent if is_alone else _Present)(assume)
     for name in _NAMES:
-        function = _in_place_of(getattr(c10d, name), getattr(exchange, name))
-        setattr(c10d, name, function)
-        setattr(torch.distributed, name, function)
-
-
-def _in_place_of(original, replacement):
-    @functools.wraps(original)
-    def function(*args, **kwargs):
-        return replacement(*args, **kwargs)
-
-    return function
+        hooks.around(f"torch.distributed.distributed_c10d:{name}", events.instead(getattr(exchange, name)))
 
 
 class Exchange:

@@ -27,7 +27,7 @@ from collections.abc import Callable
 from .. import records, wire
 from ..part import Part, Write
 from ..process import frames
-from ..process.failure import say
+from ..failure import say
 from . import actions, table
 
 

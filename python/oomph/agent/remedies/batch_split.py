@@ -14,7 +14,8 @@ from collections.abc import Callable
 import torch
 from torch.utils.data import BatchSampler, DataLoader
 
-from ..process import frames, importing
+from ..hooks import importing
+from ..process import frames
 from . import Remedy, is_asked
 from .actions import divide_argument, multiply_argument
 

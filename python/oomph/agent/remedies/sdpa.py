@@ -13,7 +13,8 @@ import weakref
 
 import torch
 
-from ..process import frames, importing
+from ..hooks import importing
+from ..process import frames
 from . import Remedy
 from .actions import set_argument
 

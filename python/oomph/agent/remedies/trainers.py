@@ -4,7 +4,7 @@ import functools
 import sys
 from collections.abc import Callable
 
-from ..process import importing
+from ..hooks import importing
 
 _LIGHTNING = ("lightning.pytorch.trainer.trainer", "pytorch_lightning.trainer.trainer")
 

@@ -14,8 +14,8 @@ from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from .. import phantom, wire
-from ..process.failure import guarded
-from ..process.importing import after_import
+from ..failure import guarded
+from ..hooks.importing import after_import
 
 # The functions that download, by module; a class stands in front of a method. Those of the Hub are changed in `weights.hub`.
 _FUNCTIONS = {

@@ -21,7 +21,7 @@ from types import FrameType
 from typing import NamedTuple
 
 from ..process import syntax
-from ..process.failure import guarded
+from ..failure import guarded
 
 # First line and column, last line and column; a column is in bytes.
 Span = tuple[tuple[int, int], tuple[int, int]]

@@ -7,7 +7,7 @@ from types import FrameType
 
 import torch
 
-from ..overrides import Original
+from ..hooks.kernels import Original
 from ..phantom import Phantom
 from .known import indices, philox
 from .known.computing import Computing

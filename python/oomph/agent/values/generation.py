@@ -5,10 +5,9 @@ maximum length alone decides: read as zeros, the answer would be "no" for ever, 
 are answered, from the length that the criteria see; the program's criteria run as they are.
 """
 
-import functools
 from collections.abc import Callable
 
-from ..process import importing
+from .. import hooks
 
 _TEXT = (
     "text generation goes on to its maximum length: which tokens are chosen, and whether one ends a sequence earlier, "
@@ -26,46 +25,24 @@ class Generation:
 
     def install(self) -> None:
         """Waits for the import of `transformers.generation`."""
-        importing.after_import("transformers.generation.utils", self._install)
+        hooks.around("transformers.generation.stopping_criteria:StoppingCriteriaList.__call__", self._note_length)
+        hooks.around("transformers.generation.utils:GenerationMixin._has_unfinished_sequences", self._are_unfinished)
+        hooks.around("transformers.generation.utils:GenerationMixin._beam_search_has_unfinished_sequences", self._are_beams_unfinished)
 
-    def _install(self) -> None:
-        from transformers.generation import utils
+    def _note_length(self, criteria: Callable, this, tokens, *args, **kwargs):
+        longest = this.max_length
+        if tokens.is_cuda and longest is not None:
+            self._at_end = tokens.shape[-1] >= longest
+        return criteria(this, tokens, *args, **kwargs)
 
-        utils.StoppingCriteriaList.__call__ = self._noting(utils.StoppingCriteriaList.__call__)
-        mixin = utils.GenerationMixin
-        if hasattr(mixin, "_has_unfinished_sequences"):
-            mixin._has_unfinished_sequences = self._unless_computed(mixin._has_unfinished_sequences)
-        if hasattr(mixin, "_beam_search_has_unfinished_sequences"):
-            mixin._beam_search_has_unfinished_sequences = self._beams_unfinished(mixin._beam_search_has_unfinished_sequences)
-
-    def _noting(self, criteria: Callable) -> Callable:
-        @functools.wraps(criteria)
-        def wrapper(this, tokens, *args, **kwargs):
-            longest = this.max_length
-            if tokens.is_cuda and longest is not None:
-                self._at_end = tokens.shape[-1] >= longest
-            return criteria(this, tokens, *args, **kwargs)
-
-        return wrapper
-
-    def _unless_computed(self, unfinished: Callable) -> Callable:
+    def _are_unfinished(self, unfinished: Callable, this, *args, **kwargs):
         """The question at the top of each round; before the first, nothing was computed."""
+        at_end, self._at_end = self._at_end, None
+        if at_end is None:
+            return unfinished(this, *args, **kwargs)
+        self.assume("generation-length", _TEXT)
+        return not at_end
 
-        @functools.wraps(unfinished)
-        def wrapper(this, *args, **kwargs):
-            at_end, self._at_end = self._at_end, None
-            if at_end is None:
-                return unfinished(this, *args, **kwargs)
-            self.assume("generation-length", _TEXT)
-            return not at_end
-
-        return wrapper
-
-    def _beams_unfinished(self, unfinished: Callable) -> Callable:
+    def _are_beams_unfinished(self, unfinished: Callable, *args, **kwargs):
         """Answers beam search within a round: the question at the top of the loop comes after the round."""
-
-        @functools.wraps(unfinished)
-        def wrapper(*args, **kwargs):
-            return unfinished(*args, **kwargs) if self._at_end is None else not self._at_end
-
-        return staticmethod(wrapper)
+        return unfinished(*args, **kwargs) if self._at_end is None else not self._at_end

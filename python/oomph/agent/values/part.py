@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ..overrides import Overrides
+from ..hooks.kernels import Overrides
 from ..part import Assume, Part, Write
 from ..phantom import Phantom
 from ..process.environment import Environment

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from types import FrameType
 
 from ..process import frames, syntax
-from ..process.failure import guarded
+from ..failure import guarded
 from ..process.objects import Budget, Spent
 
 _READS = {"item", "tolist", "cpu", "numpy", "int", "float", "bool", "to"}

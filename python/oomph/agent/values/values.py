@@ -40,11 +40,11 @@ from torch.optim import optimizer as optim
 
 from .. import libraries, records
 from ..host.holes import Holes
-from ..overrides import Original, Overrides
+from ..hooks.kernels import Original, Overrides
 from ..phantom import Phantom
 from ..process import frames
-from ..process.failure import guarded
-from ..process.hidden import hide
+from ..failure import guarded
+from ..hooks.hidden import hide
 from . import checks, sizes, sound
 from .choices import Choices, Patience
 from .known import indices, sharing

@@ -4,40 +4,28 @@ The library writes a temporary file, and renames it with a system call of its ow
 library sees. Here it writes to a name of ours, and Python renames that file.
 """
 
-import functools
 import os
-import sys
 import uuid
 from collections.abc import Callable
 
-from ... import wire
-from ...process.importing import after_import
+from ... import hooks, wire
 
 
 def wait() -> None:
     """Changes the library when the program imports it."""
-    after_import("safetensors", _change)
+    hooks.around("safetensors:serialize_file", _write)
 
 
-def _change() -> None:
-    module = sys.modules["safetensors"]
-    module.serialize_file = _writing(module.serialize_file)
-
-
-def _writing(original: Callable) -> Callable:
-    @functools.wraps(original)
-    def serialize_file(tensor_dict, filename, metadata=None):
-        if wire.UNDO not in os.environ:
-            return original(tensor_dict, filename, metadata)
-        path = os.fspath(filename)
-        part = f"{path}.{uuid.uuid4().hex[:8]}.part"
-        # The guard knows the name from here on.
-        open(part, "xb").close()
-        try:
-            original(tensor_dict, part, metadata)
-            os.replace(part, path)
-        finally:
-            if os.path.exists(part):
-                os.remove(part)
-
-    return serialize_file
+def _write(original: Callable, tensor_dict, filename, metadata=None):
+    if wire.UNDO not in os.environ:
+        return original(tensor_dict, filename, metadata)
+    path = os.fspath(filename)
+    part = f"{path}.{uuid.uuid4().hex[:8]}.part"
+    # The guard knows the name from here on.
+    open(part, "xb").close()
+    try:
+        original(tensor_dict, part, metadata)
+        os.replace(part, path)
+    finally:
+        if os.path.exists(part):
+            os.remove(part)

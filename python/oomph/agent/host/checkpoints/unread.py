@@ -13,7 +13,6 @@ Only private mappings are replaced: writes to a shared mapping belong into the f
 
 import ctypes
 import errno
-import functools
 import os
 import pickle
 import struct
@@ -24,10 +23,11 @@ from dataclasses import dataclass
 import torch
 import torch.serialization
 
+from ... import hooks
 from ..holes import LARGE_BYTES
 from ..latent import Latent
 from ..pickles import Storages
-from ...scenery.weights.hollow import is_hollow
+from ..hollow import is_hollow
 
 # A file with more bytes to read than this is no checkpoint of weights, and is mapped unchanged.
 _MOST_READ_BYTES = 256 << 20
@@ -67,25 +67,12 @@ class Checkpoints:
 
     def install(self) -> None:
         """Stands in for the two functions that checkpoints are opened with."""
-        torch.UntypedStorage.from_file = staticmethod(self._mapping(torch.UntypedStorage.from_file))
-        torch.load = torch.serialization.load = self._loading(torch.serialization.load)
+        hooks.around("torch:UntypedStorage.from_file", self._map)
+        hooks.around("torch.serialization:load", _load)
 
-    def _mapping(self, map_file: Callable) -> Callable:
-        @functools.wraps(map_file)
-        def wrapper(filename, shared=False, nbytes=0):
-            stand_in = None if shared else self._stand_in(os.fspath(filename), nbytes)
-            return map_file(filename, shared, nbytes) if stand_in is None else stand_in
-
-        return wrapper
-
-    def _loading(self, load: Callable) -> Callable:
-        @functools.wraps(load)
-        def wrapper(f, *args, mmap=None, **kwargs):
-            if not mmap and isinstance(f, (str, os.PathLike)) and _can_stand_in(os.fspath(f)):
-                mmap = True
-            return load(f, *args, mmap=mmap, **kwargs)
-
-        return wrapper
+    def _map(self, map_file: Callable, filename, shared=False, nbytes=0):
+        stand_in = None if shared else self._stand_in(os.fspath(filename), nbytes)
+        return map_file(filename, shared, nbytes) if stand_in is None else stand_in
 
     def _stand_in(self, path: str, size: int) -> torch.UntypedStorage | None:
         """Memory of the file's size with the necessary parts read; `None` if the file is no checkpoint."""
@@ -119,6 +106,12 @@ class Checkpoints:
         """Counts the unread tensors of a file, in place of an earlier count."""
         if sizes:
             self._unread[os.path.realpath(path)] = (len(sizes), sum(sizes))
+
+
+def _load(load: Callable, f, *args, mmap=None, **kwargs):
+    if not mmap and isinstance(f, (str, os.PathLike)) and _can_stand_in(os.fspath(f)):
+        mmap = True
+    return load(f, *args, mmap=mmap, **kwargs)
 
 
 def _identify(path: str) -> tuple[int, int, int] | None:

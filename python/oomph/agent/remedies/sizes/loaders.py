@@ -9,7 +9,7 @@ import torch
 from torch.utils.data import BatchSampler, DataLoader
 
 from ...process import local_variables
-from ...process.failure import guarded
+from ...failure import guarded
 from . import Scaling, evaluation
 
 # Frameworks that make DataLoaders anew from the program's, or from their own arguments.

@@ -6,8 +6,8 @@ import inspect
 import sys
 from collections.abc import Callable, Iterable
 
-from ...process.failure import guarded
-from ...process.importing import after_import
+from ...failure import guarded
+from ...hooks.importing import after_import
 from . import Scaling
 
 # An option of a parser: names, value, and a function that sets another value.

@@ -3,8 +3,8 @@
 import functools
 import sys
 
-from ...process.failure import guarded
-from ...process.importing import after_import
+from ...failure import guarded
+from ...hooks.importing import after_import
 from . import Scaling
 
 _MODULE = "transformers.tokenization_utils_base"

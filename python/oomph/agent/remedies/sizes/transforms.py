@@ -6,8 +6,8 @@ A pipeline's last size is the model's input; earlier sizes (resize to 256, then 
 import functools
 import sys
 
-from ...process.failure import guarded
-from ...process.importing import after_import
+from ...failure import guarded
+from ...hooks.importing import after_import
 from . import Scaling
 
 _SIZED = {"Resize", "RandomResizedCrop", "CenterCrop", "RandomCrop", "FiveCrop", "TenCrop"}

@@ -19,7 +19,7 @@ import os
 from collections.abc import Callable
 
 from ... import phantom, wire
-from ...process.importing import after_import
+from ...hooks.importing import after_import
 
 # By the library's module: the module here that changes it.
 _LIBRARIES = {"torchvision.datasets": "pictures", "datasets.load": "builders"}

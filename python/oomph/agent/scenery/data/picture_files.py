@@ -4,7 +4,7 @@ import functools
 import os
 import sys
 
-from ..weights import hollow
+from ...host import hollow
 
 # The different pictures of a set.
 DIFFERENT = 8

@@ -30,8 +30,8 @@ import functools
 import importlib
 
 from ... import phantom
-from ...process.failure import guarded
-from ...process.importing import after_import
+from ...failure import guarded
+from ...hooks.importing import after_import
 from . import online, variables
 
 # The modules of libraries that each module here changes. A module here is imported with the first of its libraries.

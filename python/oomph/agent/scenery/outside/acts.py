@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable
 
 from ... import records
-from ...process.failure import guarded
+from ...failure import guarded
 from .online import is_online
 
 # The kinds of acts in the records.

@@ -6,7 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable
 
-from ...process.failure import guarded
+from ...failure import guarded
 from . import acts
 
 # ClearML's folders of this process's runs.

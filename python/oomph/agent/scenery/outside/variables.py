@@ -4,7 +4,7 @@ import atexit
 import os
 import sys
 
-from ...process.failure import guarded
+from ...failure import guarded
 
 _VALUES = {
     "WANDB_MODE": "disabled",

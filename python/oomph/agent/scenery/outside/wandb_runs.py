@@ -5,7 +5,7 @@ import itertools
 import sys
 from collections.abc import Callable
 
-from ...process.failure import guarded
+from ...failure import guarded
 from . import acts
 
 _LIBRARY = "wandb"

@@ -21,7 +21,7 @@ configuration the library's own error reaches the program.
 import importlib
 from collections.abc import Callable
 
-from ...process.importing import after_import
+from ...hooks.importing import after_import
 
 # By the library's module: the module here that changes it.
 _LIBRARIES = {

@@ -5,7 +5,7 @@ import os
 import sys
 
 from ... import records
-from ...process.failure import guarded
+from ...failure import guarded
 from ..outside import acts
 
 _NAME = "text-length"

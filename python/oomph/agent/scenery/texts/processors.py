@@ -4,7 +4,7 @@ import os
 import sys
 
 from ... import phantom
-from ...process.failure import tell
+from ...failure import tell
 from .. import network
 from ..weights import ledger, reasons
 from . import configurations

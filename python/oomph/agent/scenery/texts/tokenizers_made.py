@@ -6,9 +6,10 @@ import os
 import sys
 
 from ... import phantom
-from ...process.failure import tell
+from ...failure import tell
 from .. import network
-from ..weights import hollow, ledger, reasons
+from ...host import hollow
+from ..weights import ledger, reasons
 from . import configurations, lengths, vocabularies
 
 # Files beside a vocabulary: alone they make no tokenizer.

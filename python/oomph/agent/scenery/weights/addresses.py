@@ -12,7 +12,8 @@ import torch
 
 from ... import wire
 from .. import fetches
-from . import archives, hollow, ledger, model_states, remote_file
+from ...host import hollow
+from . import archives, ledger, model_states, remote_file
 from .remote_file import AnswerError, NoNetworkError
 
 # The hollow files by the path at which the program wants them, where that path is in a cache.

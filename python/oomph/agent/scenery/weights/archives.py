@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from ...host.holes import LARGE_BYTES
 from ...host.pickles import ELEMENT_BYTES, Storages
 from .headers import write_hollow_safetensors
-from .hollow import write_hole
+from ...host.hollow import write_hole
 from .ranges import BadAnswer
 
 # Reads bytes of the remote file: the start, and the size.

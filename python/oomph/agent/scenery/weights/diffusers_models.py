@@ -17,7 +17,7 @@ import torch
 
 from ..outside import acts
 from . import ledger, quantized_states, reasons, state_files
-from .hollow import Shape
+from ...host.hollow import Shape
 from .state_files import State
 from .transformers_models import VARIANTS, find_in_cache
 

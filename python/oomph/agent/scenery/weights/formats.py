@@ -4,7 +4,7 @@ import importlib
 import os
 from collections.abc import Callable
 
-from . import hollow
+from ...host import hollow
 from .headers import write_hollow_safetensors
 from .ranges import BadAnswer
 

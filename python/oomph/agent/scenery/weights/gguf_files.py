@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from ...host.holes import LARGE_BYTES
 from ..outside import acts
-from .hollow import write_hole
+from ...host.hollow import write_hole
 
 _MAGIC = b"GGUF"
 # Version 1 counts in 32 bits.

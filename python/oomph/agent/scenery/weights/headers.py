@@ -5,7 +5,7 @@ import os
 import struct
 from collections.abc import Callable
 
-from . import hollow
+from ...host import hollow
 from .ranges import BadAnswer
 
 # A longer header is none of safetensors' (`MAX_HEADER_SIZE`, safetensors 0.8).

@@ -4,8 +4,8 @@ import functools
 import importlib
 
 from ... import phantom
-from ...process.failure import guarded
-from ...process.importing import after_import
+from ...failure import guarded
+from ...hooks.importing import after_import
 
 # By the module here: the modules of libraries. A module here has `HOOKS`: a function without arguments by the name of the library's module.
 _LIBRARIES: dict[str, tuple[str, ...]] = {

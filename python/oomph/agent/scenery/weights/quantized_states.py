@@ -11,7 +11,7 @@ import struct
 
 import torch
 
-from .hollow import Shape, shape_of
+from ...host.hollow import Shape, shape_of
 from .state_files import State
 
 # Elements of a weight for a scale, and scales for a scale of scales (`quantize_4bit`, `quantize_blockwise`).

@@ -4,7 +4,7 @@ import contextlib
 import sys
 from collections.abc import Iterator
 
-from ...process.failure import explain
+from ...failure import explain
 
 # The first request of a place in the file: the header of most shards is smaller.
 _WINDOW_BYTES = 32 << 10

@@ -5,7 +5,7 @@ import json
 import os
 import sys
 
-from ...process.failure import explain, find_explained
+from ...failure import explain, find_explained
 from . import network
 from .ranges import BadAnswer
 from .remote_file import is_unreachable

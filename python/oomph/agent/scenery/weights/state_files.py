@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import torch
 
-from . import hollow
-from .hollow import Shape
+from ...host import hollow
+from ...host.hollow import Shape
 
 # Endings of the files of weights: a folder with such a file is not a folder of a configuration alone.
 _ENDINGS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".gguf", ".h5", ".msgpack", ".index.json", ".onnx")

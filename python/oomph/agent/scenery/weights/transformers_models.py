@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import torch
 
-from ...process.failure import guarded
+from ...failure import guarded
 from ..outside import acts
 from . import adapters, ledger, quantized_states, reasons, state_files
 from .state_files import State

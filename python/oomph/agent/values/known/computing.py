@@ -17,7 +17,7 @@ import torch
 
 from ... import wire
 from ...host.holes import LARGE_BYTES, Holes
-from ...overrides import Original, Overrides
+from ...hooks.kernels import Original, Overrides
 from ..sound import FIRST
 from . import operators, philox
 from .calls import Call, Unseen, find, read_all, run

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ... import wire
+from .. import wire
 
 # Bytes of an element, by the dtype's name in a safetensors header (`Dtype`, safetensors 0.8).
 ELEMENT_BYTES = {

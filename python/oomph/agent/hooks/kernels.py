@@ -23,8 +23,8 @@ from collections.abc import Callable
 
 import torch
 
-from .process.failure import guarded
-from .process.hidden import hide
+from ..failure import guarded
+from .hidden import hide
 
 # The operator's original behaviour: a function of the operator's own arguments.
 Original = Callable[..., object]

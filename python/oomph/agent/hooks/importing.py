@@ -3,7 +3,7 @@
 import sys
 from collections.abc import Callable
 
-from .failure import guarded
+from ..failure import guarded
 from .finder import Finder
 
 

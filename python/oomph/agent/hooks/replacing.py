@@ -1,0 +1,212 @@
+"""The replacement of a name, with layers: Note [Replacements]."""
+
+import contextlib
+import functools
+import importlib
+import inspect
+import sys
+import types
+from collections.abc import Callable, Iterator
+
+from ..failure import guarded
+from ..hooks.importing import after_import
+from .parameters import ABSENT, describe
+from .table import ROWS, Row
+
+# Runs in place of a function: `layer(call, *args, **kwargs)`.
+Layer = Callable[..., object]
+
+__all__ = ["after_import", "around", "innermost", "masked", "put", "replace_alias", "spread", "without"]
+
+
+class Replaced:
+    """A replaced function and its layers, the outermost last."""
+
+    def __init__(self, row: Row, original: Callable) -> None:
+        self.row = row
+        self.original = original
+        self.parameters = describe(original)
+        self.layers: list[Layer] = []
+        # True once the program has called the function.
+        self.is_run = row.is_traced
+        self.call = original
+        self._whole = original
+
+    def add(self, layer: Layer) -> None:
+        """Puts a layer around all others."""
+        self.layers.append(layer)
+        self._compose()
+
+    def remove(self, layer: Layer) -> None:
+        """Removes a layer."""
+        self.layers.remove(layer)
+        self._compose()
+
+    def _compose(self) -> None:
+        self._whole = self.original
+        for layer in self.layers:
+            self._whole = functools.partial(layer, self._whole)
+        self.call = self._whole if self.is_run else self._run_first
+
+    def _run_first(self, *args, **kwargs):
+        self.is_run, self.call = True, self._whole
+        return self._whole(*args, **kwargs)
+
+
+# The replaced functions by name; `None` for a name that the library does not have.
+REPLACED: dict[str, Replaced | None] = {}
+
+
+@guarded
+def around(name: str, layer: Layer) -> None:
+    """Has `layer(call, *args, **kwargs)` run in place of the function of this name, now or once its module is imported."""
+    row = ROWS[name]
+    if row.module in sys.modules:
+        _add(row, layer)
+    else:
+        after_import(row.module, functools.partial(_add, row, layer))
+
+
+@guarded
+def without(name: str, layer: Layer) -> None:
+    """Removes a layer; the stand-in stays."""
+    replaced = REPLACED.get(name)
+    if replaced is not None:
+        replaced.remove(layer)
+
+
+@guarded
+def put(name: str, value: object) -> None:
+    """Sets the name and its aliases, of an imported module, to a value."""
+    row = ROWS[name]
+    for each in (row.name, *row.aliases):
+        holder, attribute = _find(each)
+        if holder is not None and hasattr(holder, attribute):
+            setattr(holder, attribute, value)
+
+
+def replace_alias(name: str, holder: object, attribute: str) -> None:
+    """Replaces one more name of a replaced function, in a module that imported the function by `from … import`."""
+    replaced = REPLACED.get(name)
+    if replaced is not None:
+        setattr(holder, attribute, _stand_in(replaced, replaced.original))
+
+
+def _add(row: Row, layer: Layer) -> None:
+    if row.name not in REPLACED:
+        REPLACED[row.name] = _replace(row)
+    replaced = REPLACED[row.name]
+    if replaced is not None:
+        replaced.add(layer)
+
+
+def _replace(row: Row) -> Replaced | None:
+    """Sets all names of the function to a stand-in."""
+    holder, attribute = _find(row.name)
+    found = ABSENT if holder is None else inspect.getattr_static(holder, attribute, ABSENT)
+    if found is ABSENT:
+        return None
+    original = _function_of(found, holder, attribute)
+    if not callable(original):
+        return None
+    replaced = Replaced(row, original)
+    stand_in = _wrap_as(found, _stand_in(replaced, original))
+    for name in (row.name, *row.aliases):
+        holder, attribute = _find(name)
+        if holder is not None and hasattr(holder, attribute):
+            setattr(holder, attribute, stand_in)
+    return replaced
+
+
+@contextlib.contextmanager
+def masked(name: str, value: object) -> Iterator[None]:
+    """Sets an attribute that a module does not have, and deletes it again."""
+    holder, attribute = _find(ROWS[name].name)
+    setattr(holder, attribute, value)
+    try:
+        yield
+    finally:
+        delattr(holder, attribute)
+
+
+@guarded
+def spread(name: str) -> None:
+    """Replaces a function in all modules that have imported it: the program may have done so before the agent replaced it."""
+    replaced = REPLACED.get(name)
+    if replaced is None:
+        return
+    holder, attribute = _find(name)
+    stand_in = getattr(holder, attribute)
+    for module in list(sys.modules.values()):
+        names = getattr(module, "__dict__", {})
+        for each in [each for each, value in names.items() if value is replaced.original]:
+            names[each] = stand_in
+
+
+def innermost(call: Callable) -> Callable:
+    """The function of the library itself, below all layers."""
+    while isinstance(call, functools.partial):
+        call = call.args[0]
+    return call
+
+
+def _find(name: str) -> tuple[object | None, str]:
+    """The module or class that holds a name, `None` where there is none, and the attribute."""
+    module, _, path = name.partition(":")
+    *holders, attribute = path.split(".")
+    found = sys.modules.get(module)
+    for holder in holders:
+        found = getattr(found, holder, None)
+    return found, attribute
+
+
+def _function_of(found: object, holder: object, attribute: str) -> object:
+    """The function itself, of a class method or a static method too."""
+    if isinstance(found, (staticmethod, classmethod)):
+        return found.__func__
+    if isinstance(found, property):
+        return found.fget
+    is_own = inspect.isclass(holder) and callable(found) and not isinstance(found, types.ClassMethodDescriptorType)
+    return found if is_own else getattr(holder, attribute)
+
+
+def _wrap_as(found: object, stand_in: Callable) -> object:
+    """The stand-in, as an attribute of the same kind."""
+    if isinstance(found, (staticmethod, classmethod)):
+        return type(found)(stand_in)
+    if isinstance(found, types.ClassMethodDescriptorType):
+        return staticmethod(stand_in)
+    return property(stand_in, found.fset, found.fdel, found.__doc__) if isinstance(found, property) else stand_in
+
+
+def _stand_in(replaced: Replaced, original: Callable) -> Callable:
+    if inspect.iscoroutinefunction(original):
+
+        @functools.wraps(original)
+        async def stand_in(*args, **kwargs):
+            answer = replaced.call(*args, **kwargs)
+            # A layer that does not call the function answers at once.
+            return await answer if inspect.isawaitable(answer) else answer
+
+        return stand_in
+    is_torchs = replaced.row.library == "torch" and not replaced.row.is_traced
+    return _make_untraced(replaced, original) if is_torchs else _make(replaced, original)
+
+
+def _make(replaced: Replaced, original: Callable) -> Callable:
+    @functools.wraps(original)
+    def stand_in(*args, **kwargs):
+        return replaced.call(*args, **kwargs)
+
+    return stand_in
+
+
+def _make_untraced(replaced: Replaced, original: Callable) -> Callable:
+    """A stand-in in whose place the compiler sees the original."""
+    compiler = importlib.import_module("torch.compiler")
+
+    @functools.wraps(original)
+    def stand_in(*args, **kwargs):
+        return original(*args, **kwargs) if compiler.is_compiling() else replaced.call(*args, **kwargs)
+
+    return stand_in

@@ -1,0 +1,3 @@
+"""What is replaced in other libraries, so that what is not there is stood in for."""
+
+ROWS: tuple = ()
