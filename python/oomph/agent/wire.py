@@ -40,7 +40,7 @@ WORLD_SIZE = "OOMPH_WORLD_SIZE"
 LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE"
 # the specification of the world that a child of a fork server enters, or of its confinement (Note [World] in `crates/world/src/lib.rs`).
 WORLD = "OOMPH_WORLD"
-# the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`); unset = the agent itself keeps existing checkpoints (`host/checkpoints`).
+# the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`).
 GUARD = "OOMPH_GUARD"
 # `1`: connections to other programs are refused (Note [Connections] in `crates/phantom/src/files/network.rs`), and the Hugging Face Hub is closed (`scenery/weights/network.py`).
 OFFLINE = "OOMPH_OFFLINE"
@@ -65,4 +65,5 @@ RECORDING = ".recording"
 POSITION_PREFIX = "position-"
 STACK_PREFIX = "stack-"
 DOWNLOADS = "downloads"
+HOLLOW = "hollow"
 HOSTS = "hosts"

@@ -11,7 +11,6 @@ use super::case::Case;
 use super::leftovers::list_leftovers;
 use super::verdict::{Decision, find_reason};
 use crate::judge::outcome::Outcome;
-use crate::judge::saves;
 use crate::measure::outside::outside;
 
 /// The most lines of value reads in a note.
@@ -31,7 +30,6 @@ pub(super) fn notes(case: &Case) -> Vec<String> {
     let mut notes: Vec<String> = values_read(case).chain(processes.flat_map(of_process)).collect();
     let missing = run.processes.iter().flat_map(|process| &process.ledger.missing_symbols);
     notes.extend(missing.map(|symbol| format!("the program called {symbol}, which the phantom GPU does not have")));
-    notes.extend(saves::list_notes(run, case.folder));
     notes.extend(suppressed(run));
     let held = outside(run).into_iter();
     notes

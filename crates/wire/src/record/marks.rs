@@ -470,16 +470,6 @@ macro_rules! agent_records {
                     /// The most that the tokenizer allows; `None` without a bound.
                     allowed: u64_or_null,
                 }
-                /// A checkpoint older than the run that the program tried to overwrite, rename or remove; the file is unchanged.
-                SaveSpared "save_spared" => many saves_spared: SaveSparedRecord {
-                    /// The path.
-                    file: text,
-                }
-                /// A checkpoint made by the run, with zeros in place of values that only a GPU would have computed.
-                SaveMade "save_made" => many saves_made: SaveMadeRecord {
-                    /// The path.
-                    file: text,
-                }
                 /// A function of PyTorch or another library that the agent replaced (Note `[Replacements]` in `python/oomph/agent/hooks`): with
                 /// parameters that the agent does not know, or, where `OOMPH_REPLACED` is set, any.
                 Replaced "replaced" => many replaced: ReplacedRecord {
