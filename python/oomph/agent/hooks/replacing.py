@@ -137,11 +137,17 @@ def _replace(row: Row) -> Replaced | None:
     if not callable(original):
         return None
     replaced = Replaced(row, original)
-    stand_in = _wrap_as(found, _stand_in(replaced, original))
-    for name in (row.name, *row.aliases):
-        holder, attribute = _find(name)
-        if holder is not None and hasattr(holder, attribute):
-            setattr(holder, attribute, stand_in)
+    stand_in = _stand_in(replaced, original)
+    if isinstance(original, types.BuiltinFunctionType):
+        # `os.rename` says that it is of `posix`, where pickle would find another function than this.
+        stand_in.__module__ = row.module
+    setattr(holder, attribute, _wrap_as(found, stand_in))
+    for name in row.aliases:
+        other, attribute = _find(name)
+        if other is not None and hasattr(other, attribute):
+            # In Python 3.10 classes of pathlib hold functions of `os`, which take no `self`.
+            is_static = inspect.isclass(other) and not inspect.isclass(holder)
+            setattr(other, attribute, staticmethod(stand_in) if is_static else _wrap_as(found, stand_in))
     return replaced
 
 

@@ -47,6 +47,9 @@ ROWS = (
     ("host.initializers", "leaves large weights undrawn", ("torch.nn.init:orthogonal_", "torch.nn.init:_no_grad_trunc_normal_")),
     ("host.latent", "draws an undrawn tensor that the program reads", ("torch:Tensor.tolist", "torch:Tensor.numpy")),
     ("host.checkpoints.unread", "leaves large weights of a checkpoint unread", ("torch:UntypedStorage.from_file", "torch.serialization:load = torch:load")),
+    ("host.checkpoints.moves", "moves a folder where the guard refuses to rename it", (
+        "os:rename = pathlib:_NormalAccessor.rename", "os:replace = pathlib:_NormalAccessor.replace",
+    )),
     ("host.checkpoints.safetensors_files", "writes a file in sight of the guard", ("safetensors:serialize_file",)),
     ("ranks.groups", "tells the phantom the ranks of a group", (f"{_C10D}:_process_group_color", _SPLIT)),
     ("ranks.groups", "waits for the watchdog of NCCL", ("torch.nn.parallel.distributed:DistributedDataParallel.__init__",)),
