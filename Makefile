@@ -27,7 +27,7 @@ SHELL := bash
 SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
 # The suites of tests/run.py.
-KINDS := agent golden messages differential values captures compiled system effects effects-functions causes caught deaths against retry limits \
+KINDS := agent golden messages differential values captures compiled system effects effects-functions causes caught deaths against retry limits hooks \
 	live top python-api services fits leaks blame mistakes zoo crosscheck frameworks notebook validation validation-tests
 
 .PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries everything generate lint rustdoc \
@@ -114,6 +114,7 @@ generate: setup
 	$(MAKE) everything
 	target/debug/generate $(if $(CHECK),--check)
 	$(PYTHON) tests/times.py $(if $(CHECK),--check)
+	$(PYTHON) docs/replaced.py $(if $(CHECK),--check)
 	$(PYTHON) $(ABSENT) $(VENV)/lib/python3*/site-packages/nvidia $(if $(CHECK),--check)
 
 unit: setup

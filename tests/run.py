@@ -84,6 +84,7 @@ KINDS = {
     "values": check("values/check.py"),
     "captures": check("captures/check.py"),
     "compiled": check("compiled/check.py"),
+    "hooks": check("hooks/check.py"),
     "limits": check("limits/check.py"),
     "live": check("live/check.py"),
     "top": check("top/check.py"),

@@ -1,4 +1,4 @@
-"""Replaced functions and their layers, in a library that the test makes: Note [Replacements] in `hooks`."""
+"""Replaced functions and their layers, in a library made here: Note [Replacements] in `hooks`."""
 
 import functools
 import importlib
@@ -22,7 +22,7 @@ def _make_library() -> types.ModuleType:
     library = types.ModuleType(_LIBRARY)
 
     class Shop:
-        """Methods of each kind; each returns its arguments."""
+        """Methods of all kinds, which return the arguments."""
 
         def sell(self, *goods):
             """A method."""
@@ -72,7 +72,7 @@ class Layers(unittest.TestCase):
     def test_a_later_layer_wraps_an_earlier_one(self):
         self.put("double", lambda call, number: call(number + 1))
         self.put("double", lambda call, number: 10 * call(number))
-        # 10 · 2 · (3 + 1), under each of its names.
+        # 10 · 2 · (3 + 1), under both names.
         self.assertEqual((self.library.double(3), self.library.twice(3)), (80, 80))
 
     def test_a_name_is_replaced_once(self):
@@ -104,7 +104,7 @@ class Layers(unittest.TestCase):
             found.append(innermost(call))
             return call(number)
 
-        # A partial function as a layer: its argument comes before the call.
+        # A partial function as a layer: the argument of the partial function comes before the call.
         self.put("double", functools.partial(layer, "first"))
         self.put("double", functools.partial(layer, "second"))
         self.assertEqual(self.library.double(3), 6)
@@ -154,7 +154,7 @@ class Rows(unittest.TestCase):
 
 
 def _list_classes(module: types.ModuleType, base: type, method: str) -> set[str]:
-    """The names of the classes derived from `base` that have the method themselves."""
+    """The names of the classes derived from `base` with a method of this name."""
     classes = (value for value in vars(module).values() if isinstance(value, type) and issubclass(value, base))
     return {value.__name__ for value in classes if method in vars(value)}
 

@@ -55,7 +55,7 @@ def _walk_scope(scope: ast.AST) -> Iterator[ast.AST]:
 
 
 def _list_bound(node: ast.AST) -> Iterator[tuple[ast.AST, ast.AST]]:
-    """The names that a statement binds, each with what it is bound to; a loop binds the elements of a tuple."""
+    """The names that a statement binds, each with the value; a loop binds the elements of a tuple."""
     if isinstance(node, ast.Assign):
         for target in node.targets:
             is_pair = isinstance(target, ast.Tuple) and isinstance(node.value, ast.Tuple)

@@ -1,9 +1,9 @@
 """The import of PyTorch's compiler, spared while nothing is compiled.
 
-Each optimizer of PyTorch imports `torch._dynamo` when it is made and when it steps, only to tell the compiler to look away
+Each optimizer of PyTorch imports `torch._dynamo` at its construction and at its steps, only to have the compiler look away
 (`_disable_dynamo` in torch/_compile.py, `_use_grad_for_differentiable` in torch/optim/optimizer.py; torch 2.5 to 2.15). The import takes most of
-a second, more than all else that a small program does. As long as the program has not imported it, nothing is compiled, and the functions
-do here what is left of them. A function of another make runs as it is.
+a second, more than all else that a small program does. While the compiler is not imported, nothing is compiled, and a layer
+here does the rest of the function. A function of another make runs unchanged.
 """
 
 import sys

@@ -7,13 +7,13 @@ import sys
 
 
 class Finder:
-    """Waits in `sys.meta_path` for the first import of modules, and calls the actions of each after it."""
+    """Waits in `sys.meta_path` for the first import of modules, then calls the actions of the module."""
 
     def __init__(self, name, action) -> None:
         self.actions = {name: [action]}
 
     def add(self, name, action) -> None:
-        """Waits for one more module, or for one with one more action."""
+        """Waits for a further module, or with a further action."""
         self.actions.setdefault(name, []).append(action)
 
     def find_spec(self, fullname, path=None, target=None):

@@ -97,7 +97,7 @@ def find_value(name: str) -> object | None:
 
 
 def replace_alias(name: str, holder: object, attribute: str) -> None:
-    """Replaces one more name of a replaced function, in a module that imported the function by `from … import`."""
+    """Replaces one more name of a function, in a module with a `from … import` of the original."""
     replaced = REPLACED.get(name)
     if replaced is not None:
         setattr(holder, attribute, _stand_in(replaced, replaced.original))
@@ -139,13 +139,13 @@ def _replace(row: Row) -> Replaced | None:
     replaced = Replaced(row, original)
     stand_in = _stand_in(replaced, original)
     if isinstance(original, types.BuiltinFunctionType):
-        # `os.rename` says that it is of `posix`, where pickle would find another function than this.
+        # The module of `os.rename` is `posix`, where pickle would find the original.
         stand_in.__module__ = row.module
     setattr(holder, attribute, _wrap_as(found, stand_in))
     for name in row.aliases:
         other, attribute = _find(name)
         if other is not None and hasattr(other, attribute):
-            # In Python 3.10 classes of pathlib hold functions of `os`, which take no `self`.
+            # In Python 3.10 classes of pathlib hold functions of `os`, without `self`.
             is_static = inspect.isclass(other) and not inspect.isclass(holder)
             setattr(other, attribute, staticmethod(stand_in) if is_static else _wrap_as(found, stand_in))
     return replaced
@@ -153,7 +153,7 @@ def _replace(row: Row) -> Replaced | None:
 
 @contextlib.contextmanager
 def masked(name: str, value: object) -> Iterator[None]:
-    """Sets an attribute that a module does not have, and deletes it again."""
+    """Sets an attribute that a module lacks, and deletes the attribute at the end."""
     holder, attribute = _find(ROWS[name].name)
     setattr(holder, attribute, value)
     try:
@@ -164,7 +164,7 @@ def masked(name: str, value: object) -> Iterator[None]:
 
 @guarded
 def spread(name: str) -> None:
-    """Replaces a function in all modules that have imported it: the program may have done so before the agent replaced it."""
+    """Replaces a function in all modules that imported the original before."""
     replaced = REPLACED.get(name)
     if replaced is None:
         return
