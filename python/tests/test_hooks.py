@@ -3,6 +3,7 @@
 import functools
 import importlib
 import inspect
+import json
 import sys
 import types
 import unittest
@@ -12,9 +13,20 @@ from oomph.agent.hooks import around, events, innermost, replacing, without
 from oomph.agent.hooks.rows import remedies
 from oomph.agent.hooks.table import ROWS, Row
 
-from .support import needs_torch
+from .support import needs_torch, run_program
 
 _LIBRARY = "oomph_test_library"
+# A model that is trained once, then evaluated; compiled, so that the compiler is asked about the layers of a call.
+_COMPILED = """
+    import torch
+
+    model = torch.nn.Linear(4, 2)
+    compiled = torch.compile(model, backend="eager")
+    for _ in range(2):
+        compiled(torch.ones(3, 4)).sum().backward()
+    model.eval()
+    print(compiled(torch.ones(3, 4)).requires_grad)
+"""
 
 
 def _make_library() -> types.ModuleType:
@@ -128,6 +140,15 @@ class Layers(unittest.TestCase):
         self.put("double", events.after(lambda number: order.append(("after", number))))
         self.assertEqual(self.library.double(3), 3)
         self.assertEqual(order, [("before", 3), "call", ("after", 3)])
+
+
+@needs_torch
+class Compiled(unittest.TestCase):
+    """Layers in a program that PyTorch compiles."""
+
+    def test_the_compiler_sees_the_function_alone(self):
+        ran = run_program(_COMPILED, OOMPH_REMEDIES=json.dumps([{"remedy": "no-grad-in-eval"}]))
+        self.assertEqual((ran.status, ran.stdout), (0, "False\n"), ran.stderr)
 
 
 @needs_torch
