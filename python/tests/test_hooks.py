@@ -1,4 +1,4 @@
-"""Replaced functions and their layers, in a library that the test makes: Note [Replacements] in `hooks`."""
+"""Replaced functions and layers, in a library made for the test: Note [Replacements] in `hooks`."""
 
 import functools
 import importlib
@@ -16,7 +16,7 @@ from oomph.agent.hooks.table import ROWS, Row
 from .support import needs_torch, run_program
 
 _LIBRARY = "oomph_test_library"
-# A model that is trained once, then evaluated; compiled, so that the compiler is asked about the layers of a call.
+# A compiled model, trained and then evaluated: the compiler is asked about the layers of a call.
 _COMPILED = """
     import torch
 
@@ -34,7 +34,7 @@ def _make_library() -> types.ModuleType:
     library = types.ModuleType(_LIBRARY)
 
     class Shop:
-        """Methods of each kind; each returns its arguments."""
+        """Methods of each kind, which return the arguments."""
 
         def sell(self, *goods):
             """A method."""
@@ -84,7 +84,7 @@ class Layers(unittest.TestCase):
     def test_a_later_layer_wraps_an_earlier_one(self):
         self.put("double", lambda call, number: call(number + 1))
         self.put("double", lambda call, number: 10 * call(number))
-        # 10 · 2 · (3 + 1), under each of its names.
+        # 10 · 2 · (3 + 1), under both names.
         self.assertEqual((self.library.double(3), self.library.twice(3)), (80, 80))
 
     def test_a_name_is_replaced_once(self):
@@ -116,7 +116,7 @@ class Layers(unittest.TestCase):
             found.append(innermost(call))
             return call(number)
 
-        # A partial function as a layer: its argument comes before the call.
+        # A partial function as a layer: an argument comes before the call.
         self.put("double", functools.partial(layer, "first"))
         self.put("double", functools.partial(layer, "second"))
         self.assertEqual(self.library.double(3), 6)
@@ -175,7 +175,7 @@ class Rows(unittest.TestCase):
 
 
 def _list_classes(module: types.ModuleType, base: type, method: str) -> set[str]:
-    """The names of the classes derived from `base` that have the method themselves."""
+    """The names of the classes derived from `base` with a method of their own."""
     classes = (value for value in vars(module).values() if isinstance(value, type) and issubclass(value, base))
     return {value.__name__ for value in classes if method in vars(value)}
 
