@@ -20,7 +20,7 @@ _PLAIN = """
         (3 * loss).backward()
         print(json.dumps([loss.item(), *logits.grad.flatten().tolist()]))
 """
-# Compiled too: what the compiler sees has the chunks.
+# The compiler sees the chunks.
 _COMPILED = """
     import json
     import torch

@@ -1,8 +1,9 @@
-"""Replaced functions and their layers, in a library made here: Note [Replacements] in `hooks`."""
+"""Replaced functions and layers, in a library made for the test: Note [Replacements] in `hooks`."""
 
 import functools
 import importlib
 import inspect
+import json
 import sys
 import types
 import unittest
@@ -12,9 +13,20 @@ from oomph.agent.hooks import around, events, innermost, replacing, without
 from oomph.agent.hooks.rows import remedies
 from oomph.agent.hooks.table import ROWS, Row
 
-from .support import needs_torch
+from .support import needs_torch, run_program
 
 _LIBRARY = "oomph_test_library"
+# A compiled model, trained and then evaluated: the compiler is asked about the layers of a call.
+_COMPILED = """
+    import torch
+
+    model = torch.nn.Linear(4, 2)
+    compiled = torch.compile(model, backend="eager")
+    for _ in range(2):
+        compiled(torch.ones(3, 4)).sum().backward()
+    model.eval()
+    print(compiled(torch.ones(3, 4)).requires_grad)
+"""
 
 
 def _make_library() -> types.ModuleType:
@@ -22,7 +34,7 @@ def _make_library() -> types.ModuleType:
     library = types.ModuleType(_LIBRARY)
 
     class Shop:
-        """Methods of all kinds, which return the arguments."""
+        """Methods of each kind, which return the arguments."""
 
         def sell(self, *goods):
             """A method."""
@@ -104,7 +116,7 @@ class Layers(unittest.TestCase):
             found.append(innermost(call))
             return call(number)
 
-        # A partial function as a layer: the argument of the partial function comes before the call.
+        # A partial function as a layer: an argument comes before the call.
         self.put("double", functools.partial(layer, "first"))
         self.put("double", functools.partial(layer, "second"))
         self.assertEqual(self.library.double(3), 6)
@@ -131,6 +143,15 @@ class Layers(unittest.TestCase):
 
 
 @needs_torch
+class Compiled(unittest.TestCase):
+    """Layers in a program that PyTorch compiles."""
+
+    def test_the_compiler_sees_the_function_alone(self):
+        ran = run_program(_COMPILED, OOMPH_REMEDIES=json.dumps([{"remedy": "no-grad-in-eval"}]))
+        self.assertEqual((ran.status, ran.stdout), (0, "False\n"), ran.stderr)
+
+
+@needs_torch
 class Rows(unittest.TestCase):
     """The names of the table, in the installed PyTorch."""
 
@@ -154,7 +175,7 @@ class Rows(unittest.TestCase):
 
 
 def _list_classes(module: types.ModuleType, base: type, method: str) -> set[str]:
-    """The names of the classes derived from `base` with a method of this name."""
+    """The names of the classes derived from `base` with a method of their own."""
     classes = (value for value in vars(module).values() if isinstance(value, type) and issubclass(value, base))
     return {value.__name__ for value in classes if method in vars(value)}
 

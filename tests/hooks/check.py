@@ -58,7 +58,7 @@ def main() -> int:
 
 
 def check_plain(oomph: Path) -> str:
-    """Compares the process with the table: no part but `PARTS` has replaced a name, and these all names of PyTorch, and of what Python always imports."""
+    """Compares the process with the table: the parts in `PARTS` have replaced all names of PyTorch, and no other part a name."""
     with tempfile.TemporaryDirectory() as folder:
         replaced = Path(folder, "replaced.jsonl")
         ask(oomph, HERE / "work/plain.py", {"OOMPH_REPLACED": str(replaced)})
