@@ -2,7 +2,7 @@
 
     target/services/bin/python tests/services/check.py --oomph target/release/oomph [WORD ...]
 
-Each program of `work` has a server in its own process, which every library is told to take for the service. The program checks what the libraries
+Each program of `work` has a server in its own process, which every library takes for the service. The program checks what the libraries
 return, and ends with status 3 if a request that changes something has come. The first line of the report counts the acts that were not
 done; their numbers below are counted by hand in the sources. With `--all` each program runs without oomph, too: its server must see a change,
 or the case would show nothing.
