@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 import expect
-from tidying import blocks, circles, clocks, imports, lengths, names, prose, repeats, samples, words
+from tidying import blocks, circles, clocks, foreign, imports, lengths, names, prose, repeats, samples, words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The largest share of sentences that lean on pronouns, of pronouns among the words of a part and of a file, and of comments that
@@ -99,6 +99,7 @@ def files():
             yield from lengths.find_long(name, text)
         if name.startswith(("tests/", "python/tests/")):
             yield from clocks.find_clocks(name, text)
+            yield from foreign.find_foreign(name, text)
         lines = text.splitlines()
         opening = next((line for line in lines if line.strip() and not line.startswith(("#!", "// Note"))), "")
         # A program with a known answer opens with the answer (tests/expect.py), a case of `tests/notebook` with the arithmetic.

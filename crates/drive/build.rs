@@ -85,7 +85,7 @@ fn gather(root: &Path, folder: &Path, files: &mut BTreeMap<String, PathBuf>) {
         let path = entry.expect("the agent's folder can be read").path();
         if path.is_dir() {
             gather(root, &path, files);
-        } else if path.extension().is_some_and(|extension| extension == "py") {
+        } else if path.extension().is_some_and(|extension| extension == "py" || extension == "json") {
             let name = path.strip_prefix(root).expect("it lies below the root");
             files.insert(format!("python/{}", name.display()), path);
         }

@@ -2,6 +2,7 @@
 
 import json
 import unittest
+from importlib.util import find_spec
 
 from .support import needs_torch, run_program
 
@@ -69,6 +70,14 @@ _REUSED_ADDRESS = """
     train(second)
     train(third)
 """
+# The Trainer's own arguments, and those of a class derived from them.
+_TRAINERS = """
+    from transformers import Seq2SeqTrainingArguments, TrainingArguments
+
+    for kind in (TrainingArguments, Seq2SeqTrainingArguments):
+        made = kind("out", per_device_train_batch_size=8, gradient_accumulation_steps=2, report_to=[], use_cpu=True)
+        print(made.per_device_train_batch_size, made.gradient_accumulation_steps)
+"""
 _ACCUMULATION = json.dumps([{"remedy": "gradient-accumulation", "settings": {"steps": 4}}])
 _STEPS = 3
 
@@ -89,6 +98,12 @@ class AccumulationTest(unittest.TestCase):
         ran = run_program(_REUSED_ADDRESS, OOMPH_REMEDIES=_ACCUMULATION)
         self.assertEqual(ran.status, 0, ran.stderr)
         self.assertEqual([record["text"] for record in ran.records("remedy") if not record["applied"]], [])
+
+    @unittest.skipUnless(find_spec("transformers") and find_spec("accelerate"), "transformers or accelerate is not installed")
+    def test_the_switches_of_a_trainer_are_set_in_derived_classes_too(self):
+        ran = run_program(_TRAINERS, OOMPH_REMEDIES=_ACCUMULATION)
+        # 8 / 4 examples at a time, and 2 · 4 times.
+        self.assertEqual((ran.status, ran.stdout), (0, "2 8\n2 8\n"), ran.stderr)
 
     def check_notes(self, parts) -> None:
         """Checks that the parts were parts: otherwise the comparison is empty."""

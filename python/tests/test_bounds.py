@@ -16,8 +16,9 @@ from oomph.agent.ahead import look as look_module
 from oomph.agent.ahead import samples
 from oomph.agent.memory import census, handlers, keepers, leftovers, living, operation
 from oomph.agent.position.modules import Modules, list_modules, own_tensors
-from oomph.agent.process import objects, syntax
+from oomph.agent.process import objects
 from oomph.agent.process.objects import Budget, Spent
+from oomph.agent.source import scope, trees
 
 from .test_ahead import look_ahead
 
@@ -244,7 +245,7 @@ class LookTest(unittest.TestCase):
         with mock.patch.object(look_module, "_NODES", 50_000):
             items, _ = self.look(nest("for i in range(9):\n    step()\n    if i == 7:\n        f0()\n", 6))
         self.assertEqual([it[0] for it in items], ["unread"])
-        with mock.patch.object(syntax, "_LONGEST", 1_000):
+        with mock.patch.object(trees, "_LONGEST", 1_000):
             items, _ = self.look("x = [" + "0, " * 1_000 + "]\nfor i in range(9):\n    step()\n")
         self.assertEqual(items, [("unread", 3)])
 
@@ -302,11 +303,11 @@ class ObjectsTest(unittest.TestCase):
 
     def test_only_regular_files_of_a_bounded_length_are_read(self):
         for file in ("/dev/zero", "/dev/random", "/proc", "\0", ""):
-            self.assertEqual(syntax.read_lines(file), [])
-            self.assertIsNone(syntax.parse(file, {}))
-        self.assertIsNone(syntax.parse_text("x\n" * 3_000_000))
-        self.assertIsNone(syntax.parse_text("(" * 3_000 + ")" * 3_000))
-        self.assertIsNone(syntax.parse_script("/dev/zero"))
+            self.assertEqual(trees.read_lines(file), [])
+            self.assertIsNone(trees.parse(file, {}))
+        self.assertIsNone(trees.parse_text("x\n" * 3_000_000))
+        self.assertIsNone(trees.parse_text("(" * 3_000 + ")" * 3_000))
+        self.assertIsNone(trees.parse_script("/dev/zero"))
 
 
 class Endless(list):
@@ -432,14 +433,13 @@ class MemoryTest(unittest.TestCase):
 
         trap = Trap(calls)
         manager = Trap(calls)
-        frame = sys._getframe()
-        kind = ast.parse("Odd", mode="eval").body
-        self.assertFalse(handlers._catches(kind, frame, RuntimeError))
-        self.assertFalse(handlers._swallows(ast.parse("manager", mode="eval").body, frame))
-        self.assertFalse(handlers._swallows(ast.parse("Odd", mode="eval").body, frame))
-        self.assertEqual(operation._infer(ast.parse("trap.a.b + trap", mode="eval").body, frame), [])
+        here = scope.Scope.of_frame(sys._getframe())
+        kind, named, summed = (ast.parse(text, mode="eval").body for text in ("Odd", "manager", "trap.a.b + trap"))
+        self.assertFalse(handlers._catches(kind, here, RuntimeError))
+        self.assertFalse(handlers._swallows(named, here) or handlers._swallows(kind, here))
+        self.assertEqual(operation._infer(summed, here), [])
         self.assertEqual(calls, [])
-        del trap, manager, Odd
+        del trap, manager, Odd, here
 
     def test_errors_without_number_are_searched(self):
         errors = []

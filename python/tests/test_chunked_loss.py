@@ -20,6 +20,21 @@ _PLAIN = """
         (3 * loss).backward()
         print(json.dumps([loss.item(), *logits.grad.flatten().tolist()]))
 """
+# Compiled too: what the compiler sees has the chunks.
+_COMPILED = """
+    import json
+    import torch
+
+    @torch.compile(backend="eager", fullgraph=True)
+    def loss_of(logits, targets):
+        return torch.nn.functional.cross_entropy(2 * logits, targets)
+
+    torch.manual_seed(0)
+    logits = torch.randn(10, 7, requires_grad=True)
+    loss = loss_of(logits, torch.randint(0, 7, (10,)))
+    loss.backward()
+    print(json.dumps([loss.item(), *logits.grad.flatten().tolist()]))
+"""
 _MODEL = """
     import json
     import torch
@@ -58,6 +73,9 @@ class ChunkedLossTest(unittest.TestCase):
 
     def test_a_loss_of_logits(self):
         self.check(_PLAIN, "cross_entropy of 10 × 7 logits in 3 chunks")
+
+    def test_a_compiled_loss(self):
+        self.check(_COMPILED, "cross_entropy of 10 × 7 logits in 3 chunks")
 
     @unittest.skipUnless(importlib.util.find_spec("transformers"), "transformers is not installed")
     def test_a_language_model(self):

@@ -5,14 +5,14 @@ import textwrap
 import unittest
 
 from oomph.agent.memory import guards
-from oomph.agent.process import syntax
+from oomph.agent.source import spans
 
 
 def described(source: str) -> dict:
     """The record of the innermost `try` or `with` around the line with `ask`."""
     tree = ast.parse(textwrap.dedent(source))
     line = next(number for number, text in enumerate(textwrap.dedent(source).splitlines(), 1) if "ask" in text)
-    path = syntax.find_path(tree, line)
+    path = spans.find_path(tree, line)
     at = max(index for index, node in enumerate(path) if isinstance(node, (ast.Try, ast.With)))
     handler = path[at].handlers[0].body if isinstance(path[at], ast.Try) else []
     return guards.describe(path[at], path[at].body, handler, path[:at])

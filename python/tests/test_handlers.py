@@ -1,6 +1,5 @@
 """The handler that takes an error, read from the program's source while it runs."""
 
-import ast
 import linecache
 import sys
 import textwrap
@@ -8,6 +7,7 @@ import unittest
 import weakref
 
 from oomph.agent.memory import handlers
+from oomph.agent.source.scope import Scope
 
 
 class Full(RuntimeError):
@@ -122,7 +122,7 @@ class HandlersTest(unittest.TestCase):
             pass
 
         def look(frame, text):
-            handlers._look_up(ast.parse(text, mode="eval").body, frame)
+            Scope.of_frame(frame).read(text)
 
         def run(text):
             value, other = Value(), Full
@@ -138,7 +138,7 @@ class HandlersTest(unittest.TestCase):
         def run():
             value = 7
             held = locals()
-            handlers._look_up(ast.parse("value", mode="eval").body, sys._getframe())
+            Scope.of_frame(sys._getframe()).read("value")
             return held["value"], value
 
         self.assertEqual(run(), (7, 7))

@@ -5,7 +5,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from oomph.agent.process import notebook
+from oomph.agent.source import notebook
 
 
 class NotebookTest(unittest.TestCase):

@@ -65,11 +65,11 @@ class RecordsTest(unittest.TestCase):
 
     def test_a_second_process_of_a_rank_takes_another_name(self):
         for number in range(2):
-            RecordFile(self.folder, 3).write(records.save_made(file=f"{number}.pt"))
+            RecordFile(self.folder, 3).write(records.unrecorded(reason=f"{number}.pt"))
         texts = {name: Path(self.folder, name).read_text() for name in os.listdir(self.folder)}
         expected = {
-            "rank3.marks.jsonl": '{"kind":"save_made","file":"0.pt"}\n',
-            f"rank3-{os.getpid()}.marks.jsonl": '{"kind":"save_made","file":"1.pt"}\n',
+            "rank3.marks.jsonl": '{"kind":"unrecorded","reason":"0.pt"}\n',
+            f"rank3-{os.getpid()}.marks.jsonl": '{"kind":"unrecorded","reason":"1.pt"}\n',
         }
         self.assertEqual(texts, expected)
 
@@ -84,7 +84,7 @@ class RecordsTest(unittest.TestCase):
         before = os.listdir("/proc/self/fd")
         file = RecordFile(self.folder, 0)
         for number in range(2):
-            file.write(records.save_made(file=f"{number}.pt"))
+            file.write(records.unrecorded(reason=f"{number}.pt"))
             self.assertEqual(os.listdir("/proc/self/fd"), before)
         self.assertEqual(Path(self.folder, "rank0.marks.jsonl").read_text().count("\n"), 2)
 
@@ -92,22 +92,22 @@ class RecordsTest(unittest.TestCase):
         path = Path(self.folder, "rank0.marks.jsonl")
         kept: list[tuple[bytes, int]] = []
         file = RecordFile(self.folder, 0, reserve=lambda line, error: bool(kept.append((line, error))))
-        file.write(records.save_made(file="0.pt"))
+        file.write(records.unrecorded(reason="0.pt"))
         # The first file keeps its number.
         path.rename(path.with_suffix(".moved"))
         path.write_text("theirs")
         for number in range(1, 3):
-            file.write(records.save_made(file=f"{number}.pt"))
+            file.write(records.unrecorded(reason=f"{number}.pt"))
         self.assertEqual(path.read_text(), "theirs")
         self.assertTrue(file.is_lost)
-        expected = [(f'{{"kind":"save_made","file":"{number}.pt"}}\n'.encode(), errno.ESTALE) for number in range(1, 3)]
+        expected = [(f'{{"kind":"unrecorded","reason":"{number}.pt"}}\n'.encode(), errno.ESTALE) for number in range(1, 3)]
         self.assertEqual(kept, expected)
 
     def test_a_missing_folder_is_said_once_and_breaks_nothing(self):
         file = RecordFile(os.path.join(self.folder, "absent"), 0)
         with contextlib.redirect_stderr(io.StringIO()) as stderr:
-            file.write(records.save_made(file="1.pt"))
-            file.write(records.save_made(file="2.pt"))
+            file.write(records.unrecorded(reason="1.pt"))
+            file.write(records.unrecorded(reason="2.pt"))
         self.assertRegex(stderr.getvalue(), r"\Aoomph agent: cannot write .*rank0.marks.jsonl: No such file.*\n\Z")
 
 

@@ -4,7 +4,7 @@ import tempfile
 import unittest
 from pathlib import Path
 
-from oomph.agent.process import server
+from oomph.agent.source import imports
 
 SCRIPT = "import json\nimport torchvision.models\nfrom transformers import GPT2Config\nimport helpers\n"
 
@@ -18,7 +18,7 @@ class Named(unittest.TestCase):
                 path = Path(folder, name)
                 path.parent.mkdir(exist_ok=True)
                 path.write_text(text, encoding="utf-8")
-            self.assertEqual(sorted(server._named(str(Path(folder, "train.py")))), expected)
+            self.assertEqual(sorted(imports.list_imports(str(Path(folder, "train.py")))), expected)
 
     def test_installed_packages_are_named(self) -> None:
         self.check({}, ["torchvision.models", "transformers"])

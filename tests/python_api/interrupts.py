@@ -12,8 +12,8 @@ import outcomes
 PATIENCE_SECONDS = 120
 PLUGIN = ("-p", "oomph.pytest_plugin")
 PYTHON = Path(sys.executable)
-WAITS = "import sys, time, torch\ntorch.zeros(3, device='cuda')\nopen(sys.argv[1], 'w').close()\ntime.sleep(600)\n"
-ASKS = "import oomph, sys\ntry:\n    oomph.check('waits.py', 'mark', gpu='l4', keep_files=True)\nexcept KeyboardInterrupt:\n    print('interrupted')\n"
+WAITS = "import time, torch\ntorch.zeros(3, device='cuda')\ntime.sleep(600)\n"
+ASKS = "import oomph, sys\ntry:\n    oomph.check('waits.py', gpu='l4')\nexcept KeyboardInterrupt:\n    print('interrupted')\n"
 WAITING_TEST = (
     "import pytest\n@pytest.mark.gpu_memory(gpu='l4')\ndef test_waits():\n    import pathlib, time, torch\n"
     "    torch.zeros(3, device='cuda')\n    time.sleep(600)\n"
@@ -23,7 +23,7 @@ WAITING_TEST = (
 def interrupt(site: Path) -> str:
     """Ctrl-C ends check and its program, and nothing is left"""
     Path("waits.py").write_text(WAITS)
-    done = interrupt_program([PYTHON, "-c", ASKS], site, lambda _: Path("mark").exists())
+    done = interrupt_program([PYTHON, "-c", ASKS], site, uses_phantom)
     assert done == (0, "interrupted\n"), done
     return "no process left"
 

@@ -29,8 +29,8 @@ def name_of(item: pytest.Item) -> str:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leaves out finished tests. `check` may run the tests once more for the need, which is not used here."""
-    if os.path.exists(_marker()):
+    """Leaves out finished tests. `check` may run the tests once more without a limit, for the need, which is not used here."""
+    if os.environ.get("OOMPH_UNLIMITED") == "1":
         items.clear()
     done = os.environ.get("DONE")
     if done and os.path.exists(done):
@@ -39,16 +39,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if name_of(item) not in names]
     if os.environ.get("ONE"):
         del items[1:]
-
-
-def pytest_sessionfinish() -> None:
-    """The first run ended by itself."""
-    with open(_marker(), "w", encoding="utf-8"):
-        pass
-
-
-def _marker() -> str:
-    return os.environ["OUTCOMES"] + ".whole"
 
 
 @pytest.hookimpl(hookwrapper=True)

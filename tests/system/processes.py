@@ -1,10 +1,11 @@
 """Programs of several processes without ranks: in the background, in sequence, at once; and programs whose second run differs."""
 
+import os
 import signal
-import time
 from functools import partial
 
 from harness import LIMIT_SECONDS, Box, Case, collect, contains, expect
+from signals import ready, wait_for
 
 GIB = 1 << 30
 TRAIN = """import torch
@@ -44,13 +45,13 @@ def background(box: Box, what: str) -> None:
 
 def interrupted(box: Box) -> None:
     """Ctrl-C ends a program in the background, too."""
-    script = box.write("train.py", DAEMON + TRAIN + "open('ready', 'w').close()\nimport time\ntime.sleep(600)\n")
-    process = box.start(box.oomph, "check", "--json", "--keep-files", "--python", box.python, "--steps", "0", "--gpu", "rtx-4090", script)
-    deadline = time.monotonic() + 300
-    while not (box.work / "ready").exists() and time.monotonic() < deadline:
-        time.sleep(0.1)
+    script = box.write("train.py", DAEMON + TRAIN + "print('ready', file=open('ready', 'w'))\nimport time\ntime.sleep(600)\n")
+    _, pipe = ready(box)
+    process = box.start(box.oomph, "check", "--json", "--python", box.python, "--steps", "0", "--gpu", "rtx-4090", script)
+    wait_for(pipe)
     process.send_signal(signal.SIGINT)
     result = collect(process)
+    os.close(pipe)
     expect(result, (result.status, result.report["stop"]["by"]), (130, "interrupt"), "status and cause")
     expect(result, result.report["peak"]["allocated_bytes"] // GIB, 3, "GiB allocated")
     expect(result, box.processes(), [], "processes that are left")

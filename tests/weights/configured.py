@@ -82,6 +82,8 @@ def run_python(work: Path, code: str) -> None:
 def check(oomph: Path, work: Path, code: str, *, status: int = 0, gpu: str = "b200") -> tuple[dict, list[int], str]:
     """The report of a program over a phantom GPU, the program's own figures, and standard error."""
     (work / "load.py").write_text(code + (FIGURES if status == 0 else ""))
+    # A file that is there already would stay.
+    (work / "figures.json").unlink(missing_ok=True)
     command = [oomph.absolute(), "check", "--json", "--keep-files", "--gpu", gpu, "--python", PYTHON, "load.py"]
     done = subprocess.run(command, cwd=work, env=_environment(work), capture_output=True, text=True, timeout=PATIENCE)
     assert done.returncode == status, f"exit status {done.returncode}, expected {status}\n{done.stdout}\n{done.stderr}"

@@ -14,7 +14,6 @@ pub(crate) mod probes;
 pub(crate) mod recorded;
 mod recovery;
 mod requests;
-pub(crate) mod saves;
 pub(crate) mod sharing;
 pub(crate) mod stepping;
 pub(crate) mod surroundings;

@@ -155,18 +155,6 @@ fn the_cheapest_kind_of_change_comes_first() {
 }
 
 #[test]
-fn checkpoints_that_dry_runs_leave_are_named() {
-    let mut search = Search::new(vec![Bytes(1 << 40)], Allowed::default());
-    let first = search.next(1);
-    let saved = ["/home/ann/gpt/out/last.pt", "/home/ann/gpt/out/best.pt"].map(str::to_owned).to_vec();
-    search.learn(&first[0], Trial { saved, ..GPT.trial(&first[0]) });
-    let case = FitCase { folder: "/home/ann/gpt".to_owned(), ..FitCase::default() };
-    let expected = "out/best.pt and 1 more file were written by the dry run: they hold zeros where a GPU would have computed \
-                    something, so that training should not resume from them";
-    assert_eq!(report(&case, &search).notes, [expected]);
-}
-
-#[test]
 fn what_is_not_on_this_machine_is_named() {
     let mut search = Search::new(vec![Bytes(1 << 40)], Allowed::default());
     let first = search.next(1);

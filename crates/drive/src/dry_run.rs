@@ -5,6 +5,7 @@ pub mod failure;
 pub mod jobs;
 pub mod program;
 pub mod record;
+mod replaced;
 pub mod run_cache;
 pub(crate) mod server;
 pub mod trial_runner;

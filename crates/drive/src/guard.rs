@@ -5,6 +5,7 @@ pub(crate) mod downloads;
 pub mod entering;
 pub(crate) mod fetched;
 pub(crate) mod hosts;
+pub(crate) mod kept;
 pub(crate) mod others;
 pub mod outside;
 pub(crate) mod permission;

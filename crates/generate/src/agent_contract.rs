@@ -31,6 +31,7 @@ fn write_constants() -> String {
         ("POSITION_PREFIX", file::POSITION_PREFIX),
         ("STACK_PREFIX", file::STACK_PREFIX),
         ("DOWNLOADS", file::DOWNLOADS),
+        ("HOLLOW", file::HOLLOW),
         ("HOSTS", file::HOSTS),
     ];
     let names: String = names.iter().map(|(name, value)| format!("{name} = \"{value}\"\n")).collect();

@@ -37,10 +37,13 @@ pub(crate) fn prepare(
 /// said with `-v`.
 pub(crate) fn find_surroundings(program: &Program) -> Surroundings {
     let outside = &program.outside;
+    let folder = std::env::current_dir().unwrap_or_default().display().to_string();
     let effects = outside.effects();
     let of_effects = effects.iter().flat_map(|effects| {
         let described = effects::describe(effects, outside.connects_once());
-        let caveats = [described, effects::describe_gaps(effects)].into_iter().flatten().map(Remark::caveat);
+        let spared = effects::describe_spared(effects, &folder);
+        let caveats = [described, spared, effects::describe_kept_values(effects), effects::describe_gaps(effects)];
+        let caveats = caveats.into_iter().flatten().map(Remark::caveat);
         caveats.chain(effects::describe_closed(effects).map(Remark::note))
     });
     let remarks = describe_hidden_gpus().map(Remark::caveat).into_iter().chain(of_effects).collect();

@@ -1,9 +1,9 @@
 //! One sentence on the effects of a dry run.
 
 use trace::Bytes;
-use trace::run::{Effects, FileGuard, RefusedAct};
+use trace::run::{Effects, PathChange, RefusedAct};
 
-use crate::words::count;
+use crate::words::{count, relative};
 
 /// The most hosts that are named.
 const HOSTS_SHOWN: usize = 3;
@@ -15,6 +15,27 @@ pub fn describe(effects: &Effects, connects_once: bool) -> Option<String> {
     let parts: Vec<String> =
         describe_files(effects).into_iter().chain(hosts).chain(describe_refusals(effects)).collect();
     (!parts.is_empty()).then(|| format!("the program {}", parts.join(", and ")))
+}
+
+/// Describes the files that stayed as they were although new files are kept, relative to `folder`; `None` without any.
+pub fn describe_spared(effects: &Effects, folder: &str) -> Option<String> {
+    effects.files_kept?;
+    let is_spared = |change| matches!(change, PathChange::Changed | PathChange::Removed);
+    let mut spared = effects.paths.iter().filter(|path| is_spared(path.change));
+    let first = relative(&spared.next()?.path, folder).to_owned();
+    let (more, were) = match spared.count() as u64 {
+        0 => (String::new(), "was"),
+        more => (format!(" and {}", count(more, "more file", "more files")), "were"),
+    };
+    Some(format!("{first}{more} {were} there already: the dry run did not write over existing files, or remove them"))
+}
+
+/// The warning about the values in kept files; `None` without such files.
+pub fn describe_kept_values(effects: &Effects) -> Option<String> {
+    let is_any_kept = effects.files_kept.is_some_and(|kept| kept > 0);
+    is_any_kept.then(|| {
+        "checkpoints in the kept files hold zeros where a GPU would have computed something: training should not resume from them".to_owned()
+    })
 }
 
 /// Describes the inherited descriptors that were closed; `None` without any.
@@ -66,9 +87,11 @@ fn describe_files(effects: &Effects) -> Option<String> {
         .filter(|(_, number, ..)| *number > 0)
         .map(|(verb, number, one, many)| format!("{verb} {}", count(*number, one, many)))
         .collect();
-    let after = match effects.guard {
-        FileGuard::Namespace | FileGuard::Functions => "undone",
-        FileGuard::None => "kept",
+    let is_all_new = effects.files_removed + effects.folders_removed == 0;
+    let after = match effects.files_kept {
+        None | Some(0) => "undone".to_owned(),
+        Some(kept) if kept == effects.files_written && is_all_new => "kept".to_owned(),
+        Some(kept) => format!("{} kept, the rest undone", count(kept, "new file", "new files")),
     };
     let kept = match effects.downloads_kept {
         0 => String::new(),
@@ -100,15 +123,36 @@ fn join(parts: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use trace::run::{Host, Refusal, UncoveredFolder};
+    use trace::run::{ChangedPath, Host, Refusal, UncoveredFolder};
+
+    #[test]
+    fn existing_files_that_stay_are_named() {
+        let path = |name: &str, change| ChangedPath { path: format!("/home/ann/{name}"), change };
+        let paths = [
+            path("a.pt", PathChange::Made),
+            path("best.pt", PathChange::Changed),
+            path("old", PathChange::FolderRemoved),
+            path("old/1.pt", PathChange::Removed),
+        ];
+        let check = |number: usize, files_kept, expected: Option<&str>| {
+            let effects = Effects { files_kept, paths: paths[..number].to_vec(), ..Effects::default() };
+            let described = describe_spared(&effects, "/home/ann");
+            assert_eq!(described.as_deref().and_then(|text| text.split(':').next()), expected);
+        };
+        check(4, Some(1), Some("best.pt and 1 more file were there already"));
+        check(2, Some(0), Some("best.pt was there already"));
+        check(1, Some(1), None);
+        check(4, None, None);
+    }
 
     #[test]
     fn effects_are_one_sentence() {
-        let none = Effects { guard: FileGuard::Namespace, ..Effects::default() };
+        let none = Effects::default();
         let files = Effects { files_written: 6, folders_removed: 1, ..none.clone() };
         let host = Host { name: "api.example.org".to_owned(), port: 443, connections: 2 };
         let both = Effects { written_bytes: 5 << 30, hosts: vec![host], downloads_kept: 2, ..files.clone() };
-        let kept = Effects { guard: FileGuard::None, ..files.clone() };
+        let [undone, partly] = [0, 1].map(|kept| Effects { files_kept: Some(kept), ..files.clone() });
+        let new = Effects { files_written: 2, files_kept: Some(2), ..none.clone() };
         let cases = [
             (none, None),
             (files, Some("the program wrote 6 files and removed 1 folder (undone)")),
@@ -119,7 +163,9 @@ mod tests {
                      api.example.org:443 (in one run only)",
                 ),
             ),
-            (kept, Some("the program wrote 6 files and removed 1 folder (kept)")),
+            (undone, Some("the program wrote 6 files and removed 1 folder (undone)")),
+            (partly, Some("the program wrote 6 files and removed 1 folder (1 new file kept, the rest undone)")),
+            (new, Some("the program wrote 2 files (kept)")),
         ];
         for (effects, expected) in cases {
             assert_eq!(describe(&effects, true).as_deref(), expected);

@@ -18,6 +18,8 @@ pub const OTHERS: &str = "others";
 pub const OBJECTS: &str = "objects";
 /// The agent's notes on downloaded files (Note `[Downloads]` in `crates/drive/src/guard/downloads.rs`).
 pub const DOWNLOADS: &str = "downloads";
+/// The agent's notes on hollow files in folders of the program: paths, each with a NUL behind it (Note `[Kept files]` in `crates/drive/src/guard/kept.rs`).
+pub const HOLLOW: &str = "hollow";
 /// Standard error of a fork server.
 pub const SERVER_LOG: &str = "server.log";
 /// Ending of the agent's records: `rank0.marks.jsonl`.

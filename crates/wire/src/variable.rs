@@ -74,6 +74,7 @@ macro_rules! variables {
 variables! {
     PYTHON = "OOMPH_PYTHON", User, Binary: "the Python that runs scripts, as `--python`";
     CACHE_DIR = "OOMPH_CACHE_DIR", User, Binary: "the folder to unpack the phantom and the agent into; default: the user's cache folder";
+    REPLACED = "OOMPH_REPLACED", User, Binary | Agent: "a file to which the functions that each dry run replaced are appended, for `tests/hooks` (Note [Replacements] in `python/oomph/agent/hooks`)";
     RUN_DIR = "OOMPH_RUN_DIR", Run, Phantom | Agent: "absolute path of the run directory; unset = record nothing";
     RUN = "OOMPH_RUN", Run, Agent: "absolute path of the folder for the recordings of a real run; unset = no such run (Note [Real runs] in `python/oomph/agent/live`)";
     DEVICES = "OOMPH_DEVICES", Run, Phantom: "number of devices shown; default 1";
@@ -100,7 +101,7 @@ variables! {
     OWNER = "OOMPH_OWNER", Process, Binary: "the name of the oomph that started the program; if it is killed, what it leaves behind is found by this (Note [Watchdog] in `crates/drive/src/cleanup/watchdog.rs`)";
     PROCESSES = "OOMPH_PROCESSES", Run, Phantom: "`PID SPARED`: the processes of the run are those below `PID`, but not `SPARED`; signals and changes to others are refused (Note [Other processes] in `crates/phantom/src/others.rs`); unset = all pass";
     WORLD = "OOMPH_WORLD", Run, Agent: "the specification of the world that a child of a fork server enters, or of its confinement (Note [World] in `crates/world/src/lib.rs`)";
-    GUARD = "OOMPH_GUARD", Run, Phantom | Agent: "the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`); unset = the agent itself keeps existing checkpoints (`host/checkpoints`)";
+    GUARD = "OOMPH_GUARD", Run, Phantom | Agent: "the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`)";
     OFFLINE = "OOMPH_OFFLINE", Run, Phantom | Agent: "`1`: connections to other programs are refused (Note [Connections] in `crates/phantom/src/files/network.rs`), and the Hugging Face Hub is closed (`scenery/weights/network.py`)";
     RESULTS = "OOMPH_RESULTS", Process, Binary: "the number of a descriptor that the pytest plugin passes to a test: a dry run keeps it, although it can be written";
     PRELOAD = "OOMPH_PRELOAD", Process, Binary: "the `LD_PRELOAD` of a program that enters a world first";

@@ -124,6 +124,14 @@ fn compare(place: &Path, now: &Metadata, before: Option<&Metadata>, effects: &mu
     }
 }
 
+/// True for an entry of a layer that was there before the program, under another name.
+pub fn was_renamed(entry: &Path) -> bool {
+    let names = ["origin", "redirect"]
+        .iter()
+        .flat_map(|mark| ["trusted", "user"].map(|class| format!("{class}.overlay.{mark}")));
+    names.into_iter().any(|name| rustix::fs::lgetxattr(entry, name, &mut [0_u8; 0][..]).is_ok())
+}
+
 /// True for the mark of a removed entry: a character device 0/0.
 fn is_whiteout(entry: &Metadata) -> bool {
     entry.file_type().is_char_device() && entry.rdev() == 0

@@ -33,7 +33,7 @@ mod settings;
 mod spec;
 pub mod undo;
 
-pub use effects::{Effects, FileChange, FileChangeKind, count};
+pub use effects::{Effects, FileChange, FileChangeKind, count, was_renamed};
 pub use enter::{EnterError, Entered, enter};
 pub use record::{Layer, Record, Uncovered};
 pub use scratch::remove;

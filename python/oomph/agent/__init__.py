@@ -5,8 +5,10 @@ connects the parts, in one order: `part` lists the moments of a part, and the `p
 the parts of the folder. A folder imports only folders above it in this table, and none imports `session`:
 
 ==============  =====================================================================
-`process`       the Python process: variables, imports, sources and stacks, the fork
-                server, a notebook or a changed script as the main script, the end
+`hooks`         the replacement of functions of PyTorch and other libraries, by one table
+`process`       the Python process: variables, imports, stacks, the fork server, the end
+`source`        the program's source: parsed, searched, evaluated without running it; a
+                notebook or a changed script as the main script
 `ahead`         what a stopped program still had before it
 `host`          host memory and checkpoint files; random initialisation, skipped
                 (only over a phantom GPU)
@@ -22,8 +24,8 @@ the parts of the folder. A folder imports only folders above it in this table, a
 `remedies`      requested changes, such as another optimizer; nothing without `OOMPH_REMEDIES`
 ==============  =====================================================================
 
-Beside the folders: the contract (`wire`, `records`, `record_file`), and the means to replace behaviour that all folders
-share: `phantom`, the entry points of the phantom; `overrides`, stand-ins for operators; `libraries`, opened by name.
+Beside the folders: the contract (`wire`, `records`, `record_file`); `failure`, errors of the agent's own; `phantom`, the entry points of the
+phantom; `libraries`, opened by name.
 
 The agent decides nothing, keeps no tensor alive, never initialises CUDA, and never breaks the program: its own
 failures are one line on standard error.
@@ -44,11 +46,12 @@ def serve() -> None:
     from .host.checkpoints import safetensors_files
     from .process import files, server
     from .scenery import waiting
+    from .source import imports
 
     files.watch()
     waiting.wait_early()
     safetensors_files.wait()
-    server.serve()
+    server.serve(imports.list_imports)
 
 
 def start() -> None:
@@ -58,9 +61,10 @@ def start() -> None:
     from . import remedies, wire
     from .host.checkpoints import safetensors_files
     from .hooks import importing
-    from .process import ending, files, script, sight
+    from .process import ending, files, sight
     from .ranks import absent_ranks
     from .scenery import outside, waiting
+    from .source import script
 
     end = ending.Ending()
     seen = sight.Sight(os.environ[wire.RUN_DIR])

@@ -195,14 +195,9 @@ def longest_text(*, tokens: int, allowed: int | None) -> dict:
     return {"kind": "longest_text", "tokens": tokens, "allowed": allowed}
 
 
-def save_spared(*, file: str) -> dict:
-    """A checkpoint older than the run that the program tried to overwrite, rename or remove; the file is unchanged."""
-    return {"kind": "save_spared", "file": file}
-
-
-def save_made(*, file: str) -> dict:
-    """A checkpoint made by the run, with zeros in place of values that only a GPU would have computed."""
-    return {"kind": "save_made", "file": file}
+def replaced(*, name: str, library: str, found: str, is_known: bool, is_run: bool) -> dict:
+    """A function of PyTorch or another library that the agent replaced (Note `[Replacements]` in `python/oomph/agent/hooks`): with parameters that the agent does not know, or, where `OOMPH_REPLACED` is set, any."""
+    return {"kind": "replaced", "name": name, "library": library, "found": found, "is_known": is_known, "is_run": is_run}
 
 
 def outside(*, library: str, action: str, count: int) -> dict:

@@ -8,6 +8,8 @@ from types import FrameType
 import torch
 
 from . import phantom, records
+from .hooks import compiler
+from .hooks.part import Hooks
 from .host.part import Host
 from .memory.part import Calls, Memory
 from .hooks.kernels import Overrides
@@ -57,11 +59,12 @@ class Session:
             self.process, self.memory, self.position, self.finish, Calls(), host, scenery, answers, self.ranks, self.operators, remedies,
         )  # fmt: skip
         # The order of the last records.
-        self._finished: tuple[Part, ...] = (remedies, self.position, self.memory, assumptions, answers, host, scenery)
+        self._finished: tuple[Part, ...] = (remedies, self.position, self.memory, assumptions, answers, host, scenery, Hooks())
 
     def install(self) -> None:
         """Connects all parts. CUDA stays untouched: parts that need CUDA wait until the program initialises CUDA."""
         self.sight.show_stack()
+        compiler.install()
         for part in self._installed:
             guarded(part.install)(self._write_early)
         os.register_at_fork(after_in_child=self._forked)

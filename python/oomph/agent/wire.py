@@ -4,6 +4,8 @@ Written by `make generate` from the tables in crates/wire; not to be edited.
 """
 
 # Environment variables.
+# a file to which the functions that each dry run replaced are appended, for `tests/hooks` (Note [Replacements] in `python/oomph/agent/hooks`).
+REPLACED = "OOMPH_REPLACED"
 # absolute path of the run directory; unset = record nothing.
 RUN_DIR = "OOMPH_RUN_DIR"
 # absolute path of the folder for the recordings of a real run; unset = no such run (Note [Real runs] in `python/oomph/agent/live`).
@@ -38,7 +40,7 @@ WORLD_SIZE = "OOMPH_WORLD_SIZE"
 LOCAL_WORLD_SIZE = "OOMPH_LOCAL_WORLD_SIZE"
 # the specification of the world that a child of a fork server enters, or of its confinement (Note [World] in `crates/world/src/lib.rs`).
 WORLD = "OOMPH_WORLD"
-# the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`); unset = the agent itself keeps existing checkpoints (`host/checkpoints`).
+# the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`).
 GUARD = "OOMPH_GUARD"
 # `1`: connections to other programs are refused (Note [Connections] in `crates/phantom/src/files/network.rs`), and the Hugging Face Hub is closed (`scenery/weights/network.py`).
 OFFLINE = "OOMPH_OFFLINE"
@@ -63,4 +65,5 @@ RECORDING = ".recording"
 POSITION_PREFIX = "position-"
 STACK_PREFIX = "stack-"
 DOWNLOADS = "downloads"
+HOLLOW = "hollow"
 HOSTS = "hosts"

@@ -15,6 +15,8 @@ from parts.others import Others
 from parts.world import HERE, World
 
 SEEN = "SEEN AS REAL"
+# The files of `kept.setup.py`.
+BEFORE_KEPT = {"metrics.csv": "step,loss\n1,0.5\n", "old.txt": "old\n", "results/a.txt": "a\n"}
 # Seconds after a kill in which the world must be as before.
 CLEANED = 5
 
@@ -86,14 +88,18 @@ def output(process) -> str:
 
 
 def keep_files(oomph: Path) -> str:
-    """The effects stay with `--keep-files`."""
+    """New files stay with `--keep-files`, and all others are as before."""
     with World(HERE / "parts" / "kept.py") as world:
         done = world.run_oomph(oomph, *check_words("--keep-files", "kept.py"))
         folder = world.folders["work"]
         found = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.*") if path.suffix in (".txt", ".csv")}
-        assert found == {"metrics.csv": "overwritten\n", "results/b.txt": "b\n"}, f"{found}\n{done.stderr[-3000:]}"
+        assert found == {**BEFORE_KEPT, "results/b.txt": "b\n"}, f"{found}\n{done.stderr[-3000:]}"
         assert done.returncode == 0 and SEEN in done.stderr.splitlines(), f"status {done.returncode}\n{done.stderr[-3000:]}"
-    return f"{json.loads(done.stdout)['effects']}"
+        report = json.loads(done.stdout)
+        assert report["effects"]["files_kept"] == 1, report["effects"]
+        notes = " ".join(report["notes"])
+        assert "metrics.csv and 2 more files were there already" in notes, notes
+    return f"{report['effects']}"
 
 
 def offline(oomph: Path) -> str:

@@ -28,11 +28,6 @@ pub(super) fn find_hint(message: &str) -> Option<String> {
     if has("is a weight file without a header to fetch") {
         return Some(format!("`hf download {name}` fetches it whole; a check then reads its header"));
     }
-    if has("`--keep-files` keeps") {
-        return Some(
-            "leave out --keep-files, or fetch the file first: a dry run fetches headers of weights alone".to_owned(),
-        );
-    }
     let is_of_the_hub = ["the hub at", "the server", "safetensors", "the connection ended", "places tensors up to"];
     let is_bad = has(", expected ") || has(", and the file has");
     (is_bad && is_of_the_hub.iter().any(|words| has(words))).then(|| {
@@ -69,7 +64,6 @@ mod tests {
             ),
             ("the hub at X has no `a/b` for this account (status 401), expected the name of a model", "check the name"),
             ("`a/b`: m.bin is a weight file without a header to fetch, expected one of .h5", "hf download a/b"),
-            ("`--keep-files` keeps /d, and m.bin of `a/b` would hold no values there", "leave out --keep-files"),
             ("`a/b`: the header of m places tensors up to byte 9, and the file has 8", "HF_ENDPOINT"),
         ];
         for (message, words) in rows {

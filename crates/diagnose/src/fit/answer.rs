@@ -1,7 +1,6 @@
 //! The state of a finished or interrupted search, as a report.
 
 use report::fit::{Effect, FitGpu, FitReport, FitVerdict, MaxBatch, Plan, Tried, VramRow};
-use report::words::relative;
 use report::{Assumption, Part};
 use trace::run::Ended;
 use trace::{Bytes, Run};
@@ -15,7 +14,6 @@ use super::variant::Variant;
 use super::verified::StepTimes;
 use crate::judge::halt::find_stop;
 use crate::judge::made_up::list_made_up;
-use crate::judge::saves;
 use crate::judge::surroundings::Surroundings;
 use crate::measure::usage::find_peak;
 
@@ -65,7 +63,7 @@ pub struct FitRuns {
 
 /// The report of what `search` found, after later runs of the plans that were `found`.
 pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) -> FitReport {
-    let notes = notes(case, search).chain(found.note_chance(&runs.fresh)).chain(runs.remark);
+    let notes = notes(search).chain(found.note_chance(&runs.fresh)).chain(runs.remark);
     let notes = notes.chain(runs.surroundings.sentences()).collect();
     let timed = found.with_times(runs.times.as_ref());
     let tried = search.choosable().into_iter().filter_map(|option| judge_option(search, option));
@@ -118,9 +116,8 @@ pub fn fit_stopped(case: &FitCase, run: &Run, ended: &Ended, surroundings: Surro
     }
 }
 
-fn notes(case: &FitCase, search: &Search) -> impl Iterator<Item = String> {
-    let saved = search.base().iter().flat_map(|base| &base.saved).map(|file| relative(file, &case.folder)).collect();
-    let known = [note_unreplayed(search), note_side_streams(search), without_batch(search), saves::note_left(&saved)];
+fn notes(search: &Search) -> impl Iterator<Item = String> {
+    let known = [note_unreplayed(search), note_side_streams(search), without_batch(search)];
     let missing = search.base().iter().flat_map(|base| &base.missing).cloned().collect::<Vec<_>>();
     known.into_iter().flatten().chain(missing)
 }

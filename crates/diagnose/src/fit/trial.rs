@@ -12,7 +12,6 @@ use crate::judge::ending::{Raised, first_error};
 use crate::judge::made_up::list_made_up;
 use crate::judge::missing_files::list_missing;
 use crate::judge::outcome::Outcome;
-use crate::judge::saves;
 use crate::measure::breakdown::breakdown;
 use crate::measure::usage::{find_peak, fullest, fullest_device};
 use crate::measure::view::View;
@@ -49,8 +48,6 @@ pub struct Trial {
     /// True if side streams used blocks, which were freed at once: the figures are lower bounds.
     #[serde(default)]
     pub side_streams: bool,
-    /// The checkpoints that the run wrote and left behind.
-    pub saved: Vec<String>,
     /// The data sets that were made up.
     #[serde(default)]
     pub made_up_data: Vec<String>,
@@ -128,7 +125,6 @@ pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
         side_streams: run.has_side_streams(),
         made_up_data: list_made_up(run),
         missing: list_missing(run),
-        saved: saves::list_made(run).map(str::to_owned).collect(),
         recording: ReplayableRun::of(run, context),
     }
 }

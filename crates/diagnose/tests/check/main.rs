@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use report::{CheckReport, Contents, Finding, Location, Need, Severity, Verdict};
 use trace::run::{
     CheckpointUnreadRecord, EndReason, Ended, InitializersSkippedRecord, Job, LongestTextRecord, ModelledFigure,
-    SaveMadeRecord, SaveSparedRecord, StandInRecord, ValueReadRecord, ValueShapeRecord,
+    StandInRecord, ValueReadRecord, ValueShapeRecord,
 };
 use trace::{Bytes, Category, Phase, Run};
 
@@ -398,7 +398,6 @@ fn what_was_assumed_is_passed_on() {
     let mut program = Program::new();
     program.alloc(1, MIB);
     let file = || SCRIPT.to_owned();
-    let spared = |name: &str| SaveSparedRecord { file: format!("/home/ann/gpt/{name}") };
     let figure = |bytes| ModelledFigure { id: "cudnn-workspace".to_owned(), text: "a model".to_owned(), bytes };
     let process = &mut program.process;
     process.value_shapes =
@@ -424,8 +423,6 @@ fn what_was_assumed_is_passed_on() {
         stand_in("tokenizer", "configuration", 0),
         stand_in("data", "shapes", 0),
     ];
-    process.saves_spared = vec![spared("model.pt"), spared("best.pt"), spared("model.pt")];
-    process.saves_made = vec![SaveMadeRecord { file: "/home/ann/gpt/last.pt".to_owned() }];
     process.ledger.figures = [MIB, 3 * MIB, 2 * MIB].map(figure).to_vec();
     let report = check(&case(program.end(EndReason::Steps)));
     let finding = finding(&report, "value-dependent-shape").unwrap();
@@ -441,8 +438,6 @@ fn what_was_assumed_is_passed_on() {
         "train.py:35 read values that a GPU would have computed (2x, 8.00 KiB); the program saw assumed ones",
         "large host tensors were not initialised (3 calls, 1.00 MiB), which changes no GPU memory",
         "weights in checkpoints were not read (1 tensor, 2.00 MiB); they count as zeros",
-        "best.pt and 1 more file were there already: the dry run did not write over them, rename or remove them",
-        "last.pt was written by the dry run: it holds zeros where a GPU would have computed something, so that training should not resume from it",
         "the data of org/name is made up, of the right shapes",
         "the tokenizer or processor of org/name is not on this machine: a stand-in has its sizes, and makes no text",
         "the weights of org/name (2 tensors, 3.00 MiB) are not on this machine: their shapes are those of the configuration, and the values count as zeros",

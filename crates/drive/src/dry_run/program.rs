@@ -31,7 +31,7 @@ pub struct ProgramRequest {
     pub options: RunOptions,
     /// The longest time of a run.
     pub timeout: Duration,
-    /// True if the program's changes to files stay.
+    /// True if new files of the first run stay.
     pub keeps_files: bool,
     /// The runs with a network.
     pub network: Network,
@@ -53,7 +53,7 @@ pub struct Program {
 /// Prepares a program: finds the Python, unpacks the phantom, asks for a world.
 pub fn prepare(request: ProgramRequest) -> Result<Program, Error> {
     let ProgramRequest { words, python, profile, options, timeout, keeps_files, network } = request;
-    let permission = if keeps_files { None } else { Some(Permission::ask()?) };
+    let permission = Permission::ask()?;
     let command = command(&words, python.as_deref())?;
     let unpacked = unpack::unpack()?;
     let facts = DeviceFacts {
@@ -66,7 +66,7 @@ pub fn prepare(request: ProgramRequest) -> Result<Program, Error> {
     let is_script = matches!(words, Words::Script(_)) && command.first().is_none_or(|program| program != "bash");
     let device = Device::Phantom(facts);
     let spec = RunSpec { is_script, command, device, options, timeout, verbose: false };
-    Ok(Program { spec, profile, unpacked, is_quiet: false, outside: Outside::new(network, permission)? })
+    Ok(Program { spec, profile, unpacked, is_quiet: false, outside: Outside::new(network, keeps_files, permission)? })
 }
 
 /// The command line of a dry run: `python SCRIPT ARGS`, with a supported PyTorch, or the words as they are.

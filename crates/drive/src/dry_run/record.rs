@@ -14,6 +14,7 @@ use crate::cleanup::interrupt;
 use crate::dry_run::facts::gather_facts;
 use crate::dry_run::failure;
 use crate::dry_run::program::Program;
+use crate::dry_run::replaced;
 use crate::error::Error;
 use crate::guard::world::World;
 use crate::process::launch::{self, Start, Stdio};
@@ -79,6 +80,7 @@ fn record_again(
         Some(job) => run_ranks(&job.ranks, start)?,
     };
     let mut run = run_dir::read(folder)?;
+    replaced::append(&run);
     if ended.stop_cause().is_some() {
         run_dir::add_unrecorded(folder, &mut run)?;
     }

@@ -146,19 +146,25 @@ fn is_new_in_cache(change: &FileChange) -> bool {
 
 /// The changes outside caches.
 pub(crate) fn without_caches(changes: &[FileChange]) -> Vec<&FileChange> {
-    let home = environment::get(environment::HOME).map(PathBuf::from);
-    let others = home.iter().flat_map(|home| OTHERS.iter().map(|folder| home.join(folder)));
-    let hidden: Vec<PathBuf> =
-        list_caches().into_iter().chain(caches_folder()).chain(others).chain([PathBuf::from("/dev/shm")]).collect();
-    let is_hidden = |path: &Path| {
-        path.components().any(|part| is_caches_name(&part.as_os_str().to_string_lossy()))
-            || hidden.iter().any(|it| path.starts_with(it))
-    };
+    let hidden = list_hidden();
     // A folder above a cache was made for the cache.
     let is_above = |change: &FileChange| {
         change.kind == FileChangeKind::MadeFolder && hidden.iter().any(|it| it.starts_with(&change.path))
     };
-    changes.iter().filter(|change| !is_hidden(&change.path) && !is_above(change)).collect()
+    changes.iter().filter(|change| !is_in(&hidden, &change.path) && !is_above(change)).collect()
+}
+
+/// Lists the folders with changes of no interest to the user.
+pub(crate) fn list_hidden() -> Vec<PathBuf> {
+    let home = environment::get(environment::HOME).map(PathBuf::from);
+    let others = home.iter().flat_map(|home| OTHERS.iter().map(|folder| home.join(folder)));
+    list_caches().into_iter().chain(caches_folder()).chain(others).chain([PathBuf::from("/dev/shm")]).collect()
+}
+
+/// True for a path in one of these folders, or in a cache of Python.
+pub(crate) fn is_in(hidden: &[PathBuf], path: &Path) -> bool {
+    path.components().any(|part| is_caches_name(&part.as_os_str().to_string_lossy()))
+        || hidden.iter().any(|it| path.starts_with(it))
 }
 
 /// True for the name of a cache of Python or of `torch.compile` (torch/_inductor/runtime/cache_dir_utils.py, 2.11).
@@ -182,7 +188,7 @@ fn list_caches() -> Vec<PathBuf> {
 }
 
 /// Moves a file or a link, whole or not at all; over an existing file only if `replaces`.
-fn move_to(from: &Path, to: &Path, replaces: bool) -> io::Result<()> {
+pub(crate) fn move_to(from: &Path, to: &Path, replaces: bool) -> io::Result<()> {
     let folder = to.parent().unwrap_or(to);
     fs::create_dir_all(folder)?;
     if fs::symlink_metadata(to).is_ok() {

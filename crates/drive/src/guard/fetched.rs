@@ -50,6 +50,13 @@ impl Fetched {
         self.trees.iter().map(addition).collect()
     }
 
+    /// The place of a path among the fetched files, where the path may be absent.
+    pub(super) fn find(&self, path: &Path) -> Option<PathBuf> {
+        let tree = self.trees.iter().filter(|tree| path.starts_with(&tree.folder));
+        let tree = tree.max_by_key(|tree| tree.folder.as_os_str().len())?;
+        Some(tree.root.path().join(path.strip_prefix(&tree.folder).ok()?))
+    }
+
     /// Takes the fetched files out of the layers of an ended run.
     pub(crate) fn take(record: &Record, changes: &[FileChange], window: Window) -> Fetched {
         let mut fetched = Fetched::default();
@@ -100,7 +107,7 @@ impl Tree {
 }
 
 /// Copies the owner and the mode of a folder.
-fn copy_owner(from: &Path, to: &Path) -> io::Result<()> {
+pub(super) fn copy_owner(from: &Path, to: &Path) -> io::Result<()> {
     let metadata = fs::metadata(from)?;
     // Only the superuser may change owners.
     let _: io::Result<()> = chown(to, Some(metadata.uid()), Some(metadata.gid()));

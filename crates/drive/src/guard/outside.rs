@@ -11,11 +11,13 @@ use crate::cleanup::scratch::{self, JournalLock};
 use crate::error::Error;
 use crate::events;
 use crate::guard::fetched::{self, Fetched};
+use crate::guard::kept::KeptFiles;
 use crate::guard::permission::Permission;
-use crate::guard::world::{FilePlan, World, WorldPlan};
+use crate::guard::world::{EndPlan, FilePlan, World, WorldPlan};
 
 /// The rules for all runs of a command, and the effects of the first.
 pub struct Outside {
+    /// True if new files of the first run stay.
     keeps_files: bool,
     network: Network,
     /// The reason for no worlds.
@@ -26,6 +28,8 @@ pub struct Outside {
     first: RefCell<Option<Effects>>,
     /// The files fetched by the first run.
     fetched: RefCell<Fetched>,
+    /// The new files of the first run, until the end of the command.
+    kept: RefCell<Option<KeptFiles>>,
 }
 
 /// The runs that may reach other programs.
@@ -40,17 +44,17 @@ pub enum Network {
 }
 
 impl Outside {
-    /// The rules; `permission` for worlds, unless the program's files are kept.
-    pub(crate) fn new(network: Network, permission: Option<Permission>) -> Result<Outside, Error> {
-        let keeps_files = permission.is_none();
-        let refusal = permission.and_then(Permission::find_refusal);
+    /// The rules; `permission` for worlds.
+    pub(crate) fn new(network: Network, keeps_files: bool, permission: Permission) -> Result<Outside, Error> {
+        let refusal = permission.find_refusal();
         let lock = refusal.as_ref().map(|_| JournalLock::take()).transpose()?;
         for path in scratch::finish_abandoned() {
             let what = "was changed by a dry run that was killed, and could not be put back";
             events::remark(&format!("warning: {} {what}", path.display()));
         }
-        let (has_run, first, fetched) = (Cell::new(false), RefCell::default(), RefCell::default());
-        Ok(Outside { keeps_files, network, refusal, lock, has_run, first, fetched })
+        let (has_run, first, fetched, kept) =
+            (Cell::new(false), RefCell::default(), RefCell::default(), RefCell::default());
+        Ok(Outside { keeps_files, network, refusal, lock, has_run, first, fetched, kept })
     }
 
     /// True until a run has started.
@@ -72,7 +76,6 @@ impl Outside {
             Network::None => true,
         };
         let files = match &self.refusal {
-            _ if self.keeps_files => FilePlan::Kept,
             Some(reason) => FilePlan::Journal(reason.clone()),
             None => FilePlan::Layers,
         };
@@ -95,12 +98,13 @@ impl Outside {
         let RunOutside { world, folder, is_first, .. } = run;
         let is_only_online = is_first && self.network == Network::First;
         let window = if is_only_online { fetched::find_window(&folder, records) } else { None };
-        let (effects, fetched) = world.end(window);
+        let ended = world.end(EndPlan { window, keeps_files: is_first && self.keeps_files });
         if is_first {
-            self.first.replace(Some(effects.clone()));
-            self.fetched.replace(fetched);
+            self.first.replace(Some(ended.effects.clone()));
+            self.fetched.replace(ended.fetched);
+            self.kept.replace(ended.kept);
         }
-        effects
+        ended.effects
     }
 
     /// True if later runs have no network.
@@ -111,6 +115,15 @@ impl Outside {
     /// The effects of the first run.
     pub fn effects(&self) -> Option<Effects> {
         self.first.borrow().clone()
+    }
+}
+
+/// The end of a command.
+impl Drop for Outside {
+    fn drop(&mut self) {
+        if let Some(kept) = self.kept.take() {
+            kept.publish(&self.fetched.borrow());
+        }
     }
 }
 

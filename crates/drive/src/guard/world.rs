@@ -1,5 +1,7 @@
 //! Makes a world for each run (Note `[World]` in `crates/world/src/lib.rs`), and reads the effects of the program afterwards.
 
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs;
 use std::io;
@@ -19,6 +21,7 @@ use crate::environment;
 use crate::error::Error;
 use crate::guard::downloads::{self, Downloads};
 use crate::guard::fetched::{Fetched, Window};
+use crate::guard::kept::{Excluded, KeptFiles};
 use crate::guard::{descriptors, entering, hosts, others};
 
 /// The most paths in a report.
@@ -42,8 +45,24 @@ pub(crate) enum FilePlan {
     Layers,
     /// They are undone from a journal, for this reason.
     Journal(String),
-    /// They stay.
-    Kept,
+}
+
+/// The files of an ended run that outlive it.
+#[derive(Default)]
+pub(crate) struct EndPlan {
+    /// The times of fetched files.
+    pub(crate) window: Option<Window>,
+    /// True if new files stay.
+    pub(crate) keeps_files: bool,
+}
+
+/// An ended run.
+#[derive(Default)]
+pub(crate) struct EndedWorld {
+    pub(crate) effects: Effects,
+    pub(crate) fetched: Fetched,
+    /// New files in the layers, to be moved to their places.
+    pub(crate) kept: Option<KeptFiles>,
 }
 
 /// A world for a single run, or for each rank of a job in turn.
@@ -62,9 +81,8 @@ impl World {
     pub(crate) fn make(folder: &Path, plan: WorldPlan) -> Result<World, Error> {
         let WorldPlan { is_offline, files, additions } = plan;
         let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
-        let places = if files == FilePlan::Kept { Vec::new() } else { list_places() };
         let scratches: Vec<Temporary> =
-            places.iter().filter_map(|place| Temporary::make_in(place, "world-").ok()).collect();
+            list_places().iter().filter_map(|place| Temporary::make_in(place, "world-").ok()).collect();
         let journal = scratches.first().filter(|_| matches!(files, FilePlan::Journal(_)));
         let journal = journal.map_or_else(PathBuf::new, |scratch| scratch.path().to_owned());
         prepare_journal(&journal, folder).map_err(failed)?;
@@ -117,8 +135,7 @@ impl World {
     }
 
     /// Reads the effects, undoes the changes, and removes the layers. New files of download caches go to the real caches.
-    /// New files of `window` are taken for later runs.
-    pub(crate) fn end(self, window: Option<Window>) -> (Effects, Fetched) {
+    pub(crate) fn end(mut self, plan: EndPlan) -> EndedWorld {
         let record = self.read_record();
         let refusal = if let FilePlan::Journal(reason) = &self.files { Some(reason) } else { record.refusal.as_ref() };
         let effects = Effects {
@@ -130,12 +147,16 @@ impl World {
             closed_descriptors: descriptors::list_closed(),
             ..Effects::default()
         };
-        let ended = match self.files {
-            FilePlan::Kept => (effects, Fetched::default()),
-            _ if record.is_entered => end_layers(&record, effects, window, &Downloads::read(&self.folder)),
-            _ => (self.end_journal(effects), Fetched::default()),
-        };
-        self.remove_in_background();
+        if !record.is_entered {
+            let effects = self.end_journal(effects, plan.keeps_files);
+            self.remove_in_background();
+            return EndedWorld { effects, ..EndedWorld::default() };
+        }
+        let mut ended = end_layers(&record, effects, plan, &self.folder);
+        match &mut ended.kept {
+            Some(kept) => kept.hold(std::mem::take(&mut self.scratches)),
+            None => self.remove_in_background(),
+        }
         ended
     }
 
@@ -144,10 +165,15 @@ impl World {
         Record::read(&fs::read(self.folder.join(file::WORLD)).unwrap_or_default())
     }
 
-    /// Undoes the changes of the journal.
-    fn end_journal(&self, effects: Effects) -> Effects {
-        let downloads = Downloads::read(&self.folder);
-        let undone = world::undo::undo(&self.journal, &|path| downloads.keeps(path));
+    /// Undoes the changes of the journal, but for downloads, and new files if they stay.
+    fn end_journal(&self, effects: Effects, keeps_files: bool) -> Effects {
+        let (downloads, excluded) = (Downloads::read(&self.folder), Excluded::read(&self.folder));
+        let kept = RefCell::new(BTreeSet::new());
+        let keeps =
+            |path: &Path| keeps_files && excluded.keeps(path, path) && kept.borrow_mut().insert(path.to_owned());
+        let undone = world::undo::undo(&self.journal, &|path| downloads.keeps(path) || keeps(path));
+        let is_kept =
+            |change: &&FileChange| change.kind == FileChangeKind::Made && kept.borrow().contains(&change.path);
         let uncovered = undone.uncovered.iter().map(|it| match it {
             Uncovered::Refused { path, .. } => gap(path, "a large file that was to be changed in place: refused"),
             Uncovered::Helper(path) => gap(path, "a program without the guard"),
@@ -156,11 +182,9 @@ impl World {
         let failed = undone.failures.iter().map(|(path, error)| gap(path, &error.to_string()));
         let changes: Vec<FileChange> = undone.changes.iter().flat_map(simplify).collect();
         let downloads_kept = changes.iter().filter(|change| downloads.keeps(&change.path)).count() as u64;
-        let guard = FileGuard::Functions;
-        add_changes(
-            Effects { guard, downloads_kept, uncovered: uncovered.chain(left).chain(failed).collect(), ..effects },
-            &changes,
-        )
+        let (guard, uncovered) = (FileGuard::Functions, uncovered.chain(left).chain(failed).collect());
+        let files_kept = keeps_files.then(|| changes.iter().filter(is_kept).count() as u64);
+        add_changes(Effects { guard, downloads_kept, files_kept, uncovered, ..effects }, &changes)
     }
 }
 
@@ -202,14 +226,16 @@ fn simplify(change: &world::undo::JournaledChange) -> Vec<FileChange> {
     }
 }
 
-fn end_layers(record: &Record, effects: Effects, window: Option<Window>, downloads: &Downloads) -> (Effects, Fetched) {
+fn end_layers(record: &Record, effects: Effects, plan: EndPlan, folder: &Path) -> EndedWorld {
     let counted = world::count(record);
-    let downloads_kept = downloads.keep(record, &counted.changes);
-    let fetched = window.map(|window| Fetched::take(record, &counted.changes, window)).unwrap_or_default();
+    let downloads_kept = Downloads::read(folder).keep(record, &counted.changes);
+    let kept = plan.keeps_files.then(|| KeptFiles::find(record, &counted.changes, &Excluded::read(folder)));
+    let fetched = plan.window.map(|window| Fetched::take(record, &counted.changes, window)).unwrap_or_default();
     let uncovered = record.uncovered.iter().map(|it| gap(&it.path, &it.reason)).collect();
     let (guard, written_bytes) = (FileGuard::Namespace, counted.written_bytes);
-    let effects = Effects { guard, uncovered, written_bytes, downloads_kept, ..effects };
-    (add_changes(effects, &counted.changes), fetched)
+    let files_kept = kept.as_ref().map(KeptFiles::count);
+    let effects = Effects { guard, uncovered, written_bytes, downloads_kept, files_kept, ..effects };
+    EndedWorld { effects: add_changes(effects, &counted.changes), fetched, kept }
 }
 
 fn add_changes(effects: Effects, changes: &[FileChange]) -> Effects {

@@ -53,7 +53,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "SHARE", value_parser = parse_share)]
     pub(crate) fraction: Option<f64>,
 
-    /// Keep what the program writes, and let it remove files; existing checkpoints stay as they are
+    /// Keep the new files of the program's first run; existing files stay as they are
     #[arg(long)]
     pub(crate) keep_files: bool,
 

@@ -24,6 +24,9 @@ pub struct Effects {
     pub written_bytes: u64,
     /// The changed paths, sorted: the first 200.
     pub paths: Vec<ChangedPath>,
+    /// With `--keep-files`, the number of new files and links that stay; `None` if all changes are undone.
+    #[serde(default)]
+    pub files_kept: Option<u64>,
     /// The number of downloaded files moved to the download caches, for the next run.
     pub downloads_kept: u64,
     /// The remote machines and local services contacted by the program.
@@ -100,12 +103,10 @@ impl RefusedAct {
 #[serde(rename_all = "kebab-case")]
 pub enum FileGuard {
     /// The run had a private file system.
+    #[default]
     Namespace,
     /// The functions of the C library kept the originals, and oomph put the originals back.
     Functions,
-    /// Only existing checkpoints were kept; all further changes stay.
-    #[default]
-    None,
 }
 
 /// A folder outside the guard.

@@ -470,15 +470,19 @@ macro_rules! agent_records {
                     /// The most that the tokenizer allows; `None` without a bound.
                     allowed: u64_or_null,
                 }
-                /// A checkpoint older than the run that the program tried to overwrite, rename or remove; the file is unchanged.
-                SaveSpared "save_spared" => many saves_spared: SaveSparedRecord {
-                    /// The path.
-                    file: text,
-                }
-                /// A checkpoint made by the run, with zeros in place of values that only a GPU would have computed.
-                SaveMade "save_made" => many saves_made: SaveMadeRecord {
-                    /// The path.
-                    file: text,
+                /// A function of PyTorch or another library that the agent replaced (Note `[Replacements]` in `python/oomph/agent/hooks`): with
+                /// parameters that the agent does not know, or, where `OOMPH_REPLACED` is set, any.
+                Replaced "replaced" => many replaced: ReplacedRecord {
+                    /// The module and the attribute, e.g. `torch.serialization:load`.
+                    name: text,
+                    /// The package with its version, e.g. `torch 2.11.0`.
+                    library: text,
+                    /// The names of the function's parameters; `absent` if the library does not have the name.
+                    found: text,
+                    /// True if the tests ran the replacement of a function with these parameters.
+                    is_known: bool,
+                    /// True if the program called the function.
+                    is_run: bool,
                 }
                 /// Acts on the outside that a dry run suppressed, of one kind and library (Note `[Off line]` in `python/oomph/agent/scenery/outside`).
                 Outside "outside" => many outside: OutsideRecord {

@@ -112,13 +112,15 @@ impl Course {
         self.renames.insert(index, Rename { from: record.path.clone(), to: to.clone(), maker });
     }
 
-    /// Marks the records of kept files, except in the place of an original, and of the made folders above.
+    /// Marks the records of kept files and folders, except at or below the place of an original.
     fn keep(&mut self, records: &[Record], keeps: &dyn Fn(&Path) -> bool) {
         let is_original =
             |record: &&Record| record.kind == JournalKind::Stashed && self.is_original(record.state.identity());
-        let taken: BTreeSet<_> = records.iter().filter(is_original).map(|record| &record.path).collect();
+        let stashed = records.iter().filter(is_original).map(|record| record.path.as_path());
+        let renamed = self.renames.values().filter(|rename| rename.maker.is_none()).map(|rename| rename.from.as_path());
+        let taken: BTreeSet<_> = stashed.chain(renamed).collect();
         for (path, maker) in &self.made {
-            if !taken.contains(path) && keeps(path) {
+            if !path.ancestors().any(|above| taken.contains(above)) && keeps(path) {
                 self.kept.insert(*maker);
                 self.kept_paths.insert(path.clone());
             }

@@ -8,8 +8,10 @@ from types import CodeType
 import torch
 from torch.optim import optimizer as optim
 
-from ..process import frames, objects
-from .evaluate import UNKNOWN, Scope, function_of
+from ..process import objects
+from ..source.functions import find_exit, function_of
+from ..source.names import name_of_call
+from ..source.scope import UNKNOWN, Scope
 
 _MOST_OBJECTS, _MOST_ITEMS = 20_000, 256
 _PICKLING = ("save", "dump", "dumps", "deepcopy", "copy")
@@ -66,22 +68,14 @@ def _list_methods(base: type, name: str) -> Iterator[object]:
                 yield found.__func__ if type(found) is staticmethod else found
 
 
-def find_exit(scope: Scope, expression: ast.expr) -> types.FunctionType | None:
+def find_end(manager: ast.expr, scope: Scope) -> types.FunctionType | None:
     """The program's own function that runs at the end of a `with`: `__exit__`, or the generator of a `contextmanager`."""
-    made = scope.evaluate(expression.func) if isinstance(expression, ast.Call) else UNKNOWN
+    made = scope.evaluate(manager.func) if isinstance(manager, ast.Call) else UNKNOWN
     function = made.__func__ if type(made) is types.MethodType else made
-    if type(function) is types.FunctionType:
-        return _unwrap(function)
-    kind = made if objects.is_a(made, type) else type(scope.evaluate(expression))
-    found = next((objects.list_attributes(base).get("__exit__") for base in objects.list_bases(kind) if "__exit__" in objects.list_attributes(base)), None)
-    is_own = type(found) is types.FunctionType and frames.is_users(found.__code__.co_filename)
-    return found if is_own else None
-
-
-def _unwrap(function: types.FunctionType) -> types.FunctionType | None:
-    """The generator function inside a `contextmanager`'s helper."""
-    inner = objects.list_own(function).get("__wrapped__", function)
-    return inner if type(inner) is types.FunctionType and frames.is_users(inner.__code__.co_filename) else None
+    if type(function) is not types.FunctionType:
+        return find_exit(manager, scope)
+    # The generator function is inside a `contextmanager`'s helper.
+    return function_of(objects.list_own(function).get("__wrapped__", function))
 
 
 def list_behind_yield(definition: ast.FunctionDef | ast.AsyncFunctionDef) -> list[ast.AST]:
@@ -103,7 +97,7 @@ def _has_yield(node: ast.AST) -> bool:
 
 def list_hidden(node: ast.Call, scope: Scope) -> Iterator[types.FunctionType]:
     """The program's own functions that a call runs without a word of them: the ways to pickle or to print an object, the hooks of a `state_dict`."""
-    name = getattr(node.func, "attr", None) or getattr(node.func, "id", "")
+    name = name_of_call(node)
     if name in _PICKLING:
         for argument in node.args:
             yield from _list_pickling(scope.evaluate(argument), 2)
@@ -127,8 +121,8 @@ def _function_of_hook(hook: object) -> types.FunctionType | None:
 def _list_defined(value: object, names: tuple[str, ...]) -> Iterator[types.FunctionType]:
     """The methods of these names that a class of the program's defines."""
     for name in names:
-        found = objects.find_in_class(value, name)
-        if type(found) is types.FunctionType and frames.is_users(found.__code__.co_filename):
+        found = function_of(objects.find_in_class(value, name))
+        if found is not None:
             yield found
 
 

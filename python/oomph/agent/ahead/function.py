@@ -1,20 +1,23 @@
-"""What a part of the program's own code would run or make, in a function: by calls, and without a call in sight."""
+"""The calls, hidden functions and larger numbers in a part of a function of the program's own."""
 
 import ast
 import sys
-import types
 from collections.abc import Iterator
 from importlib.machinery import PathFinder
 from types import CodeType, FrameType
 
 import torch
 
-from ..process import frames, objects, syntax
+from ..process import frames, objects
 from ..process.objects import Budget
+from ..source import spans, trees
+from ..source.flow import walk_own
+from ..source.functions import function_of
+from ..source.scope import UNKNOWN, Scope
 from .called import list_hidden
-from .evaluate import UNKNOWN, Scope
 from .harmless import is_body_harmless, is_harmless, name_of
 from .items import Item
+from .samples import LoaderScope
 
 # Numbers up to this are no sizes worth the name: flags, counts of retries, ranks.
 _SMALL = 16
@@ -52,17 +55,18 @@ class Function:
     def of_code(cls, code: CodeType, frame: FrameType | None, budget: Budget) -> "Function":
         """The function of a code object."""
         own = (*code.co_varnames, *code.co_cellvars, *code.co_freevars)
-        scope = Scope.of_frame(frame, budget) if frame is not None else _scope_of(code.co_filename, own, budget)
-        return cls(code.co_filename, _find_node(code), scope, frame)
+        scope = LoaderScope.of_frame(frame, budget) if frame is not None else _scope_of(code.co_filename, own, budget)
+        node = trees.parse(code.co_filename) if code.co_name == "<module>" else trees.find_definition(code)
+        return cls(code.co_filename, node, scope, frame)
 
     @classmethod
-    def of_module(cls, file: str, tree: ast.Module, budget: Budget) -> "Function":
+    def of_module(cls, file: str, budget: Budget) -> "Function":
         """The statements of a file, with the names of its module."""
-        return cls(file, tree, _scope_of(file, (), budget))
+        return cls(file, trees.parse(file), _scope_of(file, (), budget))
 
     def list_around(self) -> list[ast.AST]:
         """The statements around the running line, outermost first; empty without a running call, or without a source."""
-        return syntax.find_path(self.node, self.frame.f_lineno) if self.node is not None and self.frame is not None else []
+        return spans.find_path(self.node, self.frame.f_lineno) if self.node is not None and self.frame is not None else []
 
     def judge(self, part: ast.AST) -> Iterator[Item]:
         """The item of a part that may allocate."""
@@ -81,7 +85,7 @@ class Function:
         return name_of(node) if isinstance(node, ast.Call) and not is_harmless(node, self.scope) else None
 
     def name_of_hidden(self, node: ast.AST) -> str | None:
-        """The name of the program's own code that a node runs beside the call that it is, unless it takes no memory."""
+        """The name of the program's own code that a node runs beside its call, unless that code takes no memory."""
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             return _name_of_import(node)
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _RUNNING:
@@ -102,8 +106,8 @@ class Function:
                 yield objects.find_in_class(value, method), method
 
     def _unless_harmless(self, function: object, name: str) -> str | None:
-        is_own = type(function) is types.FunctionType and frames.is_users(function.__code__.co_filename)
-        return name if is_own and not is_body_harmless(function, function, self.scope, 0) else None
+        own = function_of(function)
+        return name if own is not None and not is_body_harmless(own, own, self.scope, 0) else None
 
     def _find_larger(self, part: ast.AST) -> str | None:
         """The text of a number or tensor of the part that is larger than the present one of the same name."""
@@ -114,16 +118,8 @@ class Function:
         return ast.unparse(target) if then is not None and then > max(_SMALL, now or 0) else None
 
 
-def walk_own(node: ast.AST, is_whole: bool = False) -> Iterator[ast.AST]:
-    """A node and all below, without the bodies of functions within; `is_whole`: with the body of the node itself."""
-    yield node
-    if is_whole or not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-        for child in ast.iter_child_nodes(node):
-            yield from walk_own(child)
-
-
 def _measure(value: object) -> int | None:
-    """A whole number, the elements of a tensor, or the largest of several; `None` for anything else."""
+    """A whole number, the elements of a tensor, or the largest of several."""
     if type(value) is int:
         return value
     if objects.is_a(value, torch.Tensor):
@@ -176,24 +172,10 @@ def _is_own_module(name: str) -> bool:
     return found is not None and frames.is_users(found.origin or "")
 
 
-def _find_node(code: CodeType) -> ast.AST | None:
-    """The parsed definition of a code object; the module for that of a file."""
-    tree = syntax.parse(code.co_filename)
-    if tree is None or code.co_name == "<module>":
-        return tree
-    for node in ast.walk(tree):
-        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
-            if min([node.lineno, *(it.lineno for it in node.decorator_list)]) == code.co_firstlineno:
-                return node
-        if isinstance(node, ast.Lambda) and code.co_name == "<lambda>" and node.lineno == code.co_firstlineno:
-            return node
-    return None
-
-
 def _scope_of(file: str, own: tuple[str, ...], budget: Budget) -> Scope:
-    """The names of a module, without those that a function has itself."""
+    """The names of a module, without the variables of a function."""
     module = next((it for it in list(sys.modules.values()) if objects.list_own(it).get("__file__") == file), None)
-    scope = Scope(lambda _name: UNKNOWN, dict(objects.list_own(module)) if module is not None else {}, budget)
+    scope = LoaderScope.of_module(dict(objects.list_own(module)) if module is not None else {}, budget)
     for name in own:
         scope.set(name, UNKNOWN)
     return scope

@@ -9,8 +9,11 @@ import types
 import torch
 from torch import nn
 
-from ..process import objects, syntax
-from .evaluate import UNKNOWN, Scope, function_of
+from ..process import objects
+from ..source import trees
+from ..source.functions import function_of
+from ..source.names import name_of_call
+from ..source.scope import UNKNOWN, Scope
 
 _PACKAGES = {
     *("argparse", "builtins", "csv", "datetime", "gc", "glob", "json", "logging", "loguru", "math", "matplotlib", "numpy", "os", "pandas"),
@@ -42,14 +45,11 @@ _OF_PYTHON = (
     *(types.FunctionType, types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType),
     *(types.MethodWrapperType, types.ClassMethodDescriptorType),
 )
-# The functions of each file, by their first line.
-_definitions: dict[str, dict[int, ast.FunctionDef | ast.AsyncFunctionDef]] = {}
 
 
 def name_of(call: ast.Call) -> str:
     """The last name of the called expression: `evaluate` of `self.evaluate(loader)`."""
-    function = call.func
-    return getattr(function, "attr", None) or getattr(function, "id", "") or "a call"
+    return name_of_call(call) or "a call"
 
 
 def is_harmless(call: ast.Call, scope: Scope, depth: int = 0) -> bool:
@@ -115,16 +115,6 @@ def is_body_harmless(found: object, function: types.FunctionType, scope: Scope, 
 
 
 def find_definition(function: types.FunctionType) -> ast.FunctionDef | ast.AsyncFunctionDef | None:
-    """The parsed definition of a function; `None` without its source."""
-    code = function.__code__
-    file = code.co_filename
-    if file not in _definitions:
-        tree = syntax.parse(file, function.__globals__)
-        nodes = ast.walk(tree) if tree is not None else ()
-        _definitions[file] = {_first_line(node): node for node in nodes if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))}
-    return _definitions[file].get(code.co_firstlineno)
-
-
-def _first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """The first line of a definition, or of the first decorator, as in `co_firstlineno`."""
-    return min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+    """The parsed definition of a function; `None` for a lambda, and without a source."""
+    found = trees.find_definition(function.__code__, function.__globals__)
+    return None if isinstance(found, ast.Lambda) else found

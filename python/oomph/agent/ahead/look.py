@@ -17,15 +17,16 @@ import copy
 from collections.abc import Iterator
 from types import FrameType
 
-from ..process import frames, syntax
+from ..process import frames
 from ..process.objects import Budget, Spent
-from .evaluate import Scope, truth
+from ..source import spans
+from ..source.flow import LOOPS, WITHS, split, take_own
+from ..source.scope import Scope, truth
 from .items import Ahead, Item
 from .loops import Passes, read_passes
+from .samples import LoaderScope
 from .walk import STATEMENTS_BEHIND, STATEMENTS_ONCE, Place, Position, Walk, bind, forget_assigned
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 # The most nodes of statements and expressions that the walks visit in some seconds. A long script has some ten thousand.
 _NODES = 500_000
 # The share of a running function, and of a node that is copied.
@@ -61,11 +62,7 @@ def _look_at(frame: FrameType, done: int, ahead: Ahead, past: Walk, budget: Budg
 
 def _look_at_library(frame: FrameType, ahead: Ahead) -> None:
     """A loop of a library around the step: its batches may differ."""
-    if not _may_train(frame):
-        return
-    tree = syntax.parse(frame.f_code.co_filename, frame.f_globals)
-    path = _inside_function(syntax.find_path(tree, frame.f_lineno)) if tree is not None else []
-    if any(isinstance(node, _LOOPS) for node in path):
+    if _may_train(frame) and any(isinstance(node, LOOPS) for node in take_own(spans.find_running(frame))):
         ahead.add(Item("varying", "", "", 0))
 
 
@@ -75,14 +72,8 @@ def _may_train(frame: FrameType) -> bool:
     return type(module) is not str or not module.startswith(("torch.", "runpy", "importlib", "threading", "multiprocessing", "asyncio"))
 
 
-def _inside_function(path: list[ast.AST]) -> list[ast.AST]:
-    """The part of a path within its innermost function."""
-    at = max((index for index, node in enumerate(path) if isinstance(node, _FUNCTIONS)), default=0)
-    return path[at:]
-
-
-def _start(node: ast.expr) -> tuple[int, int]:
-    return node.lineno, node.col_offset
+def _is_call_behind(node: ast.AST, place: tuple[int, int]) -> bool:
+    return isinstance(node, ast.Call) and spans.span_of(node)[0] >= place
 
 
 class _Cut(ast.NodeTransformer):
@@ -92,7 +83,7 @@ class _Cut(ast.NodeTransformer):
         self.end = end
 
     def visit_Call(self, node: ast.Call) -> ast.AST:
-        if _start(node) >= self.end:
+        if _is_call_behind(node, self.end):
             return ast.copy_location(ast.Constant(None), node)
         return self.generic_visit(node)
 
@@ -107,10 +98,9 @@ class _Function:
         self.past = past
         self.budget = budget
         self.file = frame.f_code.co_filename
-        tree = syntax.parse(self.file, frame.f_globals)
-        self.path = _inside_function(syntax.find_path(tree, frame.f_lineno)) if tree is not None else []
+        self.path = take_own(spans.find_running(frame))
         # One scope for all that is left: a loop goes on where the inner loop ended.
-        self.scope = Scope.of_frame(frame, budget)
+        self.scope = self._now()
         # The walks behind the blocks inside the next loop, whose earlier passes may have run the same.
         self.pending: list[Walk] = []
 
@@ -119,7 +109,7 @@ class _Function:
         if len(self.path) < 2:
             self.ahead.leave_out(self.frame)
             return self.done
-        if not isinstance(self.path[-1], (*_LOOPS, ast.If, ast.With, ast.AsyncWith, ast.Try)):
+        if not isinstance(self.path[-1], (*LOOPS, *WITHS, ast.If, ast.Try)):
             self._look_in_statement(self.path[-1])
         for index in range(len(self.path) - 1, 0, -1):
             self._look_around(self.path[index - 1], self.path[index])
@@ -129,8 +119,9 @@ class _Function:
     def _look_in_statement(self, statement: ast.AST) -> None:
         """Notes the calls of the running statement: those behind the call that is under way come later."""
         at = Position(self.file, self._now())
-        end = syntax.find_end_of_call(self.frame)
-        behind = [] if end is None else [node for node in ast.walk(statement) if isinstance(node, ast.Call) and _start(node) >= end]
+        running = spans.find_instruction(self.frame)
+        end = None if running is None else running[1]
+        behind = [] if end is None else [node for node in ast.walk(statement) if _is_call_behind(node, end)]
         if not behind:
             self.past.note(statement, at)
             return
@@ -143,8 +134,8 @@ class _Function:
 
     def _look_around(self, parent: ast.AST, child: ast.AST) -> None:
         """Notes the work after `child` in `parent`."""
-        before, after = _split(parent, child)
-        if isinstance(parent, _LOOPS) and child in parent.body:
+        before, after = split(parent, child)
+        if isinstance(parent, LOOPS) and child in parent.body:
             self._look_in_loop(parent, before, after)
             return
         self.past.block(before, Position(self.file, self._now()))
@@ -160,7 +151,7 @@ class _Function:
 
     def _now(self) -> Scope:
         """The variables as they are, whatever the walks have changed."""
-        return Scope.of_frame(self.frame, self.budget)
+        return LoaderScope.of_frame(self.frame, self.budget)
 
     def _here(self) -> Position:
         return Position(self.file, self.scope)
@@ -238,7 +229,7 @@ class _Function:
         """The pass under way, by the value of the loop's target."""
         if isinstance(loop, ast.While):
             return None
-        return passes.find(self._now().evaluate(_as_expression(loop.target)))
+        return passes.find(self._now().evaluate(loop.target))
 
     def _is_counted(self, loop, passes: Passes) -> bool:
         """True if the number of passes is sure: the target tells, or each pass comes to the running statement."""
@@ -282,21 +273,6 @@ class _Function:
     def _has_run(self, place: Place) -> bool:
         earlier = self.past.calls.get(place)
         return earlier is not None and earlier.is_sure
-
-
-def _split(parent: ast.AST, child: ast.AST) -> tuple[list, list]:
-    """The statements of the block that has `child`: those before it, and those after."""
-    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
-        block = getattr(parent, name, None)
-        if isinstance(block, list) and child in block and name not in ("handlers", "cases"):
-            at = block.index(child)
-            return block[:at], block[at + 1 :]
-    return [], []
-
-
-def _as_expression(target: ast.expr) -> ast.expr:
-    """A loop's target, to be read."""
-    return ast.parse(ast.unparse(target), mode="eval").body
 
 
 def _read_counters(loop, path: list, now: Scope, done: int) -> Iterator[tuple[str, int]]:

@@ -7,8 +7,9 @@ import torch
 from torch.utils.data import DataLoader
 
 from ..process import objects
-from .evaluate import UNKNOWN, Scope, length
-from .samples import are_alike
+from ..source.names import name_of_call
+from ..source.scope import UNKNOWN, Scope
+from .samples import are_alike, count_batches
 
 # Functions such as tqdm's and rich's, which yield the items of an argument.
 _WRAPPERS = {"tqdm", "track", "progress_bar", "iter", "list", "tuple", "cycle", "prefetch"}
@@ -93,7 +94,7 @@ def read_passes(loop: ast.For | ast.AsyncFor | ast.While, scope: Scope) -> Passe
 
 def _read(node: ast.expr, scope: Scope, depth: int) -> Passes:
     if isinstance(node, ast.Call) and depth:
-        name = getattr(node.func, "attr", None) or getattr(node.func, "id", "")
+        name = name_of_call(node)
         if name == "enumerate" and node.args:
             start = scope.evaluate(node.args[1]) if len(node.args) > 1 else 0
             return Numbered(_read(node.args[0], scope, depth - 1), start if type(start) is int else 0)
@@ -127,8 +128,7 @@ def _of_value(value: object, depth: int) -> Passes:
         is_plain = type(value) is range or all(type(it) in (int, float, str, tuple) for it in value[:1000])
         return Passes(len(value), value) if is_plain else Passes(len(value), is_alike=have_one_shape(value))
     if objects.is_a(value, DataLoader):
-        total = length(value)
-        return Passes(None if total is UNKNOWN else total, is_alike=are_alike(value))
+        return Passes(count_batches(value), is_alike=are_alike(value))
     return Passes(None, is_alike=False)
 
 

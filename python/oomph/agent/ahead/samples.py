@@ -13,6 +13,7 @@ import torch
 from torch.utils.data import DataLoader, IterableDataset, Subset, TensorDataset, default_collate
 
 from ..process import objects
+from ..source.scope import Scope
 
 _SAMPLES = 32
 # The lines of Python that all samples may take, or a length. A transformed picture takes some thousand.
@@ -28,6 +29,15 @@ _known: weakref.WeakKeyDictionary[DataLoader, bool] = weakref.WeakKeyDictionary(
 
 class _Unending(BaseException):
     """A function of the program's has run for too many lines. No `except Exception` of the program's catches it."""
+
+
+class LoaderScope(Scope):
+    """A scope that knows the lengths of loaders."""
+
+    def length(self, value: object) -> object:
+        """The length of a loader, or of a container of Python's."""
+        batches = count_batches(value) if objects.is_a(value, DataLoader) else None
+        return super().length(value) if batches is None else batches
 
 
 def are_alike(loader: DataLoader) -> bool:

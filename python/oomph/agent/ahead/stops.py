@@ -10,12 +10,13 @@ program that ran to its end.
 import ast
 from collections.abc import Iterable, Iterator
 
-from ..process import syntax
 from ..process.objects import Budget, Spent
+from ..source import trees
+from ..source.flow import LOOPS
+from ..source.names import name_of_call
 from .function import Function
 from .items import Item
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _READS = {"item", "tolist", "float", "cpu"}
 # Names that tell of a learning rate, or of the passes without progress.
 _RATES = {"lr", "get_last_lr", "num_bad_epochs", "_last_lr"}
@@ -26,23 +27,22 @@ _NODES = 100_000
 def list_early_ends(files: Iterable[str]) -> Iterator[Item]:
     """The conditions with a `break` that read a number of the device."""
     for file in files:
-        tree = syntax.parse(file)
-        if tree is not None:
-            read = _list_read_names(tree)
-            for condition in _list_breaking(tree):
-                if _reads(condition.test, read):
-                    yield Item("unrun", "the passes after the `break`", file, condition.lineno)
+        nodes = list(trees.walk(file))
+        read = _list_read_names(nodes)
+        for condition in _list_breaking(nodes):
+            if _reads(condition.test, read):
+                yield Item("unrun", "the passes after the `break`", file, condition.lineno)
 
 
 def list_behind_plateaus(files: Iterable[str]) -> Iterator[Item]:
     """The parts that may allocate, of branches on a learning rate, in files with a scheduler of plateaus."""
     budget = Budget(_NODES)
     for file in files:
-        tree = syntax.parse(file)
-        if tree is None or not any(_names_plateau(node) for node in ast.walk(tree)):
+        nodes = list(trees.walk(file))
+        if not any(map(_names_plateau, nodes)):
             continue
-        module = Function.of_module(file, tree, budget)
-        branches = (it for it in ast.walk(tree) if isinstance(it, ast.If) and _tells_rate(it.test))
+        module = Function.of_module(file, budget)
+        branches = (it for it in nodes if isinstance(it, ast.If) and _tells_rate(it.test))
         try:
             yield from (item for branch in branches for part in branch.body for item in module.judge(part))
         except Spent:
@@ -62,15 +62,14 @@ def _text_of(node: ast.AST) -> str | None:
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-def _list_breaking(tree: ast.Module) -> Iterator[ast.If]:
-    for loop in ast.walk(tree):
-        if isinstance(loop, _LOOPS):
+def _list_breaking(nodes: list[ast.AST]) -> Iterator[ast.If]:
+    for loop in nodes:
+        if isinstance(loop, LOOPS):
             yield from (it for it in ast.walk(loop) if isinstance(it, ast.If) and isinstance(it.body[-1], ast.Break))
 
 
-def _list_read_names(tree: ast.Module) -> set[str]:
+def _list_read_names(nodes: list[ast.AST]) -> set[str]:
     """The names of numbers that were read from a tensor."""
-    nodes = list(ast.walk(tree))
     assigned = (it for it in nodes if isinstance(it, ast.Assign) and _reads(it.value, set()))
     names = {target.id for it in assigned for target in it.targets if isinstance(target, ast.Name)}
     return names | {it.func.value.id for it in nodes if _is_collected(it)}
@@ -84,5 +83,4 @@ def _is_collected(node: ast.AST) -> bool:
 
 def _reads(expression: ast.expr, names: set[str]) -> bool:
     parts = list(ast.walk(expression))
-    calls = {getattr(it.func, "attr", None) or getattr(it.func, "id", "") for it in parts if isinstance(it, ast.Call)}
-    return not calls.isdisjoint(_READS) or any(isinstance(it, ast.Name) and it.id in names for it in parts)
+    return not _READS.isdisjoint(map(name_of_call, parts)) or any(isinstance(it, ast.Name) and it.id in names for it in parts)

@@ -13,12 +13,12 @@ import torch
 
 from ..process import frames
 from ..process.objects import Budget, Spent
-from .called import find_exit, list_backwards, list_behind_yield, list_conditional, list_forwards, list_hooks
-from .function import Function, walk_own
+from ..source.flow import LOOPS, WITHS, walk_own
+from .called import find_end, list_backwards, list_behind_yield, list_conditional, list_forwards, list_hooks
+from .function import Function
 from .harmless import find_definition, is_harmless, name_of
 from .items import Ahead, Item
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 # The most nodes that a look visits.
 _NODES = 500_000
 
@@ -43,8 +43,8 @@ def add_unnoted(ahead: Ahead, frame: FrameType | None, optimizers: Iterable[torc
 def list_exits(function: Function) -> Iterator[Item]:
     """The items of the ends of `with` statements that are entered."""
     for node in function.list_around():
-        for item in node.items if isinstance(node, (ast.With, ast.AsyncWith)) else ():
-            found = find_exit(function.scope, item.context_expr)
+        for item in node.items if isinstance(node, WITHS) else ():
+            found = find_end(item.context_expr, function.scope)
             definition = None if found is None else find_definition(found)
             scope = None if definition is None else function.scope.of_call(found, {})
             for part in (part for statement in list_behind_yield(definition) for part in walk_own(statement)) if definition is not None else ():
@@ -57,7 +57,7 @@ def _list_hidden(function: Function) -> Iterator[Item]:
     if function.node is None:
         return
     later = [it for it in walk_own(function.node, is_whole=True) if isinstance(it, ast.stmt) and it.lineno > function.frame.f_lineno]
-    loops = [node for node in function.list_around() if isinstance(node, _LOOPS)]
+    loops = [node for node in function.list_around() if isinstance(node, LOOPS)]
     conditional = [part for loop in loops for node in ast.walk(loop) for part in list_conditional(node)]
     for part in (*later, *conditional):
         for node in walk_own(part):

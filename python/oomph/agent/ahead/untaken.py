@@ -12,19 +12,17 @@ from types import CodeType, FrameType
 
 from ..process import frames
 from ..process.objects import Budget, Spent
+from ..source.flow import LOOPS
+from ..source.spans import Span, as_span, is_within, span_of
 from .called import list_backwards
 from .function import Function
 from .items import Ahead, Item
 from .taken import Taken
 from .unnoted import list_counted, list_exits
 
-_LOOPS = (ast.For, ast.AsyncFor, ast.While)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 # The most nodes that a look visits.
 _NODES = 500_000
-
-# The first line and column, and the last.
-Span = tuple[tuple[int, int], tuple[int, int]]
 
 
 def correct(ahead: Ahead, taken: Taken, frame: FrameType | None) -> None:
@@ -72,9 +70,8 @@ class _Noted:
         self._all: list[Span] = []
         self._ran: list[Span] = []
         for instruction in dis.get_instructions(code):
-            line, last, start, end = instruction.positions
-            if None not in (line, last, start, end):
-                span = (line, start), (last, end)
+            span = as_span(instruction.positions)
+            if span is not None:
                 self._all.append(span)
                 if instruction.offset in seen:
                     self._ran.append(span)
@@ -90,7 +87,7 @@ class _Noted:
 
     def _comes(self, part: ast.AST) -> bool:
         """True if the running call may still reach a part."""
-        loops = [node for node in self._function.list_around() if isinstance(node, _LOOPS)]
+        loops = [node for node in self._function.list_around() if isinstance(node, LOOPS)]
         is_later = self._function.frame is not None and part.lineno > self._function.frame.f_lineno
         return is_later or any(part in ast.walk(loop) for loop in loops)
 
@@ -108,10 +105,8 @@ class _Noted:
 
 
 def _has(node: ast.AST, spans: list[Span]) -> bool:
-    if not hasattr(node, "lineno"):
-        return False
-    first, last = (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
-    return any(first <= start and end <= last for start, end in spans)
+    outer = span_of(node) if hasattr(node, "lineno") else None
+    return outer is not None and any(is_within(span, outer) for span in spans)
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 import torch
 
 from ..process import objects
-from .evaluate import UNKNOWN, Scope, function_of, truth
+from ..source.flow import WITHS
+from ..source.functions import function_of
+from ..source.scope import UNKNOWN, Scope, truth
 from .harmless import find_definition, is_harmless, name_of
 from .loops import have_one_shape, read_passes
 
@@ -97,7 +99,7 @@ class Walk:
     def _augment(self, node: ast.AugAssign, at: "Position") -> None:
         self.events += 1
         self.note(node.value, at)
-        load = ast.copy_location(ast.BinOp(_as_load(node.target), node.op, node.value), node)
+        load = ast.copy_location(ast.BinOp(node.target, node.op, node.value), node)
         bind(node.target, at.scope.evaluate(load), at.scope)
 
     def _if(self, node: ast.If, at: "Position") -> str | None:
@@ -224,7 +226,7 @@ _STATEMENT_WALKS = (
     (ast.If, Walk._if),
     ((ast.For, ast.AsyncFor), Walk._for),
     (ast.While, Walk._while),
-    ((ast.With, ast.AsyncWith), Walk._with),
+    (WITHS, Walk._with),
     (ast.Try, Walk._try),
 )
 
@@ -250,11 +252,6 @@ def forget_assigned(statements: list, scope: Scope) -> None:
             scope.budget.spend()
             if isinstance(node, (ast.Name, ast.Attribute)) and isinstance(node.ctx, ast.Store):
                 bind(node, UNKNOWN, scope)
-
-
-def _as_load(target: ast.expr) -> ast.expr:
-    """The target of `x += 1` as an expression."""
-    return ast.parse(ast.unparse(target), mode="eval").body
 
 
 def _choose_passes(total: int | None) -> list[int]:

@@ -7,7 +7,12 @@ The function behind each event, in torch 2.5 to 2.15:
 - a module is moved by `to` or `cuda`
 - all of `Tensor.backward`, `torch.autograd.backward` and `torch.autograd.grad` enter the engine by `_engine_run_backward`
 - a `DataLoader` is made by `DataLoader.__init__`
-- gradients are cleared by `zero_grad` of an optimizer or a module
+- gradients are cleared by `zero_grad` of an optimizer or a module, clipped by `torch.nn.utils`, and unscaled by a `GradScaler`
+
+and in the libraries that train:
+
+- arguments of transformers' Trainer, of the classes derived from `TrainingArguments` too, check themselves in `__post_init__`
+- a `Trainer` of Lightning is made by `Trainer.__init__`, in a package of either name
 """
 
 from collections.abc import Callable
@@ -75,3 +80,30 @@ def around_zero_grad(layer: Layer) -> None:
     """Has `layer(zero_grad, owner, *args, **kwargs)` run where an optimizer or a module clears gradients."""
     around("torch.optim.optimizer:Optimizer.zero_grad", layer)
     around("torch.nn.modules.module:Module.zero_grad", layer)
+
+
+def around_clip(layer: Layer) -> None:
+    """Has `layer(clip, parameters, *args, **kwargs)` run where gradients are clipped, by norm or by value."""
+    around("torch.nn.utils.clip_grad:clip_grad_norm_", layer)
+    around("torch.nn.utils.clip_grad:clip_grad_value_", layer)
+
+
+def around_unscale(layer: Layer) -> None:
+    """Has `layer(unscale, scaler, optimizer)` run where a `GradScaler` unscales gradients."""
+    around("torch.amp.grad_scaler:GradScaler.unscale_", layer)
+
+
+def before_training_arguments(told: Callable[[object], object]) -> None:
+    """Calls `told(arguments)` on each `TrainingArguments` of transformers, before it checks itself."""
+    around("transformers.training_args:TrainingArguments.__post_init__", before(lambda arguments, *_args, **_kwargs: told(arguments)))
+
+
+def before_lightning_trainer(told: Callable[[dict], object]) -> None:
+    """Calls `told(keywords)` before each construction of Lightning's `Trainer`; `told` may change the keywords."""
+
+    def layer(init, trainer, *args, **kwargs):
+        told(kwargs)
+        return init(trainer, *args, **kwargs)
+
+    for package in ("lightning.pytorch", "pytorch_lightning"):
+        around(f"{package}.trainer.trainer:Trainer.__init__", layer)

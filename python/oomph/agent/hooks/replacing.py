@@ -54,6 +54,8 @@ class Replaced:
         return self._whole(*args, **kwargs)
 
 
+# The replaced values by name: what they were.
+PUT: dict[str, str] = {}
 # The replaced functions by name; `None` for a name that the library does not have.
 REPLACED: dict[str, Replaced | None] = {}
 
@@ -82,7 +84,9 @@ def put(name: str, value: object) -> None:
     row = ROWS[name]
     for each in (row.name, *row.aliases):
         holder, attribute = _find(each)
-        if holder is not None and hasattr(holder, attribute):
+        is_there = holder is not None and hasattr(holder, attribute)
+        PUT.setdefault(name, describe(getattr(holder, attribute)) if is_there else ABSENT)
+        if is_there:
             setattr(holder, attribute, value)
 
 
@@ -133,11 +137,17 @@ def _replace(row: Row) -> Replaced | None:
     if not callable(original):
         return None
     replaced = Replaced(row, original)
-    stand_in = _wrap_as(found, _stand_in(replaced, original))
-    for name in (row.name, *row.aliases):
-        holder, attribute = _find(name)
-        if holder is not None and hasattr(holder, attribute):
-            setattr(holder, attribute, stand_in)
+    stand_in = _stand_in(replaced, original)
+    if isinstance(original, types.BuiltinFunctionType):
+        # `os.rename` says that it is of `posix`, where pickle would find another function than this.
+        stand_in.__module__ = row.module
+    setattr(holder, attribute, _wrap_as(found, stand_in))
+    for name in row.aliases:
+        other, attribute = _find(name)
+        if other is not None and hasattr(other, attribute):
+            # In Python 3.10 classes of pathlib hold functions of `os`, which take no `self`.
+            is_static = inspect.isclass(other) and not inspect.isclass(holder)
+            setattr(other, attribute, staticmethod(stand_in) if is_static else _wrap_as(found, stand_in))
     return replaced
 
 
@@ -169,6 +179,7 @@ def spread(name: str) -> None:
 def innermost(call: Callable) -> Callable:
     """The function of the library itself, below all layers."""
     while isinstance(call, functools.partial):
+        # The last: a layer may be a partial function itself, whose own arguments come before.
         call = call.args[-1]
     return call
 

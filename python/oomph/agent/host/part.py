@@ -6,9 +6,6 @@ from ..part import Part, Write
 from ..phantom import Phantom
 from ..process.environment import Environment
 from .checkpoints import moves
-from .checkpoints.guard import CheckpointGuard
-from .checkpoints.removals import Removals
-from .checkpoints.saves import Saves
 from .checkpoints.unread import Checkpoints
 from .holes import Holes
 from .initializers import Initializers
@@ -25,35 +22,26 @@ class Host(Part):
         self._latent: Latent | None = None
         self._initializers: Initializers | None = None
         self._checkpoints: Checkpoints | None = None
-        self._guard: CheckpointGuard | None = None
 
     def install(self, write: Write) -> None:
-        """Replaces operators on the host, and functions that read and write checkpoints."""
+        """Replaces operators on the host, and functions that read checkpoints."""
         if self._phantom is None:
             return
         self._latent = Latent(self._phantom)
         holes = Holes(self._phantom, self._latent)
-        self._initializers, self._checkpoints, self._guard = Initializers(holes, self._latent), Checkpoints(self._latent), CheckpointGuard()
+        self._initializers, self._checkpoints = Initializers(holes, self._latent), Checkpoints(self._latent)
         self._latent.install(self._overrides)
         holes.install(self._overrides)
         self._initializers.install(self._overrides)
         self._checkpoints.install()
         if self._env.has_file_guard:
             moves.install()
-        else:
-            Saves(self._guard).install()
-            Removals(self._guard).install()
 
     def finish(self, reason: str, write: Write) -> None:
-        """The records of skipped values, and of checkpoints."""
+        """The records of skipped values."""
         if self._initializers is not None and self._initializers.count:
             write(records.initializers_skipped(count=self._initializers.count, bytes=self._initializers.bytes))
         if self._checkpoints is not None and self._checkpoints.count:
             write(records.checkpoint_unread(count=self._checkpoints.count, bytes=self._checkpoints.bytes))
         for (file, line), count in self._latent.unread.items() if self._latent is not None else ():
             write(records.value_read(file=file, line=line, count=count, bytes=0, sizes=count))
-        if self._guard is not None:
-            for path in self._guard.spared:
-                write(records.save_spared(file=path))
-            for path in self._guard.list_written():
-                write(records.save_made(file=path))

@@ -5,11 +5,9 @@ batch is made in the meantime, with workers the program waits until a worker has
 """
 
 import time
-from collections.abc import Callable
 
-from torch.utils.data import dataloader
-
-from .. import hooks, records
+from .. import records
+from ..hooks import around
 
 
 class LoaderClock:
@@ -22,8 +20,8 @@ class LoaderClock:
 
     def install(self) -> None:
         """Times the iterators of all loaders."""
-        for name in ("_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter"):
-            hooks.around(f"torch.utils.data.dataloader:{name}._next_data", self._wait_for_batch)
+        for kind in ("_SingleProcessDataLoaderIter", "_MultiProcessingDataLoaderIter"):
+            around(f"torch.utils.data.dataloader:{kind}._next_data", self._wait_for_batch)
 
     def describe(self) -> dict | None:
         """The record; `None` without a loader."""
@@ -31,7 +29,7 @@ class LoaderClock:
             return None
         return records.loader_wait(wait_ns=self._wait_ns, workers=self._workers, pins_memory=self._pins_memory)
 
-    def _wait_for_batch(self, next_data: Callable, iterator: dataloader._BaseDataLoaderIter):
+    def _wait_for_batch(self, next_data, iterator):
         started = time.perf_counter_ns()
         try:
             return next_data(iterator)

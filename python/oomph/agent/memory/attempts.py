@@ -22,8 +22,13 @@ from dataclasses import dataclass, field
 from types import CodeType, FrameType, FunctionType
 
 from .. import records
-from ..process import frames, local_variables, objects, syntax
 from ..failure import guarded
+from ..process import frames, objects
+from ..source import trees
+from ..source.flow import FUNCTIONS, LOOPS, find_innermost
+from ..source.names import name_of_call, spell
+from ..source.scope import Scope
+from ..source.spans import find_running
 from . import handlers
 
 # The bounds of a search.
@@ -31,7 +36,6 @@ _MOST_ERRORS, _MOST_FRAMES, _MOST_NAMES, _NODES = 32, 40, 200, 20_000
 _HANDLER, _LOOP, _PARAMETER, _WORD = range(4)
 _SIZES = re.compile(r"batch|size|chunk|micro|tile|window|beam|width|length|crop|(^|[._])(bs|bsz|n|k)$", re.IGNORECASE)
 _COUNTERS = {"range", "enumerate", "count", "tqdm", "trange", "zip"}
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 # The code of a function, and the text of an expression in it.
 _Key = tuple[CodeType, str]
@@ -113,21 +117,19 @@ def _list_relevant(frame: FrameType | None, handler: handlers.Handler) -> Iterat
 
 def _list_names(frame: FrameType, handler: handlers.Handler) -> dict[str, int]:
     """The expressions of a function that may be the size, with their ranks."""
-    tree = syntax.parse(frame.f_code.co_filename, frame.f_globals)
-    if tree is None:
+    path = find_running(frame)
+    if not path:
         return {}
-    path = syntax.find_path(tree, frame.f_lineno)
-    function = next((node for node in reversed(path) if isinstance(node, _FUNCTIONS)), tree)
+    function = find_innermost(path, FUNCTIONS) or path[0]
     nodes = [node for _, node in zip(range(_NODES), ast.walk(function))]
-    ranks = {text: _WORD for node in nodes if (text := _text_of(node)) and _SIZES.search(text)}
-    if isinstance(function, _FUNCTIONS):
+    ranks = {text: _WORD for node in nodes if (text := spell(node)) and _SIZES.search(text)}
+    if isinstance(function, FUNCTIONS):
         ranks.update((argument.arg, _PARAMETER) for argument in (*function.args.posonlyargs, *function.args.args, *function.args.kwonlyargs))
     catching = _find_try(path, handler.line) if frame.f_code.co_filename == handler.file else None
     if catching is not None:
         ranks.update((text, _LOOP) for text in _list_of_loop(catching, path))
-        assigned = [text for taking in getattr(catching, "handlers", ()) if taking.lineno == handler.line for text in _list_targets(taking.body)]
-        called = [text for taking in getattr(catching, "handlers", ()) if taking.lineno == handler.line for text in _list_of_methods(taking.body, frame)]
-        ranks.update((text, _HANDLER) for text in (*called, *assigned))
+        body = [statement for taking in getattr(catching, "handlers", ()) if taking.lineno == handler.line for statement in taking.body]
+        ranks.update((text, _HANDLER) for text in (*_list_of_methods(body, frame), *_list_targets(body)))
     counters = {text for node in nodes if isinstance(node, ast.For) and _counts(node) for text in _list_targets([node])}
     return {text: rank for text, rank in list(ranks.items())[:_MOST_NAMES] if text not in counters}
 
@@ -139,8 +141,7 @@ def _find_try(path: list[ast.AST], line: int) -> ast.AST | None:
 
 def _list_of_loop(catching: ast.AST, path: list[ast.AST]) -> Iterator[str]:
     """The targets of the loop around a `try`, and the numbers that the loop makes smaller behind it."""
-    around = path[: path.index(catching)]
-    loop = next((node for node in reversed(around) if isinstance(node, (ast.For, ast.While))), None)
+    loop = find_innermost(path[: path.index(catching)], LOOPS)
     if isinstance(loop, ast.For):
         yield from _list_targets([loop])
     for statement in loop.body if loop is not None else ():
@@ -157,63 +158,35 @@ def _list_targets(statements: list) -> Iterator[str]:
             targets = getattr(node, "targets", None) or [getattr(node, "target", None)]
             for target in targets:
                 for part in target.elts if isinstance(target, (ast.Tuple, ast.List)) else [target]:
-                    text = _text_of(part)
+                    text = spell(part)
                     if text:
                         yield text
 
 
 def _list_of_methods(statements: list[ast.stmt], frame: FrameType) -> Iterator[str]:
     """The attributes that called methods assign, such as `self.batch` in `self.shrink()`."""
+    scope = Scope.of_frame(frame)
     for call in (node for statement in statements for node in ast.walk(statement) if isinstance(node, ast.Call)):
-        owner = _text_of(call.func.value) if isinstance(call.func, ast.Attribute) else None
-        method = objects.find_in_class(_read(frame, owner), call.func.attr) if owner else None
+        owner = spell(call.func.value) if isinstance(call.func, ast.Attribute) else None
+        method = objects.find_in_class(scope.read(owner), call.func.attr) if owner else None
         if type(method) is FunctionType and not frames.is_installed(method.__code__.co_filename):
             own = method.__code__.co_varnames[0] if method.__code__.co_argcount else ""
-            for text in _list_targets(_body_of(method)):
+            definition = trees.find_definition(method.__code__, method.__globals__)
+            for text in _list_targets([definition] if definition is not None else []):
                 if own and re.match(rf"{own}[.\[]", text):
                     yield owner + text[len(own) :]
-
-
-def _body_of(function: FunctionType) -> list[ast.stmt]:
-    tree = syntax.parse(function.__code__.co_filename, function.__globals__)
-    path = syntax.find_path(tree, function.__code__.co_firstlineno) if tree is not None else []
-    return next((node.body for node in reversed(path) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))), [])
 
 
 def _counts(loop: ast.For) -> bool:
     """True for a loop over numbers that rise."""
     call = loop.iter
-    if not isinstance(call, ast.Call) or getattr(call.func, "attr", getattr(call.func, "id", "")) not in _COUNTERS:
-        return False
-    return len(call.args) < 3 or not isinstance(call.args[2], ast.UnaryOp)
-
-
-def _text_of(node: ast.AST | None) -> str | None:
-    """`size`, `self.args.batch` or `config['batch']`; `None` for other expressions."""
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        owner = _text_of(node.value)
-        return f"{owner}.{node.attr}" if owner else None
-    if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant) and type(node.slice.value) is str:
-        owner = _text_of(node.value)
-        return f"{owner}[{node.slice.value!r}]" if owner else None
-    return None
+    return name_of_call(call) in _COUNTERS and (len(call.args) < 3 or not isinstance(call.args[2], ast.UnaryOp))
 
 
 def _read_numbers(frame: FrameType, names: list[str]) -> Iterator[tuple[str, int]]:
     """The values of those expressions that are whole numbers, read without running code of the program."""
+    scope = Scope.of_frame(frame)
     for name in names:
-        value = _read(frame, name)
+        value = scope.read(name)
         if type(value) is int:
             yield name, value
-
-
-def _read(frame: FrameType, text: str) -> object:
-    """The value of `size`, `self.args.batch` or `config['batch']`; `None` without one."""
-    root = re.split(r"[.\[]", text, maxsplit=1)[0]
-    variables = local_variables.read_all(frame, [root])
-    value = variables[root] if root in variables else dict.get(frame.f_globals, root)
-    for attribute, key in re.findall(r"\.(\w+)|\['([^']*)'\]", text[len(root) :]):
-        value = objects.list_own(value).get(attribute) if attribute else dict.get(value, key) if type(value) is dict else None
-    return value

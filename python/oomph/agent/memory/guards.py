@@ -7,20 +7,17 @@ repeat the `try`. The stacks of later requests decide, by these lines (Note [Rec
 import ast
 
 from .. import records
+from ..source.flow import LOOPS, find_innermost, list_following, take_own
+from ..source.scope import UNKNOWN, Scope, truth
 
-_LOOPS = (ast.While, ast.For, ast.AsyncFor)
-_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
 # The ways out of a statement, by the statement that takes them.
 _WAYS = ((ast.Continue, "again"), (ast.Break, "break"), (ast.Return, "leave"))
-# The fields of a compound statement that hold statements.
-_BODIES = ("body", "orelse", "finalbody")
 
 
 def describe(taking, body: list[ast.stmt], handler: list[ast.stmt], around: list[ast.AST]) -> dict:
     """The record of a statement that takes an error of `body`; `around`: the statements around it, outermost first."""
-    inner = _inside_function(around)
-    loop = next((node for node in reversed(inner) if isinstance(node, _LOOPS)), None)
-    following = _following(taking, inner)
+    loop = find_innermost(take_own(around), LOOPS)
+    following = list_following(taking, around)
     return records.guard(
         body_first=body[0].lineno,
         body_last=_last_line(body),
@@ -32,58 +29,32 @@ def describe(taking, body: list[ast.stmt], handler: list[ast.stmt], around: list
     )
 
 
-def _inside_function(around: list[ast.AST]) -> list[ast.AST]:
-    scopes = [at for at, node in enumerate(around) if isinstance(node, _SCOPES)]
-    return around[scopes[-1] :] if scopes else around
-
-
-def _following(taking: ast.AST, around: list[ast.AST]) -> list[ast.stmt]:
-    """The statements after `taking`, to the end of the innermost loop or of the function."""
-    following: list[ast.stmt] = []
-    inner = taking
-    for node in reversed(around):
-        for name in _BODIES:
-            block = getattr(node, name, None)
-            if isinstance(block, list) and inner in block:
-                following += block[block.index(inner) + 1 :]
-        if isinstance(node, (*_LOOPS, *_SCOPES)):
-            break
-        inner = node
-    return following
-
-
 def _way(statements: list[ast.stmt], loop: ast.AST | None) -> str:
-    """`leave` for a return, `break`, `again` for the next pass of the loop, or `next` for the statement behind it: the first that decides."""
-    flags: dict[str, object] = {}
-    found = _first_way(statements, flags)
+    """`leave` for a return, `break`, `again` for the next pass of the loop, or `next` for the statement behind: the first that decides."""
+    # Assigned flags decide conditions (`done = True`); the rest is unknown.
+    scope = Scope.of_module({})
+    found = _first_way(statements, scope)
     if found is not None:
         return found
-    ends = isinstance(loop, ast.While) and _truth(loop.test, flags) is False
+    ends = isinstance(loop, ast.While) and truth(scope.evaluate(loop.test)) is False
     return "break" if ends else "again" if loop is not None else "next"
 
 
-def _first_way(statements: list[ast.stmt], flags: dict[str, object]) -> str | None:
-    """The first way out; `flags`: assigned constants, which decide conditions (`done = True`)."""
+def _first_way(statements: list[ast.stmt], scope: Scope) -> str | None:
+    """The first way out of a block."""
     for statement in statements:
         way = next((way for kind, way in _WAYS if isinstance(statement, kind)), None)
         if isinstance(statement, ast.If):
-            holds = _truth(statement.test, flags)
-            way = _first_way(statement.body if holds else statement.orelse, flags) if holds is not None else None
+            holds = truth(scope.evaluate(statement.test))
+            way = _first_way(statement.body if holds else statement.orelse, scope) if holds is not None else None
         elif isinstance(statement, ast.Assign):
-            is_known = isinstance(statement.value, ast.Constant)
-            flags.update({it.id: statement.value.value if is_known else None for it in statement.targets if isinstance(it, ast.Name)})
+            value = scope.evaluate(statement.value)
+            for target in (it for it in statement.targets if isinstance(it, ast.Name)):
+                # A number may change in other statements.
+                scope.set(target.id, value if type(value) is bool else UNKNOWN)
         if way is not None:
             return way
     return None
-
-
-def _truth(test: ast.expr, flags: dict[str, object]) -> bool | None:
-    """True or False for a flag and its opposite; `None` if unknown."""
-    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
-        inner = _truth(test.operand, flags)
-        return None if inner is None else not inner
-    value = flags.get(test.id) if isinstance(test, ast.Name) else None
-    return value if type(value) is bool else None
 
 
 def _list_ends(handler: list[ast.stmt]) -> list[ast.stmt]:

@@ -14,12 +14,17 @@ ended the program after all.
 """
 
 import ast
-import builtins
 import contextlib
 from dataclasses import dataclass
-from types import FrameType, FunctionType
+from types import FrameType
 
-from ..process import frames, local_variables, objects, syntax
+from ..process import frames, objects
+from ..source import trees
+from ..source.flow import FUNCTIONS, LOOPS, SCOPES, WITHS, find_innermost
+from ..source.functions import find_exit
+from ..source.names import last_name, name_of_call, spell
+from ..source.scope import Scope
+from ..source.spans import find_running, is_in
 from . import guards
 
 # Context managers that swallow an exception of the given types.
@@ -28,11 +33,9 @@ _SMALLER = (ast.FloorDiv, ast.Div, ast.Sub, ast.RShift)
 # `except*` is of Python 3.11.
 _TRIES = (ast.Try, getattr(ast, "TryStar", ast.Try))
 _LEAVING = (ast.Return, ast.Break, ast.Continue)
-_LOOPS = (ast.While, ast.For, ast.AsyncFor)
 
-
-# The line that catches, the lowered number, and the record of the statement.
-_Taken = tuple[int, "str | None", dict]
+# The line that catches an error, and the statements that then run.
+_Taken = tuple[int, list[ast.stmt]]
 
 
 @dataclass(frozen=True)
@@ -58,109 +61,72 @@ def find(frame: FrameType | None, error: type[BaseException]) -> Handler | None:
 
 
 def _in_frame(frame: FrameType, error: type[BaseException]) -> Handler | None:
-    tree = _tree(frame)
-    if tree is None:
-        return None
-    file, line = frame.f_code.co_filename, frame.f_lineno
-    path = syntax.find_path(tree, line)
+    path, scope = find_running(frame), Scope.of_frame(frame)
     for at, node in reversed(list(enumerate(path))):
-        if isinstance(node, _TRIES):
-            taken = _taken_by_try(node, path[:at], line, frame, error)
-        elif isinstance(node, (ast.With, ast.AsyncWith)):
-            taken = _taken_by_with(node, path[:at], line, frame, error)
-        elif isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+        if isinstance(node, FUNCTIONS):
             return None
-        else:
-            taken = None
+        taken = _find_taking(node, frame.f_lineno, scope, error)
         if taken is not None:
-            return Handler(file, *taken)
+            (line, handler), around = taken, path[:at]
+            # A `finally` does not try again.
+            lowers = None if handler is getattr(node, "finalbody", None) else _find_lowered(handler, node, around, scope)
+            return Handler(frame.f_code.co_filename, line, lowers, guards.describe(node, node.body, handler, around))
     return None
 
 
-def _tree(frame: FrameType) -> ast.Module | None:
-    """The parsed source of a frame's file."""
-    return syntax.parse(frame.f_code.co_filename, frame.f_globals)
-
-
-def _taken_by_try(node, around: list[ast.AST], line: int, frame: FrameType, error: type[BaseException]) -> _Taken | None:
-    """The line, the lowered number and the record, if the statement takes an error of its body or of its handlers."""
-    if syntax.is_in(node.body, line):
-        for handler in node.handlers:
-            if _catches(handler.type, frame, error):
-                if _passes_on(handler.body):
-                    break
-                return handler.lineno, _lowered(handler.body, node, around, frame), guards.describe(node, node.body, handler.body, around)
-    if not syntax.is_in(node.finalbody, line):
-        leaving = next((statement for statement in node.finalbody if isinstance(statement, _LEAVING)), None)
-        if leaving is not None:
-            return leaving.lineno, None, guards.describe(node, node.body, node.finalbody, around)
+def _find_taking(node: ast.AST, line: int, scope: Scope, error: type[BaseException]) -> _Taken | None:
+    """The line and the handler, if the statement takes an error of the running line."""
+    if isinstance(node, _TRIES):
+        return _find_handler(node, line, scope, error)
+    if isinstance(node, WITHS) and is_in(node.body, line) and any(_suppresses(item.context_expr, scope, error) for item in node.items):
+        return node.lineno, []
     return None
 
 
-def _taken_by_with(node, around: list[ast.AST], line: int, frame: FrameType, error: type[BaseException]) -> _Taken | None:
-    if not syntax.is_in(node.body, line):
-        return None
-    for item in node.items:
-        call = item.context_expr
-        if isinstance(call, ast.Call) and _last_name(call.func) in _SWALLOWERS:
-            if any(_catches(argument, frame, error) for argument in call.args[:2]):
-                return node.lineno, _lowered([], node, around, frame), guards.describe(node, node.body, [], around)
-        elif _swallows(call.func if isinstance(call, ast.Call) else call, frame):
-            return node.lineno, _lowered([], node, around, frame), guards.describe(node, node.body, [], around)
-    return None
+def _find_handler(node: ast.Try, line: int, scope: Scope, error: type[BaseException]) -> _Taken | None:
+    """The `except` that takes an error of the body, or the `finally` that takes any error by leaving."""
+    if is_in(node.body, line):
+        taking = next((it for it in node.handlers if _catches(it.type, scope, error)), None)
+        if taking is not None and not _passes_on(taking.body):
+            return taking.lineno, taking.body
+    leaving = next((it for it in node.finalbody if isinstance(it, _LEAVING)), None)
+    return (leaving.lineno, node.finalbody) if leaving is not None and not is_in(node.finalbody, line) else None
 
 
-def _swallows(manager: ast.expr, frame: FrameType) -> bool:
+def _suppresses(manager: ast.expr, scope: Scope, error: type[BaseException]) -> bool:
+    if name_of_call(manager) in _SWALLOWERS:
+        return any(_catches(argument, scope, error) for argument in manager.args[:2])
+    return _swallows(manager, scope)
+
+
+def _swallows(manager: ast.expr, scope: Scope) -> bool:
     """True if a context manager of the program has an `__exit__` that may return True."""
-    found = _look_up(manager, frame)
-    kind = found if objects.is_a(found, type) else type(found)
-    leave = next((it for base in objects.list_bases(kind) if (it := objects.list_attributes(base).get("__exit__"))), None)
-    if type(leave) is not FunctionType or not frames.is_users(leave.__code__.co_filename):
-        return False
-    code = leave.__code__
-    tree = syntax.parse(code.co_filename, leave.__globals__)
-    path = syntax.find_path(tree, code.co_firstlineno) if tree is not None else []
-    returns = (node for node in ast.walk(path[-1]) if isinstance(node, ast.Return)) if path else ()
-    return any(_may_be_true(node.value) for node in returns)
+    leave = find_exit(manager, scope)
+    definition = trees.find_definition(leave.__code__, leave.__globals__) if leave is not None else None
+    nodes = ast.walk(definition) if definition is not None else ()
+    return any(_may_be_true(node.value) for node in nodes if isinstance(node, ast.Return))
 
 
 def _may_be_true(value: ast.expr | None) -> bool:
     """False for a constant that is no error's end, and for the answer of another context manager."""
     if isinstance(value, ast.Constant):
         return value.value is True
-    is_passed_on = isinstance(value, ast.Call) and _last_name(value.func) == "__exit__"
-    return value is not None and not is_passed_on
+    return value is not None and name_of_call(value) != "__exit__"
 
 
-def _catches(kind: ast.expr | None, frame: FrameType, error: type[BaseException]) -> bool:
+def _catches(kind: ast.expr | None, scope: Scope, error: type[BaseException]) -> bool:
     """True if `except kind` catches the error. A name that cannot be looked up counts if its spelling is that of PyTorch's error."""
     if kind is None:
         return True
     if isinstance(kind, (ast.Tuple, ast.List)):
-        return any(_catches(part, frame, error) for part in kind.elts)
-    found = _look_up(kind, frame)
+        return any(_catches(part, scope, error) for part in kind.elts)
+    found = scope.evaluate(kind)
     # Python compares the classes themselves, too: no `__subclasscheck__` is called.
     if type(found) is tuple:
         return any(part is base for part in found for base in error.__mro__)
     if objects.is_a(found, type):
         return any(found is base for base in error.__mro__)
-    return _last_name(kind) in {"OutOfMemoryError", "RuntimeError", "Exception", "BaseException"}
-
-
-def _look_up(expression: ast.expr, frame: FrameType) -> object:
-    """The value of a name or a dotted attribute, without running any code of the program; `None` if there is no value."""
-    if isinstance(expression, ast.Name):
-        for scope in (local_variables.read_all(frame, [expression.id]), frame.f_globals, vars(builtins)):
-            if dict.__contains__(scope, expression.id):
-                return dict.__getitem__(scope, expression.id)
-    elif isinstance(expression, ast.Attribute):
-        owner = _look_up(expression.value, frame)
-        return objects.list_own(owner).get(expression.attr)
-    return None
-
-
-def _last_name(expression: ast.expr) -> str:
-    return getattr(expression, "attr", None) or getattr(expression, "id", "")
+    return last_name(kind) in {"OutOfMemoryError", "RuntimeError", "Exception", "BaseException"}
 
 
 def _passes_on(body: list[ast.stmt]) -> bool:
@@ -172,50 +138,29 @@ def _leaves(node: ast.AST, ways: tuple) -> bool:
     """True if a statement may leave the handler. `break` and `continue` in an inner loop do not."""
     if isinstance(node, ways):
         return True
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)):
+    if isinstance(node, SCOPES):
         return False
-    inner = (ast.Return,) if isinstance(node, _LOOPS) else ways
+    inner = (ast.Return,) if isinstance(node, LOOPS) else ways
     return any(_leaves(child, inner) for child in ast.iter_child_nodes(node))
 
 
-def _lowered(body: list[ast.stmt], node, around: list[ast.AST], frame: FrameType) -> str | None:
+def _find_lowered(body: list[ast.stmt], node: ast.AST, around: list[ast.AST], scope: Scope) -> str | None:
     """The whole number that the body of the handler, or the loop around the `try` or `with`, makes smaller."""
-    places: list[ast.AST] = list(body)
-    loop = next((other for other in reversed(around) if isinstance(other, _LOOPS)), None)
-    if loop is not None:
-        places += [statement for statement in loop.body if node not in ast.walk(statement)]
-    for place in places:
-        for statement in ast.walk(place):
-            name = find_smaller(statement)
-            if name is not None and _is_number(name, frame):
-                return name
-    return None
+    loop = find_innermost(around, LOOPS)
+    behind = [statement for statement in loop.body if node not in ast.walk(statement)] if loop is not None else []
+    names = (find_smaller(statement) for place in (*body, *behind) for statement in ast.walk(place))
+    return next((name for name in names if name is not None and type(scope.read(name)) is int), None)
 
 
 def find_smaller(node: ast.AST) -> str | None:
     """The target of `x //= 2`, `x = x // 2`, `a.x = x = max(1, x // 2)`, `x = x - 1` or `x = (low + high) // 2`; `x = y - 1` is another number."""
     if isinstance(node, ast.AugAssign) and isinstance(node.op, _SMALLER):
-        return _dotted(node.target)
+        return spell(node.target)
     if isinstance(node, ast.Assign):
-        targets = [name for name in map(_dotted, node.targets) if name]
-        read = {_dotted(part) for part in ast.walk(node.value)}
+        targets = [name for name in map(spell, node.targets) if name]
+        read = {spell(part) for part in ast.walk(node.value)}
         own = [name for name in targets if name in read]
         made = [part.op for part in ast.walk(node.value) if isinstance(part, ast.BinOp) and isinstance(part.op, _SMALLER)]
         divides = any(not isinstance(operator, ast.Sub) for operator in made)
         return next(iter(own or targets), None) if divides else next(iter(own), None) if made else None
     return None
-
-
-def _dotted(target: ast.AST) -> str | None:
-    """`a.b.c` as text; `None` for other targets."""
-    if isinstance(target, ast.Name):
-        return target.id
-    if isinstance(target, ast.Attribute):
-        owner = _dotted(target.value)
-        return f"{owner}.{target.attr}" if owner else None
-    return None
-
-
-def _is_number(name: str, frame: FrameType) -> bool:
-    value = _look_up(ast.parse(name, mode="eval").body, frame)
-    return type(value) is int

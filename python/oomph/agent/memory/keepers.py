@@ -15,9 +15,11 @@ from collections.abc import Callable, Iterator, Mapping
 import torch
 
 from .. import records
-from ..process import frames, local_variables, objects, syntax
+from ..process import frames, local_variables, objects
 from ..process.objects import Budget
 from ..process.own_files import list_own_files
+from ..source import trees
+from ..source.names import last_name, name_of_call
 from .referrers import list_referrers
 
 # Containers with fewer tensors are listed by their bytes, and after those with more.
@@ -148,8 +150,7 @@ def _find_statement(name: str) -> tuple[str, int] | None:
     # Nothing runs at the end of a program.
     files = files or dict.fromkeys(list_own_files())
     for file, namespace in files.items():
-        tree = syntax.parse(file, namespace) if name else None
-        lines = [node.lineno for node in ast.walk(tree) if _fills(node, name)] if tree is not None else []
+        lines = [node.lineno for node in trees.walk(file, namespace) if _fills(node, name)] if name else []
         if lines:
             return file, min(lines)
     return None
@@ -158,13 +159,9 @@ def _find_statement(name: str) -> tuple[str, int] | None:
 def _fills(node: ast.AST, name: str) -> bool:
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
         filled = node.func.value.value if isinstance(node.func.value, ast.Subscript) else node.func.value
-        return node.func.attr in _METHODS and _is_named(filled, name)
+        return name_of_call(node) in _METHODS and last_name(filled) == name
     targets = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AugAssign) else []
     return any(
-        _is_named(target.value, name) if isinstance(target, ast.Subscript) else isinstance(node, ast.AugAssign) and _is_named(target, name)
+        last_name(target.value) == name if isinstance(target, ast.Subscript) else isinstance(node, ast.AugAssign) and last_name(target) == name
         for target in targets
     )
-
-
-def _is_named(node: ast.AST, name: str) -> bool:
-    return getattr(node, "attr", None) == name or getattr(node, "id", None) == name

@@ -3,14 +3,16 @@
 import ast
 import itertools
 import math
-import operator
-from collections.abc import Iterator
 from types import FrameType
 
 import torch
 
 from .. import records
-from ..process import frames, local_variables, objects, syntax
+from ..process import frames, local_variables, objects
+from ..source.flow import FUNCTIONS, find_innermost, walk_own
+from ..source.names import name_of_call
+from ..source.scope import UNKNOWN, Scope
+from ..source.spans import find_instruction, find_running, span_of
 
 # Of a subclass, too, the shape that PyTorch knows.
 _read_shape = torch._C.TensorBase.shape.__get__
@@ -22,6 +24,7 @@ _PRODUCTS = ("matmul", "bmm", "baddbmm")
 # The bytes of an element, and the unit of large segments (c10/cuda/CUDACachingAllocator.cpp).
 _ELEMENT_SIZES = (1, 2, 4, 8, 16)
 _SEGMENT_ROUNDING = 2 << 20
+_CONSTANTS = Scope.of_module({})
 
 
 def describe(frame: FrameType | None, requested: int) -> dict | None:
@@ -33,13 +36,13 @@ def describe(frame: FrameType | None, requested: int) -> dict | None:
         outer = outer.f_back
     if outer is None:
         return None
-    expression = _find_expression(outer)
+    expression, scope = _find_expression(outer), Scope.of_frame(outer)
     return records.operation(
         functions=[it.f_code.co_name for it in reversed(inner)],
         text="" if expression is None else ast.unparse(expression)[:_LONGEST],
-        shapes=[] if expression is None else _list_shapes(expression, outer),
-        result=[] if expression is None else _result(expression, outer),
-        operands=[] if expression is None else _find_operands(expression, outer, requested),
+        shapes=[] if expression is None else _list_shapes(expression, scope),
+        result=[] if expression is None else _result(expression, scope),
+        operands=[] if expression is None else _find_operands([expression, *_list_values(expression, outer)], scope, requested),
         input=next((shape for it in inner if (shape := _shape_of(local_variables.read(it, "input")))), []),
         out_features=next((it for it in map(_out_features, inner) if it), 0),
         **_find_scores(inner[0] if inner else outer),
@@ -54,17 +57,13 @@ def _out_features(frame: FrameType) -> int:
 
 def _find_scores(frame: FrameType) -> dict:
     """The shape of attention's scores, for `scaled_dot_product_attention` and for a line of a function of attention; else empty."""
-    expression = _find_expression(frame)
-    name = _name_of_call(expression)
+    expression, scope = _find_expression(frame), Scope.of_frame(frame)
+    name = name_of_call(expression)
     if name == "scaled_dot_product_attention":
-        query, key = ([*map(lambda it: _infer(it, frame), _arguments(expression, ("query", "key")))] + [[], []])[:2]
+        query, key = ([*map(lambda it: _infer(it, scope), _arguments(expression, ("query", "key")))] + [[], []])[:2]
         return {"scores": [*query[:-1], key[-2]] if min(len(query), len(key)) >= 2 else [], "is_sdpa": True}
     is_attention = "attention" in frame.f_code.co_name.lower() and expression is not None
-    return {"scores": _result(expression, frame) if is_attention else [], "is_sdpa": False}
-
-
-def _name_of_call(node: ast.AST | None) -> str:
-    return getattr(node.func, "attr", getattr(node.func, "id", "")) if isinstance(node, ast.Call) else ""
+    return {"scores": _result(expression, scope) if is_attention else [], "is_sdpa": False}
 
 
 def _arguments(call: ast.Call, names: tuple[str, ...]) -> list[ast.expr]:
@@ -75,45 +74,36 @@ def _arguments(call: ast.Call, names: tuple[str, ...]) -> list[ast.expr]:
 
 def _find_expression(frame: FrameType) -> ast.AST | None:
     """The smallest call or operator around the running instruction; without positions of instructions, the statement."""
-    tree = syntax.parse(frame.f_code.co_filename, frame.f_globals)
-    if tree is None:
-        return None
-    path = syntax.find_path(tree, frame.f_lineno)
+    path = find_running(frame)
     statement = path[-1] if path else None
     if statement is None or hasattr(statement, "body"):
         return None
-    at = syntax.find_position(frame)
-    if at is None:
-        return statement
-    found = [node for node in ast.walk(statement) if isinstance(node, ast.expr) and _span(node) == at]
-    return found[0] if found else statement
+    at = find_instruction(frame)
+    found = (node for node in ast.walk(statement) if isinstance(node, ast.expr) and span_of(node) == at)
+    return next(found, statement)
 
 
-def _span(node: ast.expr) -> tuple[int, int, int, int]:
-    return node.lineno, node.col_offset, node.end_lineno, node.end_col_offset
-
-
-def _list_shapes(expression: ast.AST, frame: FrameType) -> list[list[int]]:
+def _list_shapes(expression: ast.AST, scope: Scope) -> list[list[int]]:
     """The shapes of the named tensors in the expression."""
     leaves = [node for node in ast.walk(expression) if isinstance(node, (ast.Name, ast.Attribute))]
-    shapes = (_shape_of(_evaluate(leaf, frame)) for leaf in leaves)
+    shapes = (_shape_of(scope.evaluate(leaf)) for leaf in leaves)
     return [shape for shape in shapes if shape][:_MOST_SHAPES]
 
 
-def _result(expression: ast.AST, frame: FrameType) -> list[int]:
+def _result(expression: ast.AST, scope: Scope) -> list[int]:
     """The shape of the result, as far as the operands tell; for any other call, the shape of the first operand."""
-    found = _infer(expression, frame) if isinstance(expression, ast.expr) else []
+    found = _infer(expression, scope) if isinstance(expression, ast.expr) else []
     if found or not isinstance(expression, ast.Call):
         return found
     receiver = [expression.func.value] if isinstance(expression.func, ast.Attribute) else []
-    shapes = (_infer(operand, frame) for operand in [*receiver, *expression.args])
+    shapes = (_infer(operand, scope) for operand in [*receiver, *expression.args])
     return next((shape for shape in shapes if shape), [])
 
 
-def _find_operands(expression: ast.AST, frame: FrameType, requested: int) -> list[list[int]]:
+def _find_operands(expressions: list[ast.AST], scope: Scope, requested: int) -> list[list[int]]:
     """The shapes of the two operands with the largest growth by broadcasting, of which the result has the requested bytes."""
-    nodes = itertools.chain(ast.walk(expression), (node for value in _list_values(expression, frame) for node in ast.walk(value)))
-    pairs = (_operands(node, frame) for node in itertools.islice(nodes, _MOST_NODES))
+    nodes = (node for expression in expressions for node in ast.walk(expression))
+    pairs = (_operands(node, scope) for node in itertools.islice(nodes, _MOST_NODES))
     sizes = ((math.prod(_broadcast(*pair)), pair) for pair in pairs if len(pair) == 2)
     found = [(size / max(map(math.prod, pair)), pair) for size, pair in sizes if _has_bytes(size, requested)]
     return max(found, key=lambda it: it[0], default=(0, []))[1]
@@ -124,60 +114,48 @@ def _has_bytes(elements: int, requested: int) -> bool:
     return any(0 <= requested - elements * size < _SEGMENT_ROUNDING for size in _ELEMENT_SIZES)
 
 
-def _operands(node: ast.AST, frame: FrameType) -> list[list[int]]:
+def _operands(node: ast.AST, scope: Scope) -> list[list[int]]:
     """The shapes of the sides of an operator, or of the first two tensors of a call."""
     if isinstance(node, ast.BinOp) and not isinstance(node.op, ast.MatMult):
-        return [shape for side in (node.left, node.right) if (shape := _infer(side, frame))]
+        return [shape for side in (node.left, node.right) if (shape := _infer(side, scope))]
     if isinstance(node, ast.Call):
-        return [shape for argument in node.args[:2] if (shape := _infer(argument, frame))]
+        return [shape for argument in node.args[:2] if (shape := _infer(argument, scope))]
     return []
 
 
 def _list_values(expression: ast.AST, frame: FrameType) -> list[ast.expr]:
     """The values that the running function assigned to the variables of an expression."""
     names = {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)}
-    tree = syntax.parse(frame.f_code.co_filename, frame.f_globals)
-    scopes = [node for node in syntax.find_path(tree, frame.f_lineno) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    assigned = [node for node in _walk_own(scopes[-1] if scopes else tree) if isinstance(node, ast.Assign) and node.lineno < frame.f_lineno]
+    path = find_running(frame)
+    nodes = walk_own(find_innermost(path, FUNCTIONS) or path[0], is_whole=True)
+    assigned = [node for node in nodes if isinstance(node, ast.Assign) and node.lineno < frame.f_lineno]
     return [node.value for node in assigned for target in node.targets if isinstance(target, ast.Name) and target.id in names]
 
 
-def _walk_own(scope: ast.AST) -> Iterator[ast.AST]:
-    """The nodes of a function or a module, without those of the functions and classes inside."""
-    waiting = [iter(ast.iter_child_nodes(scope))]
-    while waiting:
-        node = next(waiting[-1], None)
-        if node is None:
-            waiting.pop()
-        elif not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
-            yield node
-            waiting.append(iter(ast.iter_child_nodes(node)))
-
-
-def _infer(node: ast.expr, frame: FrameType) -> list[int]:
+def _infer(node: ast.expr, scope: Scope) -> list[int]:
     """The shape of a variable, an attribute, or a view with added or kept dimensions; empty if unknown."""
     if isinstance(node, ast.Attribute) and node.attr in ("T", "mT"):
-        return _transpose(_infer(node.value, frame), [])
+        return _transpose(_infer(node.value, scope), [])
     if isinstance(node, (ast.Name, ast.Attribute)):
-        return _shape_of(_evaluate(node, frame))
+        return _shape_of(scope.evaluate(node))
     if isinstance(node, ast.Subscript):
-        return _index(_infer(node.value, frame), node.slice)
+        return _index(_infer(node.value, scope), node.slice)
     is_method = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
     if is_method and node.func.attr == "unsqueeze" and len(node.args) == 1:
-        return _unsqueeze(_infer(node.func.value, frame), node.args[0])
+        return _unsqueeze(_infer(node.func.value, scope), node.args[0])
     if is_method and node.func.attr in ("float", "half", "bfloat16", "contiguous", "abs", "square", "exp", "cuda", "detach"):
-        return _infer(node.func.value, frame)
+        return _infer(node.func.value, scope)
     if is_method and node.func.attr in ("transpose", "t"):
-        return _transpose(_infer(node.func.value, frame), node.args)
-    if _name_of_call(node) in _PRODUCTS:
+        return _transpose(_infer(node.func.value, scope), node.args)
+    if name_of_call(node) in _PRODUCTS:
         sides = [node.func.value, *node.args] if is_method and not _is_torch(node.func.value) else node.args
-        shapes = [_infer(side, frame) for side in sides[-2:]]
+        shapes = [_infer(side, scope) for side in sides[-2:]]
         return _multiply(*shapes) if len(shapes) == 2 else []
-    if _name_of_call(node) == "einsum":
-        return _contract(node, frame)
+    if name_of_call(node) == "einsum":
+        return _contract(node, scope)
     if isinstance(node, ast.BinOp):
         combine = _multiply if isinstance(node.op, ast.MatMult) else _broadcast
-        return combine(_infer(node.left, frame), _infer(node.right, frame))
+        return combine(_infer(node.left, scope), _infer(node.right, scope))
     return []
 
 
@@ -185,13 +163,13 @@ def _is_torch(node: ast.expr) -> bool:
     return isinstance(node, ast.Name) and node.id == "torch"
 
 
-def _contract(call: ast.Call, frame: FrameType) -> list[int]:
+def _contract(call: ast.Call, scope: Scope) -> list[int]:
     """The shape of an `einsum` with single letters and all tensors known."""
     equation = call.args[0].value if call.args and isinstance(call.args[0], ast.Constant) else None
     if not isinstance(equation, str) or "->" not in equation or "." in equation:
         return []
     inputs, output = equation.replace(" ", "").split("->")
-    shapes = [_infer(operand, frame) for operand in call.args[1:]]
+    shapes = [_infer(operand, scope) for operand in call.args[1:]]
     letters = inputs.split(",")
     if [len(it) for it in letters] != [len(it) for it in shapes]:
         return []
@@ -200,13 +178,12 @@ def _contract(call: ast.Call, frame: FrameType) -> list[int]:
 
 
 def _transpose(shape: list[int], places: list[ast.expr]) -> list[int]:
-    try:
-        one, other = [int(ast.literal_eval(place)) for place in places] or (-2, -1)
-        shape = list(shape)
-        shape[one], shape[other] = shape[other], shape[one]
-    except (ValueError, TypeError, SyntaxError, IndexError):
+    axes, found = [_CONSTANTS.evaluate(place) for place in places] or [-2, -1], list(shape)
+    if len(axes) != 2 or not all(type(axis) is int and -len(shape) <= axis < len(shape) for axis in axes):
         return []
-    return shape
+    one, other = axes
+    found[one], found[other] = found[other], found[one]
+    return found
 
 
 def _multiply(one: list[int], other: list[int]) -> list[int]:
@@ -214,17 +191,6 @@ def _multiply(one: list[int], other: list[int]) -> list[int]:
         return []
     batch = _broadcast(one[:-2], other[:-2])
     return [*batch, one[-2], other[-1]]
-
-
-def _evaluate(node: ast.expr, frame: FrameType) -> object:
-    if isinstance(node, ast.Name):
-        return local_variables.read(frame, node.id, dict.get(frame.f_globals, node.id))
-    owner = _evaluate(node.value, frame) if isinstance(node.value, (ast.Name, ast.Attribute)) else None
-    own = objects.list_own(owner)
-    if objects.is_a(owner, torch.nn.Module):
-        parts = [part for name in ("_parameters", "_buffers") if type(part := own.get(name)) is dict]
-        return next((part[node.attr] for part in parts if node.attr in part), own.get(node.attr))
-    return own.get(node.attr)
 
 
 def _shape_of(value: object) -> list[int]:
@@ -252,22 +218,17 @@ def _index(shape: list[int], index: ast.expr) -> list[int]:
 
 
 def _read_index(item: ast.expr) -> object:
-    """A slice, a number, `None` or an ellipsis; a text for what is none of them."""
-    try:
-        if isinstance(item, ast.Slice):
-            return slice(*(None if part is None else operator.index(ast.literal_eval(part)) for part in (item.lower, item.upper, item.step)))
-        value = ast.literal_eval(item)
-    except (ValueError, TypeError, SyntaxError):
-        return "unknown"
-    return value if value is None or value is Ellipsis or type(value) is int else "unknown"
+    """A slice, a number, `None` or an ellipsis; `UNKNOWN` for any other index."""
+    if isinstance(item, ast.Slice):
+        bounds = [None if part is None else _CONSTANTS.evaluate(part) for part in (item.lower, item.upper, item.step)]
+        return slice(*bounds) if all(bound is None or type(bound) is int for bound in bounds) else UNKNOWN
+    value = _CONSTANTS.evaluate(item)
+    return value if value is None or value is Ellipsis or type(value) is int else UNKNOWN
 
 
 def _unsqueeze(shape: list[int], at: ast.expr) -> list[int]:
-    try:
-        place = int(ast.literal_eval(at))
-    except (ValueError, TypeError, SyntaxError):
-        return []
-    if not shape:
+    place = _CONSTANTS.evaluate(at)
+    if type(place) is not int or not shape:
         return []
     place = place + len(shape) + 1 if place < 0 else place
     return [*shape[:place], 1, *shape[place:]]

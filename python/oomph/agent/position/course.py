@@ -20,10 +20,10 @@ from ..ahead.stops import list_behind_plateaus, list_early_ends
 from ..ahead.taken import Taken
 from ..ahead.unnoted import add_unnoted
 from ..ahead.untaken import correct
-from ..process import frames, syntax
 from ..failure import guarded
+from ..process import frames
 from ..process.own_files import list_own_files
-
+from ..source.flow import has_condition
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Course:
         # A report names three: a copy says least.
         for item in sorted(self._ahead.items, key=lambda it: it.what in _COPIES):
             is_known = self._taken is not None and self._taken.is_on
-            shares_line = is_known or (item.file, item.line) in self._running or syntax.has_condition(item.file, item.line)
+            shares_line = is_known or (item.file, item.line) in self._running or has_condition(item.file, item.line)
             yield records.ahead(reason=item.reason, what=item.what, file=item.file, line=item.line, shares_line=shares_line)
         yield records.course(total_steps=self._ahead.count_steps(self._steps), file=self._ahead.file, line=self._ahead.line)
 

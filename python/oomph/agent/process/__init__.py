@@ -1,1 +1,1 @@
-"""The Python process: its variables, imports, sources and stacks, the fork server, the end, and failures of the agent itself."""
+"""The Python process: its variables, imports and stacks, the fork server, the end, and failures of the agent itself."""

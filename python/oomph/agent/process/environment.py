@@ -30,7 +30,7 @@ class Environment:
     is_first: bool
     # The folder of the script.
     script_dir: str
-    # True if changes of files are undone after the run; then the program may write over its checkpoints.
+    # True if changes of files are undone after the run.
     has_file_guard: bool = False
 
 

@@ -46,9 +46,9 @@ def is_agents(filename: str) -> bool:
     return filename.startswith(AGENT)
 
 
-def skip_agents(frame: FrameType | None) -> FrameType | None:
-    """`frame`, or the innermost of its callers that is not the agent's."""
-    while frame is not None and frame.f_code.co_filename.startswith(AGENT):
+def find_caller(frame: FrameType | None) -> FrameType | None:
+    """The innermost frame outside the agent, at or above `frame`: the caller of a replaced function, as its layers see it."""
+    while frame is not None and is_agents(frame.f_code.co_filename):
         frame = frame.f_back
     return frame
 

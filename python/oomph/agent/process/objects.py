@@ -73,7 +73,12 @@ def list_own(value: object) -> Mapping[str, object]:
 
 def find_in_class(value: object, name: str, default: object = None) -> object:
     """The attribute that the class of an object defines, as it is stored: a property is not asked."""
-    found = (list_attributes(base).get(name, _MISSING) for base in list_bases(type(value)))
+    return find_in_bases(type(value), name, default)
+
+
+def find_in_bases(kind: type, name: str, default: object = None) -> object:
+    """The attribute that a class or its bases define, as it is stored."""
+    found = (list_attributes(base).get(name, _MISSING) for base in list_bases(kind))
     return next((it for it in found if it is not _MISSING), default)
 
 

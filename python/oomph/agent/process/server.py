@@ -20,19 +20,21 @@ child: if an import uses CUDA, the server ends with the names of its imports so 
 of CUDA shows in the child, which reports `wire.CANNOT`: the program has to be started plainly.
 """
 
-import ast
 import contextlib
 import ctypes
 import importlib
-import importlib.machinery
 import json
 import os
 import select
 import signal
 import sys
+from collections.abc import Callable
 
 from .. import hooks, wire
-from . import files, frames, syntax
+from . import files
+
+# Names of modules, with the names that the program imports from each.
+Modules = dict[str, tuple[str, ...]]
 
 # Modules that PyTorch itself imports late, at an optimizer's first step: half of a small program's time.
 _LATE = ("torch._dynamo", "torch.utils.checkpoint")
@@ -44,13 +46,14 @@ _NVML_CHECK = "PYTORCH_NVML_BASED_CUDA_CHECK"
 _LAYERS, _CONFINED = 1, 2
 
 
-def serve() -> None:
-    """Imports, then answers requests; returns in every child, to run the program."""
+def serve(list_imports: Callable[[str], Modules]) -> None:
+    """Imports what `list_imports` finds in the script, then answers requests; returns in every child, to run the program."""
     answers = os.dup(1)
     # The output of imports must not be taken for an answer.
     os.dup2(2, 1)
     with _counting_by_nvml():
-        _import_without_cuda(_script())
+        script = _script()
+        _import_without_cuda(list_imports(script) if script else {})
     _say(answers, {"kind": "ready"})
     children: dict[int, int] = {}
     for request in _requests(children, answers):
@@ -159,14 +162,14 @@ def _counting_by_nvml():
         os.environ[_NVML_CHECK] = kept
 
 
-def _import_without_cuda(script: str | None) -> None:
+def _import_without_cuda(named: Modules) -> None:
     """Imports in a child, which continues as the server."""
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
         os.close(read)
         _end_at_cuda(write)
-        _import_all(script)
+        _import_all(named)
         _end_at_cuda(None)
         os.close(write)
         return
@@ -223,55 +226,11 @@ def _import_names(names: list[str]) -> None:
             importlib.import_module(name)
 
 
-def _import_all(script: str | None) -> None:
-    """Imports PyTorch and every installed package that the script names."""
-    for name, attributes in {"torch": (), **dict.fromkeys(_LATE, ()), **_named(script)}.items():
+def _import_all(named: Modules) -> None:
+    """Imports PyTorch and the named modules."""
+    for name, attributes in {"torch": (), **dict.fromkeys(_LATE, ()), **named}.items():
         with contextlib.suppress(Exception, SystemExit):
             # Some packages are lazy: the attribute is what imports.
             module = importlib.import_module(name)
             for attribute in attributes:
                 getattr(module, attribute, None)
-
-
-def _named(script: str | None) -> dict[str, tuple[str, ...]]:
-    """Modules of installed packages that the script imports anywhere, with the imported names of each."""
-    if script is None or not script.endswith(".py"):
-        return {}
-    tree = syntax.parse_script(script)
-    if tree is None:
-        return {}
-    found: dict[str, tuple[str, ...]] = {}
-    folder = os.path.dirname(os.path.abspath(script))
-    for node in ast.walk(tree):
-        for name, attributes in _names_of(node):
-            if _is_installed(name) and not _is_beside(name, folder):
-                found[name] = found.get(name, ()) + attributes
-    return found
-
-
-def _names_of(node: ast.AST) -> list[tuple[str, tuple[str, ...]]]:
-    if isinstance(node, ast.Import):
-        return [(alias.name, ()) for alias in node.names]
-    if isinstance(node, ast.ImportFrom) and node.module and not node.level:
-        return [(node.module, tuple(alias.name for alias in node.names))]
-    return []
-
-
-def _is_beside(name: str, folder: str) -> bool:
-    """True if the script's folder, which Python searches first, has a module of that name: a program's own `datasets`, say."""
-    spec = importlib.machinery.PathFinder.find_spec(name.partition(".")[0], [folder])
-    # A folder without `__init__.py` is only used if no package of the name is further down the path.
-    return spec is not None and spec.loader is not None
-
-
-def _is_installed(name: str) -> bool:
-    """True if the module belongs to a package in `site-packages` and not to the program."""
-    top = name.partition(".")[0]
-    if top in sys.stdlib_module_names:
-        return False
-    try:
-        spec = importlib.machinery.PathFinder.find_spec(top)
-    except (ImportError, ValueError):
-        return False
-    place = spec and (spec.origin or next(iter(spec.submodule_search_locations or ()), None))
-    return bool(place) and frames.is_installed(place)

@@ -8,9 +8,9 @@ of the same name (`optimizer-fused` is `optimizer_fused.py`), with one function:
     def install(remedy: Remedy) -> None
 
 The function is called right after the import of torch, before the program continues and before CUDA is initialised, and replaces parts of
-PyTorch or of a library (`importing.after_import` waits for a library). Where the remedy takes effect it calls `remedy.applied`, and where
-it cannot, `remedy.rejected` with the reason: both note the user's line. For a remedy without notes, `finish` reports that it found nothing
-to change. A remedy that changes the program before the import of torch (reading its options) is marked so in the table
+PyTorch or of a library (Note [Replacements] in `hooks`; the names are rows of `hooks/rows/remedies.py`). Where the remedy takes effect it
+calls `remedy.applied`, and where it cannot, `remedy.rejected` with the reason: both note the user's line. For a remedy without notes,
+`finish` reports that it found nothing to change. A remedy that changes the program before the import of torch (reading its options) is marked so in the table
 (`crates/remedies/src/table.rs`) and has a second function, `prepare(remedy)`, called before the program starts; its module imports torch in
 `install` at the earliest. An error during installation is noted as a rejection; an error that the remedy causes in the program ends the
 program, as on a GPU.

@@ -11,19 +11,16 @@ If the program has an autocast that is turned off, the remedy turns it on. Train
 autocast, and implement it themselves.
 """
 
-import contextlib
-import functools
 import sys
 
 import torch
 from torch.amp.autocast_mode import autocast
 from torch.nn.modules import module as nn_module
 
+from ..hooks import around, events
 from ..process import frames
 from . import Remedy
 from .actions import set_argument
-from .engine import around_backward
-from .trainers import before_lightning_trainer, before_training_arguments
 
 _DTYPES = {"bf16": torch.bfloat16, "bfloat16": torch.bfloat16, "fp16": torch.float16, "float16": torch.float16}
 # These enter autocast only to repeat in a thread, or a second forward, the state of the first.
@@ -58,10 +55,10 @@ class _Autocast:
         """Watches modules, the engine, and the program's own use of autocast."""
         nn_module.register_module_forward_pre_hook(self._before)
         nn_module.register_module_forward_hook(self._after, always_call=True)
-        around_backward(self._backward)
-        before_training_arguments(self._tell_transformers)
-        before_lightning_trainer(self._tell_lightning)
-        autocast.__enter__ = self._watching(autocast.__enter__)
+        events.around_backward(self._run_backward)
+        events.before_training_arguments(self._tell_transformers)
+        events.before_lightning_trainer(self._tell_lightning)
+        around("torch.amp.autocast_mode:autocast.__enter__", events.before(self._enter))
 
     def _tell_transformers(self, arguments) -> None:
         self._is_off = True
@@ -111,26 +108,20 @@ class _Autocast:
         if region is not None:
             region.__exit__(None, None, None)
 
-    @contextlib.contextmanager
-    def _backward(self):
+    def _run_backward(self, run, *args, **kwargs):
         self._end()
         self._in_engine += 1
         try:
-            yield
+            return run(*args, **kwargs)
         finally:
             self._in_engine -= 1
 
-    def _watching(self, enter):
+    def _enter(self, context: autocast) -> None:
         """Ends the remedy's autocast wherever the program enters its own."""
-
-        @functools.wraps(enter)
-        def wrapper(context):
-            file = sys._getframe(1).f_code.co_filename
-            if context is not self._region and context.device == "cuda" and not file.endswith(_REPEATERS):
-                self._meet(context, file)
-            return enter(context)
-
-        return wrapper
+        caller = frames.find_caller(sys._getframe())
+        file = caller.f_code.co_filename if caller else ""
+        if context is not self._region and context.device == "cuda" and not file.endswith(_REPEATERS):
+            self._meet(context, file)
 
     def _meet(self, context: autocast, file: str) -> None:
         """The program enters an autocast of its own. A disabled autocast inside a module is left alone: the module needs full precision."""

@@ -5,16 +5,13 @@ so evaluation under `no_grad` keeps its batches. All other sources belong to the
 sets the size, and this remedy only the libraries' switches.
 """
 
-import functools
-import inspect
 import sys
 import weakref
-from collections.abc import Callable
 
 import torch
 from torch.utils.data import BatchSampler, DataLoader
 
-from ..hooks import importing
+from ..hooks import around, events
 from ..process import frames
 from . import Remedy, is_asked
 from .actions import divide_argument, multiply_argument
@@ -39,10 +36,11 @@ class BatchSplit:
 
     def install(self) -> None:
         """Replaces the sources of batches."""
-        self._install_libraries()
+        events.before_training_arguments(self._tell_transformers)
+        events.before_lightning_trainer(self._tell_lightning)
         if not self._is_others:
-            DataLoader.__init__ = self._noting_line(DataLoader.__init__)
-            DataLoader.__iter__ = self._split_before(DataLoader.__iter__)
+            events.around_loader_made(events.before(self._note_line))
+            around("torch.utils.data.dataloader:DataLoader.__iter__", events.before(self._split_for_training))
 
     @property
     def is_ours(self) -> bool:
@@ -71,22 +69,12 @@ class BatchSplit:
         self._is_rejected, self._is_split = True, False
         self.remedy.rejected(text)
 
-    def _noting_line(self, init: Callable) -> Callable:
-        @functools.wraps(init)
-        def wrapper(loader, *args, **kwargs):
-            self._lines[loader] = frames.users_line(sys._getframe(1))
-            init(loader, *args, **kwargs)
+    def _note_line(self, loader: DataLoader, *_args, **_kwargs) -> None:
+        self._lines[loader] = frames.users_line(sys._getframe(1))
 
-        return wrapper
-
-    def _split_before(self, iterate: Callable) -> Callable:
-        @functools.wraps(iterate)
-        def wrapper(loader):
-            if torch.is_grad_enabled() and not self._sized_by_library and not self._is_rejected:
-                self._split(loader)
-            return iterate(loader)
-
-        return wrapper
+    def _split_for_training(self, loader: DataLoader) -> None:
+        if torch.is_grad_enabled() and not self._sized_by_library and not self._is_rejected:
+            self._split(loader)
 
     def _split(self, loader: DataLoader) -> None:
         sampler = loader.batch_sampler
@@ -97,33 +85,19 @@ class BatchSplit:
             self._samplers.add(sampler)
             sampler.batch_size = self.part_of(size, "DataLoader", "batch_size", self._lines.get(loader))
 
-    def _install_libraries(self) -> None:
-        importing.after_import("transformers.training_args", self._install_transformers)
-        for package in ("lightning.pytorch", "pytorch_lightning"):
-            importing.after_import(f"{package}.trainer.trainer", functools.partial(self._install_lightning, package))
+    def _tell_transformers(self, arguments) -> None:
+        name = type(arguments).__name__
+        if not self._is_others:
+            arguments.per_device_train_batch_size = self.part_of(arguments.per_device_train_batch_size, name, "per_device_train_batch_size")
+            self._sized_by_library = True
+        self._turn_on(name, vars(arguments), "gradient_accumulation_steps")
 
-    def _install_transformers(self) -> None:
-        arguments = sys.modules["transformers.training_args"].TrainingArguments
-        self._with_switch(arguments, "gradient_accumulation_steps", "per_device_train_batch_size")
+    def _tell_lightning(self, keywords: dict) -> None:
+        self._turn_on("Trainer", keywords, "accumulate_grad_batches")
 
-    def _install_lightning(self, package: str) -> None:
-        self._with_switch(sys.modules[f"{package}.trainer.trainer"].Trainer, "accumulate_grad_batches", None)
-
-    def _with_switch(self, owner: type, switch: str, batch: str | None) -> None:
-        """Turns on a library's switch when its object is made, and sets its batch size if the library has that option."""
-        init, parameters = owner.__init__, inspect.signature(owner.__init__).parameters
-
-        @functools.wraps(init)
-        def wrapper(made, *args, **kwargs):
-            if batch is not None and not self._is_others:
-                size = kwargs.get(batch, parameters[batch].default)
-                kwargs[batch] = self.part_of(size, owner.__name__, batch)
-                self._sized_by_library = True
-            if not self._is_rejected:
-                self._by_library = True
-                kwargs[switch] = (kwargs.get(switch) or 1) * self.parts
-                action = multiply_argument(owner.__name__, switch, self.parts)
-                self.remedy.applied(f"{owner.__name__}({switch}={kwargs[switch]})", action=action)
-            init(made, *args, **kwargs)
-
-        owner.__init__ = wrapper
+    def _turn_on(self, callee: str, settings: dict, switch: str) -> None:
+        """Has a library accumulate: it then does what this remedy does."""
+        if not self._is_rejected:
+            self._by_library = True
+            settings[switch] = (settings.get(switch) or 1) * self.parts
+            self.remedy.applied(f"{callee}({switch}={settings[switch]})", action=multiply_argument(callee, switch, self.parts))

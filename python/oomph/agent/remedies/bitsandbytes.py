@@ -5,10 +5,10 @@ import importlib.util
 
 import torch
 
+from ..hooks import events
 from . import Remedy
 from .actions import replace_class, set_argument
 from .optimizers import groups_with, in_place_of
-from .trainers import before_training_arguments
 
 # The arguments that bitsandbytes' optimizer of the same name accepts.
 _KEPT = {
@@ -37,7 +37,7 @@ def use(remedy: Remedy, prefix: str, suffix: str) -> None:
         return _make(remedy, theirs, optimizer, arguments)
 
     in_place_of(choose)
-    before_training_arguments(functools.partial(_tell_transformers, remedy, _TRANSFORMERS[prefix, suffix]))
+    events.before_training_arguments(functools.partial(_tell_transformers, remedy, _TRANSFORMERS[prefix, suffix]))
 
 
 def _tell_transformers(remedy: Remedy, name: str, arguments) -> None:

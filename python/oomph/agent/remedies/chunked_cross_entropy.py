@@ -12,11 +12,10 @@ for backward), and a gradient of each. The remedy cuts in two places:
   stay whole; the other tensors are saved (`ChunkedCrossEntropy`).
 """
 
-import functools
-
 import torch
-from torch.nn import functional
 
+from ..hooks import around
+from ..hooks.replacing import Layer
 from . import Remedy
 from .actions import chunk_loss
 from .language_models import Head, heads
@@ -29,7 +28,7 @@ def install(remedy: Remedy) -> None:
     if not isinstance(chunks, int) or chunks < 2:
         return remedy.rejected(f"chunks={chunks}: expected a number from 2")
     before_training(lambda root, _is_compiled: _change_heads(remedy, root, chunks))
-    functional.cross_entropy = _chunking(remedy, functional.cross_entropy, chunks)
+    around("torch.nn.functional:cross_entropy", _chunk(remedy, chunks))
 
 
 def _change_heads(remedy: Remedy, root: torch.nn.Module, chunks: int) -> None:
@@ -41,11 +40,8 @@ def _change_heads(remedy: Remedy, root: torch.nn.Module, chunks: int) -> None:
             remedy.rejected(f"{head.name}: {problem}")
 
 
-def _chunking(remedy: Remedy, whole, chunks: int):
-    @functools.wraps(whole)
-    def cross_entropy(
-        input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0
-    ):
+def _chunk(remedy: Remedy, chunks: int) -> Layer:
+    def layer(whole, input, target, weight=None, size_average=None, ignore_index=-100, reduce=None, reduction="mean", label_smoothing=0.0):
         problem = _problem(input, target, weight, size_average, reduce, reduction)
         if Head.is_inside or problem is not None:
             if not Head.is_inside:
@@ -55,7 +51,7 @@ def _chunking(remedy: Remedy, whole, chunks: int):
         remedy.applied(text, action=chunk_loss(chunks))
         return ChunkedCrossEntropy.apply(input, target, chunks, whole, ignore_index, reduction, label_smoothing)
 
-    return cross_entropy
+    return layer
 
 
 def _problem(logits, target, weight, size_average, reduce, reduction) -> str | None:

@@ -15,7 +15,7 @@ def prepare(remedy: Remedy) -> None:
     """Sets the rank of this process in the environment, for PyTorch to read."""
     gpus = _gpus(remedy)
     if gpus is not None and job_rank.read_requested() is None:
-        os.environ |= {wire.RANK: "0", wire.WORLD_SIZE: str(gpus), wire.LOCAL_WORLD_SIZE: str(gpus)}
+        os.environ.update({wire.RANK: "0", wire.WORLD_SIZE: str(gpus), wire.LOCAL_WORLD_SIZE: str(gpus)})
         absent_ranks.assume_rank()
 
 

@@ -28,9 +28,11 @@ import weakref
 from collections.abc import Callable
 
 import torch
-from torch.optim import lr_scheduler
 
 from .. import phantom
+from ..hooks import around, events
+from ..hooks.replacing import Layer
+from ..hooks.rows.remedies import SCHEDULERS
 from . import Remedy, is_asked
 from .actions import gate_step, keep_loss, scale_loss
 from .batch_split import BatchSplit
@@ -70,23 +72,16 @@ class Accumulation:
     def install(self) -> None:
         """Stands in for what belongs to a step."""
         before_training(self._look_at)
-        torch.Tensor.backward = self._divided(torch.Tensor.backward)
-        hook = torch.optim.Optimizer.profile_hook_step
-        torch.optim.Optimizer.profile_hook_step = staticmethod(lambda step: self._stepping(hook(step)))
-        for owner in (torch.optim.Optimizer, torch.nn.Module):
-            owner.zero_grad = self._only(owner.zero_grad, self._is_between)
-        for kind in _with_step(lr_scheduler):
-            kind.step = self._only(kind.step, self._is_between)
-        for name in ("clip_grad_norm_", "clip_grad_value_"):
-            clip = self._only(getattr(torch.nn.utils, name), self._is_last, otherwise=torch.zeros(()))
-            setattr(torch.nn.utils, name, clip)
-            setattr(torch.nn.utils.clip_grad, name, clip)
-        self._install_scaler(torch.amp.GradScaler)
-
-    def _install_scaler(self, scaler: type) -> None:
-        scaler.unscale_ = self._only(scaler.unscale_, self._is_last)
-        scaler.update = self._only(scaler.update, self._is_between)
-        scaler.step = self._stepping_scaler(scaler.step)
+        between, last = self._only(self._is_between), self._only(self._is_last)
+        around("torch._tensor:Tensor.backward", self._divide)
+        around("torch.optim.optimizer:Optimizer.profile_hook_step", lambda hook, step: self._stepping(hook(step)))
+        events.around_zero_grad(between)
+        for name in SCHEDULERS:
+            around(f"torch.optim.lr_scheduler:{name}.step", between)
+        events.around_clip(self._only(self._is_last, otherwise=torch.zeros(())))
+        events.around_unscale(last)
+        around("torch.amp.grad_scaler:GradScaler.update", between)
+        around("torch.amp.grad_scaler:GradScaler.step", self._step_scaled)
 
     def _look_at(self, root: torch.nn.Module, _is_compiled: bool) -> None:
         if any(isinstance(module, torch.nn.modules.batchnorm._BatchNorm) and module.training for module in root.modules()):
@@ -105,28 +100,23 @@ class Accumulation:
         counts = self._pending.values() or (self._before_first,)
         return any(pending == self.steps - 1 for pending in counts)
 
-    def _only(self, function: Callable, condition: Callable[[], bool], otherwise=None) -> Callable:
-        @functools.wraps(function)
-        def wrapper(*args, **kwargs):
-            return function(*args, **kwargs) if not self._is_on or condition() else otherwise
+    def _only(self, condition: Callable[[], bool], otherwise=None) -> Layer:
+        def layer(call, *args, **kwargs):
+            return call(*args, **kwargs) if not self._is_on or condition() else otherwise
 
-        return wrapper
+        return layer
 
-    def _divided(self, backward: Callable) -> Callable:
-        @functools.wraps(backward)
-        def wrapper(loss, *args, **kwargs):
-            self.split.check()
-            self._look_at_turns()
-            if not self._is_on:
-                return backward(loss, *args, **kwargs)
-            if is_sum(loss):
-                self.remedy.applied("backward() of the loss as it is: a sum over the batch", action=keep_loss())
-                return backward(loss, *args, **kwargs)
-            text = f"(loss / {self.steps}).backward(){self._warning}"
-            self.remedy.applied(text, alters=bool(self._warning), action=scale_loss(self.steps))
-            return backward(loss / self.steps, *args, **kwargs)
-
-        return wrapper
+    def _divide(self, backward, loss, *args, **kwargs):
+        self.split.check()
+        self._look_at_turns()
+        if not self._is_on:
+            return backward(loss, *args, **kwargs)
+        if is_sum(loss):
+            self.remedy.applied("backward() of the loss as it is: a sum over the batch", action=keep_loss())
+            return backward(loss, *args, **kwargs)
+        text = f"(loss / {self.steps}).backward(){self._warning}"
+        self.remedy.applied(text, alters=bool(self._warning), action=scale_loss(self.steps))
+        return backward(loss / self.steps, *args, **kwargs)
 
     def _look_at_turns(self) -> None:
         """Before a backward: whether the same optimizers stepped after the last one as some time ago, and others in between."""
@@ -152,17 +142,14 @@ class Accumulation:
 
         return wrapper
 
-    def _stepping_scaler(self, step: Callable) -> Callable:
-        @functools.wraps(step)
-        def wrapper(scaler, optimizer, *args, **kwargs):
-            if not self._is_on or self._pending.get(optimizer, self._before_first) == self.steps - 1:
-                result = step(scaler, optimizer, *args, **kwargs)
-                # Also where it found infinite gradients, and did not let the optimizer step.
-                self._pending[optimizer] = 0
-                return result
-            self._counts_to_last(optimizer)
-
-        return wrapper
+    def _step_scaled(self, step, scaler, optimizer, *args, **kwargs):
+        if not self._is_on or self._pending.get(optimizer, self._before_first) == self.steps - 1:
+            result = step(scaler, optimizer, *args, **kwargs)
+            # Also where it found infinite gradients, and did not let the optimizer step.
+            self._pending[optimizer] = 0
+            return result
+        self._counts_to_last(optimizer)
+        return None
 
     def _counts_to_last(self, optimizer: torch.optim.Optimizer) -> bool:
         """Counts a call of `step`; True if this call takes effect."""
@@ -175,9 +162,3 @@ class Accumulation:
         action = gate_step(name, self.steps)
         self.remedy.applied(f"{name}.step() once in {self.steps} calls, and what belongs to it", action=action)
         return is_last
-
-
-def _with_step(module) -> list[type]:
-    """The scheduler classes with a `step` of their own. One of a program's schedulers is called once a step."""
-    classes = [value for value in vars(module).values() if isinstance(value, type) and issubclass(value, module.LRScheduler)]
-    return [value for value in classes if "step" in vars(value) and value is not module.ReduceLROnPlateau]

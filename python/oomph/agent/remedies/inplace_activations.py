@@ -11,7 +11,6 @@ overwritten. The result is a view of the input, so that the watch can tell the t
 activation, this first call has already overwritten the input; later calls work out of place.
 """
 
-import contextlib
 import sys
 import weakref
 
@@ -20,10 +19,10 @@ from torch.nn.modules import activation
 from torch.nn.modules import module as nn_module
 from torch.overrides import TorchFunctionMode
 
+from ..hooks import events
 from ..process import frames
 from . import Remedy
 from .actions import set_argument
-from .engine import around_backward
 
 _BY_RESULT = (
     torch.nn.ReLU,
@@ -46,7 +45,7 @@ def install(remedy: Remedy) -> None:
     activations = _Activations(remedy)
     nn_module.register_module_forward_pre_hook(activations.before)
     nn_module.register_module_forward_hook(activations.after, always_call=True)
-    around_backward(activations.backward)
+    events.around_backward(activations.backward)
 
 
 class _Activations:
@@ -127,11 +126,10 @@ class _Activations:
                 self._remedy.applied(f"{name}(inplace=True)", at=at, action=set_argument(name, "inplace", "True"))
         self._tried.clear()
 
-    @contextlib.contextmanager
-    def backward(self):
+    def backward(self, run, *args, **kwargs):
         """Says why, where autograd refuses."""
         try:
-            yield
+            return run(*args, **kwargs)
         except RuntimeError as error:
             if "modified by an inplace operation" in str(error):
                 self._remedy.rejected(f"autograd needs what was overwritten: {str(error).partition(';')[0]}")

@@ -1,9 +1,10 @@
 """The linear layers of a model that a remedy replaces, and a test for training."""
 
-import functools
 import weakref
 
 import torch
+
+from ..hooks import events
 
 
 def inner_linears(root: torch.nn.Module) -> dict[str, torch.nn.Linear]:
@@ -21,17 +22,13 @@ class Optimizers:
     def __init__(self) -> None:
         self._made: weakref.WeakSet[torch.optim.Optimizer] = weakref.WeakSet()
         self.count = 0
-        init = torch.optim.Optimizer.__init__
-
-        @functools.wraps(init)
-        def wrapper(optimizer, *args, **kwargs):
-            init(optimizer, *args, **kwargs)
-            self.count += 1
-            self._made.add(optimizer)
-
-        torch.optim.Optimizer.__init__ = wrapper
+        events.on_optimizer_made(self._add)
 
     def have(self, root: torch.nn.Module) -> bool:
         """True if an optimizer updates a parameter of `root`."""
         theirs = {id(parameter) for one in self._made for group in one.param_groups for parameter in group["params"]}
         return any(id(parameter) in theirs for parameter in root.parameters())
+
+    def _add(self, optimizer: torch.optim.Optimizer) -> None:
+        self.count += 1
+        self._made.add(optimizer)

@@ -1,10 +1,8 @@
 """Changing how data loaders are made; shared by the remedies that do."""
 
-import functools
 import inspect
 
-import torch.utils.data
-
+from ..hooks import events, innermost
 from . import Remedy
 from .actions import set_argument
 
@@ -15,12 +13,10 @@ _OF_WORKERS = ("prefetch_factor", "persistent_workers", "multiprocessing_context
 def with_keyword(remedy: Remedy, keyword: str, value, reason: str) -> None:
     """Sets `keyword=value` for every DataLoader; `reason` explains the unchanged GPU memory."""
     remedy.otherwise = "the program makes no DataLoader"
-    init = torch.utils.data.DataLoader.__init__
-    signature = inspect.signature(init)
 
-    @functools.wraps(init)
-    def wrapper(self, *args, **kwargs):
-        given = signature.bind(self, *args, **kwargs)
+    def layer(init, *args, **kwargs):
+        signature = inspect.signature(innermost(init))
+        given = signature.bind(*args, **kwargs)
         now = given.arguments.get(keyword, signature.parameters[keyword].default)
         if now == value:
             remedy.rejected(f"DataLoader has {keyword}={value} already")
@@ -31,4 +27,4 @@ def with_keyword(remedy: Remedy, keyword: str, value, reason: str) -> None:
             given.arguments = {name: value for name, value in given.arguments.items() if name not in _OF_WORKERS}
         init(*given.args, **given.kwargs)
 
-    torch.utils.data.DataLoader.__init__ = wrapper
+    events.around_loader_made(layer)

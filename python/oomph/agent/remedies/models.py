@@ -4,12 +4,14 @@ A root is a module that the program moves or calls itself, as in `modules`. Modu
 reported once, even if DDP or a compiler is put around it later.
 """
 
-import functools
 import threading
 import weakref
 from collections.abc import Callable
 
 import torch
+
+from ..hooks import around, events
+from ..hooks.replacing import Layer
 
 _MOVERS: list[tuple[int, Callable]] = []
 
@@ -34,12 +36,12 @@ def before_training(action: Callable[[torch.nn.Module, bool], object]) -> None:
     """Calls `action(root, is_compiled)` before each root's first forward that records a graph, or is compiled."""
     met = _Met()
 
-    def compiled(model) -> None:
+    def compiled(model=None, *_args, **_options) -> None:
         if isinstance(model, torch.nn.Module) and model not in met:
             met.add(model)
             action(model, True)
 
-    def called(module: torch.nn.Module) -> None:
+    def called(module: torch.nn.Module, *_args, **_kwargs) -> None:
         if not torch.is_grad_enabled() or module in met:
             return
         is_around = _inner(module) in met
@@ -47,9 +49,10 @@ def before_training(action: Callable[[torch.nn.Module, bool], object]) -> None:
         if not is_around and any(parameter.requires_grad for parameter in module.parameters()):
             action(module, False)
 
-    torch.nn.Module.__call__ = _before_call(torch.nn.Module.__call__, called)
-    torch.compile = _announced(torch.compile, compiled)
-    torch.nn.Module.compile = _announced(torch.nn.Module.compile, compiled)
+    # Not a hook of modules: when hooks run, the module has already chosen its `forward`.
+    events.around_module_call(events.before(called))
+    for name in ("torch:compile", "torch.nn.modules.module:Module.compile"):
+        around(name, events.before(compiled))
 
 
 def _inner(module: torch.nn.Module) -> torch.nn.Module | None:
@@ -58,49 +61,24 @@ def _inner(module: torch.nn.Module) -> torch.nn.Module | None:
     return inside.get("_orig_mod") or inside.get("module")
 
 
-def _before_call(call: Callable, called: Callable[[torch.nn.Module], None]) -> Callable:
-    """Calls `called` before each call. Not a hook: when hooks run, the module has already chosen its `forward`."""
-
-    @functools.wraps(call)
-    def wrapper(self, *args, **kwargs):
-        if not torch.compiler.is_compiling():
-            called(self)
-        return call(self, *args, **kwargs)
-
-    return wrapper
-
-
-def _announced(compiler: Callable, announce: Callable) -> Callable:
-    """Wraps a compiler: announces the model, which is its first argument or the argument `model`."""
-
-    @functools.wraps(compiler)
-    def wrapper(*args, **kwargs):
-        announce(args[0] if args else kwargs.get("model"))
-        return compiler(*args, **kwargs)
-
-    return wrapper
-
-
 def around_forward(run: Callable) -> None:
     """Replaces each call of a root that records a graph by `run(root, forward)`, which calls `forward()` and returns its result.
 
     Recomputation in backward is part of the backward.
     """
     inside = threading.local()
-    call = torch.nn.Module.__call__
 
-    @functools.wraps(call)
-    def wrapper(self, *args, **kwargs):
-        is_root = not (torch.compiler.is_compiling() or getattr(inside, "root", None) or torch._C._current_graph_task_id() != -1)
-        if not is_root or not torch.is_grad_enabled() or not any(parameter.requires_grad for parameter in self.parameters()):
-            return call(self, *args, **kwargs)
-        inside.root = self
+    def layer(call, module, *args, **kwargs):
+        is_root = not (getattr(inside, "root", None) or torch._C._current_graph_task_id() != -1)
+        if not is_root or not torch.is_grad_enabled() or not any(parameter.requires_grad for parameter in module.parameters()):
+            return call(module, *args, **kwargs)
+        inside.root = module
         try:
-            return run(self, lambda: call(self, *args, **kwargs))
+            return run(module, lambda: call(module, *args, **kwargs))
         finally:
             inside.root = None
 
-    torch.nn.Module.__call__ = wrapper
+    events.around_module_call(layer)
 
 
 def before_move(action: Callable[[torch.nn.Module, torch.device], object], order: int = 0) -> None:
@@ -123,8 +101,8 @@ def before_move(action: Callable[[torch.nn.Module, torch.device], object], order
                 stay.add(module)
         return module in stay
 
-    _around("to", lambda *args, **kwargs: torch._C._nn._parse_to(*args, **kwargs)[0], on_move)
-    _around("cuda", _cuda, on_move)
+    events.around_move(_move_unless(on_move, lambda *args, **kwargs: torch._C._nn._parse_to(*args, **kwargs)[0]))
+    events.around_cuda(_move_unless(on_move, _cuda))
 
 
 def replace(root: torch.nn.Module, name: str, module: torch.nn.Module) -> None:
@@ -137,14 +115,11 @@ def _cuda(device=None) -> torch.device:
     return torch.device("cuda", device) if isinstance(device, int) else torch.device(device or "cuda")
 
 
-def _around(method: str, device_of: Callable, on_move: Callable) -> None:
-    move = getattr(torch.nn.Module, method)
+def _move_unless(on_move: Callable, device_of: Callable) -> Layer:
+    def layer(move, module, *args, **kwargs):
+        return module if on_move(module, device_of(*args, **kwargs)) else move(module, *args, **kwargs)
 
-    @functools.wraps(move)
-    def wrapper(self, *args, **kwargs):
-        return self if on_move(self, device_of(*args, **kwargs)) else move(self, *args, **kwargs)
-
-    setattr(torch.nn.Module, method, wrapper)
+    return layer
 
 
 def plain_name(name: str) -> str:

@@ -14,21 +14,20 @@ is rejected, and does nothing from then on.
 """
 
 import contextlib
-import functools
 import weakref
 
 import torch
 
+from ..hooks import events
 from . import Remedy
-from .engine import around_backward
 
 
 def install(remedy: Remedy) -> None:
     """`torch.no_grad()` around calls of modules in evaluation mode. See Note [Evaluation]."""
     evaluation = _Evaluation(remedy)
-    _around_outermost_calls(evaluation.context)
-    _note_optimizers(evaluation.optimizers)
-    around_backward(evaluation.backward)
+    events.around_module_call(evaluation.call)
+    events.on_optimizer_made(evaluation.optimizers.add)
+    events.around_backward(events.before(evaluation.check))
     remedy.otherwise = "no module runs in evaluation mode while a graph is recorded"
 
 
@@ -41,8 +40,20 @@ class _Evaluation:
         # Modules of `_trained` that ran in evaluation mode afterwards, without a graph.
         self._turned: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
         self._is_off = False
+        self._is_inside = False
 
-    def context(self, module: torch.nn.Module, inputs) -> contextlib.AbstractContextManager:
+    def call(self, call, module: torch.nn.Module, *args, **kwargs):
+        """A module is called; only a call from outside of any other counts. Not a hook: hooks are not shown keyword arguments."""
+        if self._is_inside:
+            return call(module, *args, **kwargs)
+        self._is_inside = True
+        try:
+            with self._choose(module, (args, kwargs)):
+                return call(module, *args, **kwargs)
+        finally:
+            self._is_inside = False
+
+    def _choose(self, module: torch.nn.Module, inputs) -> contextlib.AbstractContextManager:
         """The context for a call of an outermost module."""
         if self._is_off or not torch.is_grad_enabled() or not _records(module, inputs):
             return contextlib.nullcontext()
@@ -72,15 +83,13 @@ class _Evaluation:
         groups = (group for optimizer in self.optimizers for group in optimizer.param_groups)
         return any(id(parameter) in parameters for group in groups for parameter in group["params"])
 
-    @contextlib.contextmanager
-    def backward(self):
+    def check(self, *_args, **_kwargs) -> None:
         """Checks that no backward runs while a module is still in the evaluation that the remedy assumed."""
         still = [module for module in self._turned if not module.training]
         self._turned.clear()
         if still:
             self._is_off = True
             self._remedy.rejected(f"backward runs while {type(still[0]).__name__} is in evaluation mode: its parameters would get no gradients")
-        yield
 
 
 def _records(module: torch.nn.Module, inputs) -> bool:
@@ -98,33 +107,3 @@ def _tensors(value):
     elif isinstance(value, (list, tuple)):
         for item in value:
             yield from _tensors(item)
-
-
-def _around_outermost_calls(context) -> None:
-    """Enters `context(module, inputs)` around each call of a module from outside of any; hooks are not shown keyword arguments."""
-    call = torch.nn.Module.__call__
-    inside: list[torch.nn.Module] = []
-
-    @functools.wraps(call)
-    def wrapper(self, *args, **kwargs):
-        if inside or torch.compiler.is_compiling():
-            return call(self, *args, **kwargs)
-        inside.append(self)
-        try:
-            with context(self, (args, kwargs)):
-                return call(self, *args, **kwargs)
-        finally:
-            inside.clear()
-
-    torch.nn.Module.__call__ = wrapper
-
-
-def _note_optimizers(optimizers: weakref.WeakSet) -> None:
-    init = torch.optim.Optimizer.__init__
-
-    @functools.wraps(init)
-    def wrapper(self, *args, **kwargs):
-        init(self, *args, **kwargs)
-        optimizers.add(self)
-
-    torch.optim.Optimizer.__init__ = wrapper

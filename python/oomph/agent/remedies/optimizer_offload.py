@@ -3,13 +3,13 @@
 Over a phantom GPU the update on the host is left out: there is nothing to compute it from, and its state would take real memory.
 """
 
-import functools
 import importlib
 from collections.abc import Callable
 
 import torch
 
 from .. import phantom
+from ..hooks import events, innermost
 from . import Remedy
 from .actions import replace_class
 from .optimizers import groups_with, in_place_of
@@ -26,22 +26,15 @@ def install(remedy: Remedy) -> None:
         made.extend([found] if found else [])
         return found
 
-    in_place_of(choose)
-    utils, scaler = torch.nn.utils, torch.amp.GradScaler
-    for owner, name in ((utils, "clip_grad_norm_"), (utils, "clip_grad_value_"), (scaler, "unscale_")):
-        setattr(owner, name, _refusing(remedy, getattr(owner, name), made))
-
-
-def _refusing(remedy: Remedy, change: Callable, made: list) -> Callable:
-    """The host copies gradients straight after backward; later changes to gradients have no effect."""
-
-    @functools.wraps(change)
-    def wrapper(*args, **kwargs):
+    def refuse(change, *args, **kwargs):
+        # The host copies gradients straight after backward; later changes to gradients have no effect.
         if made:
-            remedy.rejected(f"{change.__name__} changes gradients that are on the host already")
+            remedy.rejected(f"{innermost(change).__name__} changes gradients that are on the host already")
         return change(*args, **kwargs)
 
-    return wrapper
+    in_place_of(choose)
+    events.around_clip(refuse)
+    events.around_unscale(refuse)
 
 
 def _choose(remedy: Remedy, optimizer: type, arguments: dict) -> torch.optim.Optimizer | None:

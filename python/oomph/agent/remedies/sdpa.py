@@ -13,7 +13,8 @@ import weakref
 
 import torch
 
-from ..hooks import importing
+from ..hooks import after_import, around
+from ..hooks.replacing import Layer
 from ..process import frames
 from . import Remedy
 from .actions import set_argument
@@ -25,32 +26,26 @@ _NEAR = 8
 def install(remedy: Remedy) -> None:
     """Replaces eager attention by SDPA. See Note [Which attention]."""
     remedy.otherwise = "no model of transformers is made, no MultiheadAttention runs, and no softmax of a product is seen"
-    importing.after_import("transformers.modeling_utils", lambda: _switch_transformers(remedy))
-    _switch_multihead(remedy)
-    for owner in (torch, torch.nn.functional, torch.Tensor):
-        owner.softmax = _noting(remedy, owner.softmax)
+    after_import("transformers.modeling_utils", lambda: _switch_transformers(remedy))
+    around("torch.nn.modules.activation:MultiheadAttention.forward", _without_weights(remedy))
+    for name in ("torch:softmax", "torch.nn.functional:softmax", "torch._tensor:Tensor.softmax"):
+        around(name, _note_product(remedy))
 
 
 def _switch_transformers(remedy: Remedy) -> None:
-    model = sys.modules["transformers.modeling_utils"].PreTrainedModel
-    if not hasattr(model, "_check_and_adjust_attn_implementation"):
+    if not hasattr(sys.modules["transformers.modeling_utils"].PreTrainedModel, "_check_and_adjust_attn_implementation"):
         return remedy.rejected("this version of transformers chooses its attention elsewhere; 4.54 and later are known", at=("", 0))
-    model._check_and_adjust_attn_implementation = _choosing(remedy, model._check_and_adjust_attn_implementation)
-
-
-def _choosing(remedy: Remedy, adjust):
-    """Chooses the attention of each model once: models inside a model share its configuration."""
+    # Models inside a model share its configuration: the attention of all is chosen once.
     told: dict[int, weakref.ref] = {}
 
-    @functools.wraps(adjust)
-    def wrapper(self, asked, *args, **kwargs):
-        known = told.get(id(self.config))
-        if known is not None and known() is self.config:
-            return adjust(self, asked, *args, **kwargs)
-        told[id(self.config)] = weakref.ref(self.config)
-        return _choose(remedy, self, asked, functools.partial(adjust, self), *args, **kwargs)
+    def layer(adjust, model, asked, *args, **kwargs):
+        known = told.get(id(model.config))
+        if known is not None and known() is model.config:
+            return adjust(model, asked, *args, **kwargs)
+        told[id(model.config)] = weakref.ref(model.config)
+        return _choose(remedy, model, asked, functools.partial(adjust, model), *args, **kwargs)
 
-    return wrapper
+    around("transformers.modeling_utils:PreTrainedModel._check_and_adjust_attn_implementation", layer)
 
 
 def _choose(remedy: Remedy, model, asked: str | None, adjust, *args, **kwargs) -> str:
@@ -68,29 +63,26 @@ def _choose(remedy: Remedy, model, asked: str | None, adjust, *args, **kwargs) -
     return chosen
 
 
-def _switch_multihead(remedy: Remedy) -> None:
-    forward = torch.nn.MultiheadAttention.forward
-
-    @functools.wraps(forward)
-    def wrapper(self, query, key, value, key_padding_mask=None, need_weights=True, *args, **kwargs):
+def _without_weights(remedy: Remedy) -> Layer:
+    def layer(forward, attention, query, key, value, key_padding_mask=None, need_weights=True, *args, **kwargs):
         if need_weights:
             action = set_argument("MultiheadAttention", "need_weights", "False")
             remedy.applied("MultiheadAttention(..., need_weights=False)", action=action)
-        return forward(self, query, key, value, key_padding_mask, False, *args, **kwargs)
+        return forward(attention, query, key, value, key_padding_mask, False, *args, **kwargs)
 
-    torch.nn.MultiheadAttention.forward = wrapper
+    return layer
 
 
-def _noting(remedy: Remedy, softmax):
+def _note_product(remedy: Remedy) -> Layer:
     """Tells of attention that is written out in the program."""
 
-    @functools.wraps(softmax)
-    def wrapper(scores, *args, **kwargs):
-        if not torch.compiler.is_compiling() and frames.is_users(sys._getframe(1).f_code.co_filename) and _is_product(scores):
+    def layer(softmax, scores, *args, **kwargs):
+        caller = frames.find_caller(sys._getframe())
+        if caller is not None and frames.is_users(caller.f_code.co_filename) and _is_product(scores):
             remedy.rejected("attention is written out here, as a softmax of a product: there is no switch; scaled_dot_product_attention does the same")
         return softmax(scores, *args, **kwargs)
 
-    return wrapper
+    return layer
 
 
 def _is_product(scores: torch.Tensor) -> bool:

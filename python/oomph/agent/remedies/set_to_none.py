@@ -7,7 +7,6 @@ them straight after `step`, and `place=after-step` reports so. A program that ne
 not, and is unchanged; so is the first step of a program before its first `zero_grad`.
 """
 
-import functools
 import inspect
 import weakref
 
@@ -15,6 +14,7 @@ import torch
 from torch.nn.modules import module as nn_module
 from torch.optim import optimizer as optim
 
+from ..hooks import events
 from ..process import frames
 from . import Remedy
 from .actions import move_zero_grad, set_argument
@@ -27,8 +27,14 @@ def install(remedy: Remedy) -> None:
         return remedy.rejected(f"place={place}: expected after-step", at=("", 0))
     remedy.otherwise = "the program never calls zero_grad: its gradients add up from step to step"
     gradients = _AfterStep(remedy) if place else _InPlace(remedy)
-    for owner in (torch.optim.Optimizer, torch.nn.Module):
-        owner.zero_grad = _to_none(remedy, owner.zero_grad, gradients)
+
+    def layer(zero_grad, owner, set_to_none: bool = True) -> None:
+        if not set_to_none:
+            remedy.applied("zero_grad(set_to_none=True)", action=set_argument("zero_grad", "set_to_none", "True"))
+        zero_grad(owner)
+        gradients.zeroed(not set_to_none)
+
+    events.around_zero_grad(layer)
 
 
 class _InPlace:
@@ -75,14 +81,3 @@ class _AfterStep:
 
     def _forward(self, _module, _args) -> None:
         self._has_run_forward = True
-
-
-def _to_none(remedy: Remedy, zero_grad, gradients):
-    @functools.wraps(zero_grad)
-    def wrapper(self, set_to_none: bool = True) -> None:
-        if not set_to_none:
-            remedy.applied("zero_grad(set_to_none=True)", action=set_argument("zero_grad", "set_to_none", "True"))
-        zero_grad(self)
-        gradients.zeroed(not set_to_none)
-
-    return wrapper

@@ -46,6 +46,14 @@ def fetch(call: Callable, *args, **kwargs):
     return _run(call, args, kwargs, _has_connected)
 
 
+def note_hollow(path: str) -> None:
+    """Notes a hollow file in a folder of the program (Note [Kept files] in crates/drive/src/guard/kept.rs)."""
+    folder = os.environ.get(wire.RUN_DIR)
+    if folder is not None and wire.GUARD in os.environ:
+        with open(os.path.join(folder, wire.HOLLOW), "ab") as file:
+            file.write(os.fsencode(_locate(path)) + b"\0")
+
+
 def _unpack(archive: str) -> Layer:
     """The layer of a method that unpacks; `archive` is the attribute that names the archive, "" for the first argument."""
 

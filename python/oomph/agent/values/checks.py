@@ -14,21 +14,18 @@ different answers, the memory is read.
 import ast
 import dis
 import functools
-import itertools
 import re
 from collections.abc import Iterator
 from types import FrameType
 from typing import NamedTuple
 
-from ..process import syntax
 from ..failure import guarded
-
-# First line and column, last line and column; a column is in bytes.
-Span = tuple[tuple[int, int], tuple[int, int]]
+from ..source import trees
+from ..source.flow import SCOPES, walk_own
+from ..source.spans import Span, find_instruction, is_within, span_of
 
 _FAR = 1 << 30
 _FINITE = re.compile(r"^[\w.]*\bisfinite\([^()]*\)(\.item\(\))?$")
-_SCOPES = (ast.Module, ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 _CHECKS = (ast.Assert, ast.While, ast.If)
 _EXITS = ("exit", "quit", "sys.exit", "os._exit")
 
@@ -45,8 +42,8 @@ class _Operand(NamedTuple):
 
     def is_read_at(self, read: Span) -> bool:
         """True if an instruction at `read` may read the operand."""
-        is_of_check = read == self.statement or _is_within(read, self.condition) or read[1][1] == _FAR
-        return is_of_check and _is_within(self.span, read)
+        is_of_check = read == self.statement or is_within(read, self.condition) or read[1][1] == _FAR
+        return is_of_check and is_within(self.span, read)
 
 
 @guarded
@@ -72,36 +69,24 @@ def is_in_loop(frame: FrameType) -> bool:
 
 def _is_part_of(frame: FrameType, kinds: tuple[type, ...]) -> bool:
     read = _span_of_instruction(frame)
-    return read is not None and any(_is_within(read, span) for span in _conditions(frame.f_code.co_filename, kinds))
+    return read is not None and any(is_within(read, span) for span in _conditions(frame.f_code.co_filename, kinds))
 
 
 @functools.lru_cache(maxsize=64)
 def _conditions(file: str, kinds: tuple[type, ...]) -> tuple[Span, ...]:
     """The spans of conditions of these statements, and of the expressions that are assigned to their variables."""
-    return tuple(_span(part) for scope in ast.walk(_parse(file)) if isinstance(scope, _SCOPES) for part in _deciding(scope, kinds))
+    return tuple(span_of(part) for scope in trees.walk(file) if isinstance(scope, (ast.Module, *SCOPES)) for part in _deciding(scope, kinds))
 
 
 def _deciding(scope: ast.AST, kinds: tuple[type, ...]) -> Iterator[ast.expr]:
     """The conditions of one function, and the expressions that are assigned to their variables."""
-    inside = list(_walk_scope(scope))
+    inside = list(walk_own(scope, is_whole=True))
     tests = [it.test for it in inside if isinstance(it, kinds) and (not isinstance(it, ast.If) or _passes(it) is not None)]
     names = {it.id for test in tests for it in ast.walk(test) if isinstance(it, ast.Name)}
     yield from tests
     for node in inside:
         if isinstance(node, ast.Assign) and any(isinstance(it, ast.Name) and it.id in names for it in node.targets):
             yield node.value
-
-
-def _walk_scope(node: ast.AST) -> Iterator[ast.AST]:
-    """All nodes below, without those of functions within."""
-    waiting = [iter(ast.iter_child_nodes(node))]
-    while waiting:
-        child = next(waiting[-1], None)
-        if child is None:
-            waiting.pop()
-        elif not isinstance(child, _SCOPES):
-            yield child
-            waiting.append(iter(ast.iter_child_nodes(child)))
 
 
 @functools.lru_cache(maxsize=4096)
@@ -114,8 +99,7 @@ def _span_of_instruction(frame: FrameType) -> Span | None:
     """The position of the current instruction of `frame`; `None` for a call if only the line is known."""
     code = frame.f_code
     if hasattr(code, "co_positions"):
-        first, last, start, end = next(itertools.islice(code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
-        return None if None in (first, last, start, end) else ((first, start), (last, end))
+        return find_instruction(frame)
     is_call = dis.opname[code.co_code[frame.f_lasti]].startswith("CALL")
     return None if is_call else ((frame.f_lineno, 0), (frame.f_lineno, _FAR))
 
@@ -123,22 +107,16 @@ def _span_of_instruction(frame: FrameType) -> Span | None:
 @functools.lru_cache(maxsize=64)
 def _operands(file: str) -> tuple[_Operand, ...]:
     """The operands of all checks in a file."""
-    return tuple(operand for node in ast.walk(_parse(file)) for operand in _operands_of(node))
-
-
-@functools.lru_cache(maxsize=4)
-def _parse(file: str) -> ast.Module:
-    """The tree of a file; empty if its text is not that of the running code: a template, a cell of a notebook."""
-    return syntax.parse(file) or ast.Module(body=[], type_ignores=[])
+    return tuple(operand for node in trees.walk(file) for operand in _operands_of(node))
 
 
 def _operands_of(node: ast.AST) -> Iterator[_Operand]:
-    if not isinstance(node, (ast.Assert, ast.If, ast.While)):
+    if not isinstance(node, _CHECKS):
         return
     parts = list(_parts(node.test, _passes(node)))
     if any(answer is not None for _, answer in parts):
         for part, answer in parts:
-            yield _Operand(_span(part), _span(node.test), _span(node), answer)
+            yield _Operand(span_of(part), span_of(node.test), span_of(node), answer)
 
 
 def _passes(node: ast.Assert | ast.If | ast.While) -> bool | None:
@@ -171,11 +149,3 @@ def _ends(body: list[ast.stmt]) -> bool:
         # A raised `StopIteration` is how a loop ends well.
         return last.exc is None or not ast.unparse(last.exc).startswith("Stop")
     return isinstance(last, ast.Expr) and isinstance(last.value, ast.Call) and ast.unparse(last.value.func) in _EXITS
-
-
-def _span(node: ast.expr | ast.stmt) -> Span:
-    return (node.lineno, node.col_offset), (node.end_lineno, node.end_col_offset)
-
-
-def _is_within(inner: Span, outer: Span) -> bool:
-    return outer[0] <= inner[0] and inner[1] <= outer[1]

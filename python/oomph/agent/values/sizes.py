@@ -16,9 +16,12 @@ import ast
 from collections.abc import Iterator
 from types import FrameType
 
-from ..process import frames, syntax
 from ..failure import guarded
+from ..process import frames
 from ..process.objects import Budget, Spent
+from ..source.flow import FUNCTIONS, find_innermost
+from ..source.names import last_name, name_of_call
+from ..source.spans import find_running
 
 _READS = {"item", "tolist", "cpu", "numpy", "int", "float", "bool", "to"}
 _WHOLE = {"int", "round", "floor", "ceil", "trunc", "rint", "long"}
@@ -62,10 +65,10 @@ def _decide(frame: FrameType | None, is_whole: bool) -> bool:
     for _ in range(_MOST_FRAMES):
         if frame is None or frame.f_globals.get("__name__") in _WRITERS:
             return False
-        tree = syntax.parse(frame.f_code.co_filename, frame.f_globals)
-        if tree is None:
+        path = find_running(frame)
+        if not path:
             return is_whole
-        found = _Flow(tree, frame.f_lineno, called).follow(is_whole)
+        found = _Flow(path, frame.f_lineno, called).follow(is_whole)
         if found is not None:
             return found
         # The number is returned.
@@ -76,12 +79,9 @@ def _decide(frame: FrameType | None, is_whole: bool) -> bool:
 class _Flow:
     """The way of a number from its read."""
 
-    def __init__(self, tree: ast.Module, line: int, called: str | None) -> None:
-        path = syntax.find_path(tree, line)
-        self._statement = path[-1]
-        functions = [it for it in path if isinstance(it, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))]
-        self._tree = tree
-        self._scope = functions[-1] if functions else tree
+    def __init__(self, path: list[ast.AST], line: int, called: str | None) -> None:
+        self._tree, self._statement = path[0], path[-1]
+        self._scope = find_innermost(path, FUNCTIONS) or self._tree
         self._parents: dict[ast.AST, ast.AST] = {}
         self._noted: set[ast.AST] = set()
         self._names: list[tuple[str, bool, bool]] = []
@@ -105,8 +105,8 @@ class _Flow:
         """The calls in the line that read, or that returned the number."""
         calls = [it for it in ast.walk(self._statement) if isinstance(it, ast.Call) and it.lineno <= self._line <= it.end_lineno]
         if self._called is None:
-            return iter([it for it in calls if _name(it.func) in _READS])
-        named = [it for it in calls if _name(it.func) == self._called]
+            return iter([it for it in calls if name_of_call(it) in _READS])
+        named = [it for it in calls if name_of_call(it) == self._called]
         # `model(...)` calls `forward`.
         return iter(named or calls[:1])
 
@@ -143,7 +143,7 @@ class _Flow:
             if isinstance(parent, ast.BinOp) and isinstance(parent.op, ast.Div):
                 is_whole = False
             if isinstance(parent, ast.Call) and parent.func is not node:
-                name = _name(parent.func)
+                name = name_of_call(parent)
                 if name in _WHOLE and not (name == "round" and len(parent.args) > 1):
                     is_whole = True
                 elif name in _SINKS:
@@ -176,14 +176,5 @@ def _walk(scope: ast.AST) -> Iterator[ast.AST]:
         yield node
 
 
-def _name(function: ast.expr) -> str:
-    """The last name of a called function."""
-    if isinstance(function, ast.Attribute):
-        return function.attr
-    return function.id if isinstance(function, ast.Name) else ""
-
-
 def _is_use(node: ast.AST, name: str) -> bool:
-    if isinstance(node, ast.Name):
-        return node.id == name and isinstance(node.ctx, ast.Load)
-    return isinstance(node, ast.Attribute) and node.attr == name and isinstance(node.ctx, ast.Load)
+    return isinstance(node, (ast.Name, ast.Attribute)) and last_name(node) == name and isinstance(node.ctx, ast.Load)

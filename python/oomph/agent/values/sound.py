@@ -26,7 +26,8 @@ from types import FrameType
 import torch
 from torch.multiprocessing.reductions import StorageWeakRef
 
-from ..process import frames, syntax
+from ..process import frames
+from ..source.trees import read_line
 from . import checks
 
 TEXT = (
@@ -95,7 +96,7 @@ class SoundValues:
 
 def asks_for_overflow(asking: FrameType) -> bool:
     """True if the line reads a flag of an overflow, by its words."""
-    return _OVERFLOW.search(syntax.read_line(asking.f_code.co_filename, asking.f_lineno)) is not None
+    return _OVERFLOW.search(read_line(asking.f_code.co_filename, asking.f_lineno)) is not None
 
 
 def _fill_evenly(into: torch.Tensor) -> None:

@@ -10,10 +10,21 @@ def _collective(name: str) -> str:
     return f"{_C10D}:{name} = torch.distributed:{name}"
 
 
+# The optimizers of PyTorch, by module, whose `step` imports the compiler.
+_OPTIMIZERS = (
+    "adadelta:Adadelta", "_adafactor:Adafactor", "adagrad:Adagrad", "adam:Adam", "adamax:Adamax", "asgd:ASGD", "_muon:Muon",
+    "nadam:NAdam", "radam:RAdam", "rmsprop:RMSprop", "rprop:Rprop", "sgd:SGD",
+)  # fmt: skip
+COMPILER = (
+    *(f"torch.optim.optimizer:Optimizer.{name}" for name in ("add_param_group", "zero_grad", "state_dict", "load_state_dict")),
+    *(f"torch.optim.{name}.step" for name in _OPTIMIZERS),
+    "torch.utils.checkpoint:checkpoint", "torch.utils.checkpoint:_run_fn_with_dynamo_disabled",
+)
 _SPLIT = f"{_collective('split_group')} = torch.distributed.device_mesh:split_group"
 _LOADERS = "torch.utils.data.dataloader"
 
 ROWS = (
+    ("hooks.compiler", "spares the import of the compiler while nothing is compiled", COMPILER),
     ("position.steps", "notes where an optimizer is made, and its parameters", ("torch.optim.optimizer:Optimizer.__init__",)),
     ("position.steps", "notes the line that clears gradients", ("torch.optim.optimizer:Optimizer.zero_grad", "torch.nn.modules.module:Module.zero_grad")),
     ("position.backward", "marks the phase of the backward pass", ("torch.autograd.graph:_engine_run_backward = torch.autograd:_engine_run_backward",)),
@@ -36,6 +47,9 @@ ROWS = (
     ("host.initializers", "leaves large weights undrawn", ("torch.nn.init:orthogonal_", "torch.nn.init:_no_grad_trunc_normal_")),
     ("host.latent", "draws an undrawn tensor that the program reads", ("torch:Tensor.tolist", "torch:Tensor.numpy")),
     ("host.checkpoints.unread", "leaves large weights of a checkpoint unread", ("torch:UntypedStorage.from_file", "torch.serialization:load = torch:load")),
+    ("host.checkpoints.moves", "moves a folder where the guard refuses to rename it", (
+        "os:rename = pathlib:_NormalAccessor.rename", "os:replace = pathlib:_NormalAccessor.replace",
+    )),
     ("host.checkpoints.safetensors_files", "writes a file in sight of the guard", ("safetensors:serialize_file",)),
     ("ranks.groups", "tells the phantom the ranks of a group", (f"{_C10D}:_process_group_color", _SPLIT)),
     ("ranks.groups", "waits for the watchdog of NCCL", ("torch.nn.parallel.distributed:DistributedDataParallel.__init__",)),

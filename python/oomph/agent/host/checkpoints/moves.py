@@ -5,38 +5,28 @@ folder is copied and removed then, as `mv` does.
 """
 
 import errno
-import functools
 import os
-import pathlib
 import shutil
 from collections.abc import Callable
 
+from ... import hooks
+
 
 def install() -> None:
-    """Replaces `os.rename` and `os.replace`."""
-    # In Python 3.10 pathlib keeps its own references to these functions.
-    accessor = getattr(pathlib, "_NormalAccessor", None)
+    """Stands around `os.rename` and `os.replace`."""
     for name in ("rename", "replace"):
-        function = _renaming(getattr(os, name))
-        setattr(os, name, function)
-        if hasattr(accessor, name):
-            setattr(accessor, name, staticmethod(function))
+        hooks.around(f"os:{name}", _rename)
 
 
-def _renaming(rename: Callable) -> Callable:
-    @functools.wraps(rename)
-    def wrapper(src, dst, **kwargs):
-        try:
-            return rename(src, dst, **kwargs)
-        except OSError as error:
-            if error.errno != errno.EXDEV or kwargs or not _can_copy(src, dst):
-                raise
-        shutil.copytree(src, dst, symlinks=True, dirs_exist_ok=True)
-        shutil.rmtree(src)
-        return None
-
-    wrapper.__module__ = "os"
-    return wrapper
+def _rename(rename: Callable, src, dst, **kwargs) -> None:
+    try:
+        return rename(src, dst, **kwargs)
+    except OSError as error:
+        if error.errno != errno.EXDEV or kwargs or not _can_copy(src, dst):
+            raise
+    shutil.copytree(src, dst, symlinks=True, dirs_exist_ok=True)
+    shutil.rmtree(src)
+    return None
 
 
 def _can_copy(source: object, target: object) -> bool:

@@ -4,7 +4,7 @@ import ast
 import dataclasses
 from collections.abc import Callable, Iterable
 
-from ...process import script
+from ...source import script
 from . import Scaling, names
 
 # Calls that make a record of settings: their keywords count as names.

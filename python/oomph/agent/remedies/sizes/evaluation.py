@@ -8,10 +8,11 @@ shuffling, is for evaluation if another loader shuffles.
 import ast
 import re
 from collections.abc import Iterable
-from functools import cache
 from types import FrameType
 
-from ...process import frames, local_variables, syntax
+from ...process import frames, local_variables
+from ...source.names import last_name, name_of_call
+from ...source.spans import find_running
 from . import names
 
 # At the start of a word: `valloader` and `testset` are written so, `value` and `device` are not meant.
@@ -19,6 +20,7 @@ _EVALUATION = re.compile(r"(^|_)(eval|evaluation|test|testing|valid|validation|(
 _TRAINING = re.compile(r"(^|_)(train|training|trn(?=_|$))")
 _SPLITS = ("split", "mode", "phase", "subset", "partition", "stage")
 _CALLERS = 3
+_LOADERS = ("Loader", "loader", "BatchSampler")
 
 
 class Seen:
@@ -72,7 +74,7 @@ def _said_by_makers(frame: FrameType | None) -> bool | None:
 
 
 def _said_by_maker(frame: FrameType) -> bool | None:
-    statement = _statement(frame.f_code.co_filename, frame.f_lineno)
+    statement = _find_statement(frame)
     for texts in (_targets(statement), _arguments(statement, frame), _parameters(frame)):
         said = _said_by_any(texts)
         if said is not None:
@@ -82,10 +84,10 @@ def _said_by_maker(frame: FrameType) -> bool | None:
 
 def _returns(frame: FrameType) -> bool:
     """True if the frame returns the loader to its caller, as far as the statement shows."""
-    return frame.f_code.co_name != "<module>" and not isinstance(_statement(frame.f_code.co_filename, frame.f_lineno), ast.Expr)
+    return frame.f_code.co_name != "<module>" and not isinstance(_find_statement(frame), ast.Expr)
 
 
-def _targets(statement: ast.stmt | None) -> list[str]:
+def _targets(statement: ast.AST | None) -> list[str]:
     """The names that the statement assigns to."""
     if not isinstance(statement, (ast.Assign, ast.AnnAssign)):
         return []
@@ -94,30 +96,20 @@ def _targets(statement: ast.stmt | None) -> list[str]:
 
 
 def _spelled(target: ast.expr) -> str:
-    if isinstance(target, ast.Attribute):
-        return target.attr
-    if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant):
-        return str(target.slice.value)
-    return target.id if isinstance(target, ast.Name) else ""
+    is_item = isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Constant)
+    return str(target.slice.value) if is_item else last_name(target)
 
 
-def _arguments(statement: ast.stmt | None, frame: FrameType) -> list[str]:
+def _arguments(statement: ast.AST | None, frame: FrameType) -> list[str]:
     """The variables in the data set argument of the statement's only loader, and the variables that hold texts."""
-    calls = [node for node in ast.walk(statement) if _makes_loader(node)] if statement is not None else []
+    calls = [node for node in ast.walk(statement) if name_of_call(node).endswith(_LOADERS)] if statement is not None else []
     if len(calls) != 1:
         return []
     first = calls[0].args[0] if calls[0].args else next((word.value for word in calls[0].keywords if word.arg == "dataset"), None)
     used = [node for node in ast.walk(first) if isinstance(node, (ast.Name, ast.Attribute))] if first is not None else []
-    texts = [node.id if isinstance(node, ast.Name) else node.attr for node in used]
+    texts = [last_name(node) for node in used]
     values = local_variables.read_all(frame, texts)
     return [*texts, *(values[text] for text in texts if isinstance(values.get(text), str))]
-
-
-def _makes_loader(node: ast.AST) -> bool:
-    if not isinstance(node, ast.Call):
-        return False
-    name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
-    return name.endswith(("Loader", "loader", "BatchSampler"))
 
 
 def _parameters(frame: FrameType) -> list[str]:
@@ -129,13 +121,6 @@ def _parameters(frame: FrameType) -> list[str]:
     return [*texts, *("train" if flag else "eval" for flag in flags)]
 
 
-def _statement(file: str, line: int) -> ast.stmt | None:
-    """The innermost statement that covers a line."""
-    covering = [node for node in _statements(file) if node.lineno <= line <= (node.end_lineno or node.lineno)]
-    return min(covering, key=lambda node: (node.end_lineno or node.lineno) - node.lineno, default=None)
-
-
-@cache
-def _statements(file: str) -> list[ast.stmt]:
-    tree = syntax.parse(file)
-    return [] if tree is None else [node for node in ast.walk(tree) if isinstance(node, ast.stmt)]
+def _find_statement(frame: FrameType) -> ast.AST | None:
+    """The innermost statement that covers the running line."""
+    return next(reversed(find_running(frame)), None)

@@ -1,50 +1,45 @@
 """torch's DataLoader, and its batch samplers made by the program."""
 
-import functools
 import inspect
 import os
 from types import FrameType
 
 import torch
-from torch.utils.data import BatchSampler, DataLoader
+from torch.utils.data import DataLoader
 
-from ...process import local_variables
 from ...failure import guarded
+from ...hooks import around, events, innermost
+from ...process import frames, local_variables
 from . import Scaling, evaluation
 
 # Frameworks that make DataLoaders anew from the program's, or from their own arguments.
 _FRAMEWORKS = ("lightning", "pytorch_lightning", "lightning_fabric", "accelerate", "transformers")
 _TORCH = os.path.dirname(torch.__file__) + os.sep
-_AGENT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
 
 
 def install(scaling: Scaling) -> None:
     """Inspects each DataLoader of the program."""
     seen = evaluation.Seen()
-    for owner in (DataLoader, BatchSampler):
-        owner.__init__ = _watched(owner.__init__, scaling, seen)
 
-
-def _watched(init, scaling: Scaling, seen: evaluation.Seen):
-    signature = inspect.signature(init)
-
-    @functools.wraps(init)
-    def wrapper(self, *args, **kwargs):
-        changed = guarded(_changed)(signature, self, args, kwargs, scaling, seen)
+    def layer(init, *args, **kwargs):
+        signature = inspect.signature(innermost(init))
+        changed = guarded(_changed)(signature, args, kwargs, scaling, seen)
         if changed is None:
-            init(self, *args, **kwargs)
+            init(*args, **kwargs)
         else:
             init(*changed.args, **changed.kwargs)
 
-    return wrapper
+    events.around_loader_made(layer)
+    around("torch.utils.data.sampler:BatchSampler.__init__", layer)
 
 
-def _changed(signature: inspect.Signature, loader, args: tuple, kwargs: dict, scaling: Scaling, seen) -> inspect.BoundArguments | None:
+def _changed(signature: inspect.Signature, args: tuple, kwargs: dict, scaling: Scaling, seen) -> inspect.BoundArguments | None:
     """The loader's arguments with another batch size; `None` if the loader's size stays."""
+    loader = args[0]
     frame = _maker(inspect.currentframe(), loader)
     if frame is None or _is_frameworks(frame):
         return None
-    bound = signature.bind(loader, *args, **kwargs)
+    bound = signature.bind(*args, **kwargs)
     given = bound.arguments
     size = given.get("batch_size", 1)
     if given.get("batch_sampler") is not None or not isinstance(size, int):
@@ -68,7 +63,7 @@ def _maker(frame: FrameType | None, loader) -> FrameType | None:
     while frame is not None:
         code = frame.f_code
         is_constructor = code.co_argcount > 0 and local_variables.read(frame, code.co_varnames[0]) is loader
-        if not is_constructor and not code.co_filename.startswith(_AGENT):
+        if not is_constructor and not frames.is_agents(code.co_filename):
             return None if code.co_filename.startswith(_TORCH) else frame
         frame = frame.f_back
     return None

@@ -1,13 +1,12 @@
 """Options of the command line, as argparse, click, typer, absl and fire read them."""
 
-import argparse
 import functools
 import inspect
-import sys
 from collections.abc import Callable, Iterable
 
 from ...failure import guarded
-from ...hooks.importing import after_import
+from ...hooks import around
+from ...hooks.replacing import Layer
 from . import Scaling
 
 # An option of a parser: names, value, and a function that sets another value.
@@ -16,11 +15,26 @@ Option = tuple[list[str], object, Callable[[object], None]]
 
 def install(scaling: Scaling) -> None:
     """Inspects the options of every parser, right after parsing."""
-    _watch_argparse(scaling)
+    around("argparse:ArgumentParser.parse_known_args", _inspect(scaling, _argparse_options))
     for module in ("click.core", "typer._click.core"):
-        after_import(module, functools.partial(_watch_click, scaling, module))
-    after_import("absl.flags", functools.partial(_watch_absl, scaling))
-    after_import("fire.core", functools.partial(_watch_fire, scaling))
+        around(f"{module}:Command.parse_args", _inspect(scaling, _click_options))
+    around("absl.flags:FlagValues.__call__", _inspect(scaling, _absl_options))
+    around("fire.core:_CallAndUpdateTrace", _change_fire(scaling))
+
+
+def _inspect(scaling: Scaling, list_options: Callable[..., Iterable[Option]]) -> Layer:
+    """A layer that inspects the options of a parser, after it has parsed."""
+
+    @guarded
+    def meet(*known) -> None:
+        _meet(scaling, list_options(*known))
+
+    def layer(parse, parser, *args, **kwargs):
+        parsed = parse(parser, *args, **kwargs)
+        meet(parser, parsed, *args)
+        return parsed
+
+    return layer
 
 
 def _meet(scaling: Scaling, options: Iterable[Option]) -> None:
@@ -50,19 +64,8 @@ def _number(value) -> int | None:
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
-def _watch_argparse(scaling: Scaling) -> None:
-    parse = argparse.ArgumentParser.parse_known_args
-
-    @functools.wraps(parse)
-    def wrapper(self, *args, **kwargs):
-        namespace, rest = parse(self, *args, **kwargs)
-        guarded(_meet)(scaling, _argparse_options(self, namespace))
-        return namespace, rest
-
-    argparse.ArgumentParser.parse_known_args = wrapper
-
-
-def _argparse_options(parser: argparse.ArgumentParser, namespace) -> Iterable[Option]:
+def _argparse_options(parser, parsed, *_args) -> Iterable[Option]:
+    namespace, _rest = parsed
     for action in parser._actions:
         if hasattr(namespace, action.dest):
             change = functools.partial(setattr, namespace, action.dest)
@@ -70,55 +73,26 @@ def _argparse_options(parser: argparse.ArgumentParser, namespace) -> Iterable[Op
             yield [*action.option_strings, action.dest], getattr(namespace, action.dest), change
 
 
-def _watch_click(scaling: Scaling, module: str) -> None:
-    command = sys.modules[module].Command
-    parse = command.parse_args
-
-    @functools.wraps(parse)
-    def wrapper(self, context, args):
-        rest = parse(self, context, args)
-        guarded(_meet)(scaling, _click_options(self, context))
-        return rest
-
-    command.parse_args = wrapper
-
-
-def _click_options(command, context) -> Iterable[Option]:
+def _click_options(command, _rest, context, _args) -> Iterable[Option]:
     for parameter in command.params:
         if parameter.name in context.params:
             names = [name for name in (*parameter.opts, parameter.name) if name]
             yield names, context.params[parameter.name], functools.partial(context.params.__setitem__, parameter.name)
 
 
-def _watch_absl(scaling: Scaling) -> None:
-    values = sys.modules["absl.flags"].FlagValues
-    read = values.__call__
-
-    @functools.wraps(read)
-    def wrapper(self, *args, **kwargs):
-        rest = read(self, *args, **kwargs)
-        guarded(_meet)(scaling, _absl_options(self))
-        return rest
-
-    values.__call__ = wrapper
-
-
-def _absl_options(flags) -> Iterable[Option]:
+def _absl_options(flags, *_rest) -> Iterable[Option]:
     for name in flags:
         yield [f"--{name}"], flags[name].value, functools.partial(setattr, flags[name], "value")
 
 
-def _watch_fire(scaling: Scaling) -> None:
-    """Wraps the function that fire calls with the options; options absent from the command line have the function's own defaults."""
-    core = sys.modules["fire.core"]
-    call = core._CallAndUpdateTrace
+def _change_fire(scaling: Scaling) -> Layer:
+    """A layer of the function that fire calls with the options; options absent from the command line have the function's own defaults."""
 
-    @functools.wraps(call)
-    def wrapper(component, args, *rest, **kwargs):
+    def layer(call, component, args, *rest, **kwargs):
         changed = guarded(_fire_arguments)(scaling, component, args)
         return call(component, args if changed is None else changed, *rest, **kwargs)
 
-    core._CallAndUpdateTrace = wrapper
+    return layer
 
 
 def _fire_arguments(scaling: Scaling, component, args: list[str]) -> list[str]:

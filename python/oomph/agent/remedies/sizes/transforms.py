@@ -3,33 +3,17 @@
 A pipeline's last size is the model's input; earlier sizes (resize to 256, then crop 224) keep their ratio to the last.
 """
 
-import functools
-import sys
-
 from ...failure import guarded
-from ...hooks.importing import after_import
+from ...hooks import around, events
 from . import Scaling
 
 _SIZED = {"Resize", "RandomResizedCrop", "CenterCrop", "RandomCrop", "FiveCrop", "TenCrop"}
-_MODULES = ("torchvision.transforms.transforms", "torchvision.transforms.v2._container")
 
 
 def install(scaling: Scaling) -> None:
     """Inspects each `Compose`, the class of pipelines."""
-    for module in _MODULES:
-        after_import(module, functools.partial(_watch, scaling, module))
-
-
-def _watch(scaling: Scaling, module: str) -> None:
-    owner = sys.modules[module].Compose
-    init = owner.__init__
-
-    @functools.wraps(init)
-    def wrapper(self, transforms, *args, **kwargs):
-        guarded(_meet)(scaling, transforms)
-        init(self, transforms, *args, **kwargs)
-
-    owner.__init__ = wrapper
+    for module in ("torchvision.transforms.transforms", "torchvision.transforms.v2._container"):
+        around(f"{module}:Compose.__init__", events.before(lambda _compose, transforms, *_args, **_kwargs: guarded(_meet)(scaling, transforms)))
 
 
 def _meet(scaling: Scaling, transforms) -> None:

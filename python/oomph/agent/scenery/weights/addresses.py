@@ -85,6 +85,7 @@ def _place(url: str, path: str) -> bool:
         return False
     if wire.GUARD in os.environ and not _is_in_cache(path):
         _write(remote, path)
+        fetches.note_hollow(path)
     else:
         _elsewhere[os.path.realpath(path)] = fetch(url, os.path.basename(path))
     return True

@@ -15,7 +15,6 @@ import uuid
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ... import wire
 from ...hooks import innermost
 from .. import fetches
 from . import formats, ledger, network, reasons
@@ -147,8 +146,6 @@ def _download(call, *args, **kwargs) -> None:
         return
     if current.local_dir is None and not current.mirror.is_itself:
         raise _Elsewhere
-    if current.local_dir is not None and wire.GUARD not in os.environ:
-        raise BadAnswer(f"`--keep-files` keeps {current.local_dir}, and {name} of `{current.repository}` would hold no values there")
     _fetch_header(current, arguments)
 
 
@@ -172,6 +169,7 @@ def _fetch_header(call: _Call, arguments: dict) -> None:
     if call.local_dir is None:
         call.mirror.note_hollow(destination, file)
     else:
+        fetches.note_hollow(destination)
         _note_file(call, file)
 
 

@@ -18,7 +18,7 @@ import os
 import sys
 from collections.abc import Callable
 
-from . import notebook, syntax
+from . import notebook, trees
 
 # The state of `__main__` under `python train.py`, as the first statement of the tree.
 _PLAIN = "__spec__ = __package__ = __cached__ = None"
@@ -64,7 +64,7 @@ def _compiled(path: str):
         return notebook.compile_cells(path, transformed)
     if not _transforms:
         return None
-    tree = syntax.parse_script(path)
+    tree = trees.parse_script(path)
     if tree is None or not transformed(tree, path):
         return None
     tree.body[_start(tree) : _start(tree)] = ast.parse(_PLAIN).body

@@ -7,17 +7,15 @@ for numbers and texts of Python's own types only: a subclass may compute in anot
 
 import ast
 import builtins
-import inspect
+import functools
 import math
 import operator
+import sys
 import types
 from collections.abc import Callable, Collection
 
-import torch
-
-from ..process import frames, local_variables, objects
+from ..process import local_variables, objects
 from ..process.objects import Budget
-from .samples import count_batches
 
 _PLAIN = (int, float, str, bool, type(None))
 _SEQUENCES = (list, tuple, range)
@@ -54,6 +52,8 @@ _LARGEST = 1 << 62
 _LONGEST = 1 << 12
 # The most elements of a container that are compared with a value.
 _ELEMENTS = 1 << 12
+# The dicts in which a module of PyTorch keeps attributes.
+_PARTS = ("_parameters", "_buffers")
 
 
 class Unknown:
@@ -67,24 +67,26 @@ UNKNOWN = Unknown()
 
 
 class Scope:
-    """The variables of a function, and their values as the walk changes them; the running program's own stay as they are."""
+    """The variables of a function, and their values as a walk through its source changes them; the running program's own stay as they are."""
 
-    def __init__(self, read: Callable[[str], object], namespace: dict, budget: Budget, attributes: dict | None = None) -> None:
+    def __init__(self, read: Callable[[str], object], namespace: dict, budget: Budget | None = None, attributes: dict | None = None) -> None:
         self._read = read
         self.namespace = namespace
-        # Shared by all walks of one program.
-        self.budget = budget
+        # Shared by all walks of one program. Without a budget, the length of a source is the bound.
+        self.budget = Budget(sys.maxsize) if budget is None else budget
         self._changed: dict[str, object] = {}
         # By object and name; shared by all scopes of a walk.
         self.attributes: dict[tuple[int, str], object] = {} if attributes is None else attributes
 
     @classmethod
-    def of_frame(cls, frame: types.FrameType, budget: Budget) -> "Scope":
-        """The scope of a running function, with its variables as they are now."""
-        code = frame.f_code
-        own = [*code.co_varnames, *code.co_cellvars, *code.co_freevars] if code.co_flags & inspect.CO_OPTIMIZED else []
-        variables = local_variables.read_all(frame, own)
-        return cls(lambda name: variables.get(name, UNKNOWN), frame.f_globals, budget)
+    def of_frame(cls, frame: types.FrameType, budget: Budget | None = None) -> "Scope":
+        """The scope of a running function, with each variable as it is when it is first read."""
+        return cls(functools.cache(lambda name: local_variables.read(frame, name, UNKNOWN)), frame.f_globals, budget)
+
+    @classmethod
+    def of_module(cls, namespace: dict, budget: Budget | None = None) -> "Scope":
+        """The scope of a module with these names."""
+        return cls(lambda _name: UNKNOWN, namespace, budget)
 
     def of_call(self, function: types.FunctionType, arguments: dict[str, object]) -> "Scope":
         """The scope of a function that is called with these arguments."""
@@ -96,7 +98,7 @@ class Scope:
                 return arguments[name]
             return _contents(free[name]) if name in free else UNKNOWN
 
-        scope = Scope(read, function.__globals__, self.budget, self.attributes)
+        scope = type(self)(read, function.__globals__, self.budget, self.attributes)
         scope._changed.update({name: UNKNOWN for name in own if name not in arguments})
         return scope
 
@@ -120,6 +122,10 @@ class Scope:
             return self._evaluate(node)
         except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError, RecursionError):
             return UNKNOWN
+
+    def read(self, text: str) -> object:
+        """The value of an expression in a text, such as `self.batch`."""
+        return self.evaluate(ast.parse(text, mode="eval").body)
 
     def _evaluate(self, node: ast.expr) -> object:
         self.budget.spend()
@@ -182,6 +188,9 @@ class Scope:
         own = objects.list_own(owner)
         if name in own and type(own[name]) not in (staticmethod, classmethod, property):
             return own[name]
+        parts = [part for it in _PARTS if type(part := own.get(it)) is dict and name in part]
+        if parts:
+            return parts[0][name]
         found = objects.find_in_class(owner, name, UNKNOWN)
         if type(found) is types.FunctionType:
             return types.MethodType(found, owner)
@@ -209,24 +218,13 @@ class Scope:
             return UNKNOWN
         arguments = [self._evaluate(argument) for argument in node.args]
         if function is len and len(arguments) == 1:
-            return length(arguments[0])
+            return self.length(arguments[0])
         is_known = any(function is known for known in _FUNCTIONS)
         return function(*arguments) if is_known and all(map(_is_small, arguments)) else UNKNOWN
 
-
-def length(value: object) -> object:
-    """The length of a sequence, or of a loader; other classes' code is not run."""
-    if type(value) in (*_SEQUENCES, *_SETS, str):
-        return len(value)
-    batches = count_batches(value) if objects.is_a(value, torch.utils.data.DataLoader) else None
-    return UNKNOWN if batches is None else batches
-
-
-def function_of(value: object) -> types.FunctionType | None:
-    """The function of the user's own code that a call of the value would run, which can be walked; `None` for all else."""
-    function = value.__func__ if type(value) is types.MethodType else value
-    is_users = type(function) is types.FunctionType and frames.is_users(function.__code__.co_filename)
-    return function if is_users else None
+    def length(self, value: object) -> object:
+        """The length of a container of Python's; other classes' code is not run."""
+        return len(value) if type(value) in (*_SEQUENCES, *_SETS, str) else UNKNOWN
 
 
 def _contents(cell: types.CellType) -> object:
@@ -281,5 +279,4 @@ def _is_searched(left: object, right: object) -> bool:
 
 def truth(value: object) -> bool | None:
     """The value as a condition, if its truth is known without a `__bool__` of the program's; else `None`."""
-    is_known = value is not UNKNOWN and type(value) in (*_PLAIN, *_SEQUENCES, *_SETS)
-    return bool(value) if is_known else None
+    return bool(value) if type(value) in (*_PLAIN, *_SEQUENCES, *_SETS) else None
