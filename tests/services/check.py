@@ -31,6 +31,8 @@ sys.path.insert(1, str(HERE.parent))
 import suite
 
 PATIENCE = 300
+# Without oomph, the libraries report no errors to their makers.
+NO_REPORTS = {"WANDB_ERROR_REPORTING": "false", "MLFLOW_DISABLE_TELEMETRY": "true", "COMET_ERROR_TRACKING_ENABLE": "false"}
 # The share of the cases in `make test`.
 SHARE = 0.5
 # A client without oomph tries again and again, since its server answers nothing useful.
@@ -144,7 +146,8 @@ def describe(expected: Expected) -> list[str]:
 def send(name: str) -> str:
     """Runs a program without oomph, on the CPU; returns the first change at its server."""
     with tempfile.TemporaryDirectory(prefix="oomph-services-") as folder:
-        process = subprocess.Popen(_program(name), stdout=subprocess.DEVNULL, stderr=subprocess.STDOUT, cwd=folder, start_new_session=True)
+        quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "env": os.environ | NO_REPORTS}
+        process = subprocess.Popen(_program(name), cwd=folder, start_new_session=True, **quiet)
         try:
             process.wait(PATIENCE_WITHOUT)
         except subprocess.TimeoutExpired:
