@@ -4,8 +4,8 @@
 
 Each program of `work` has a server in its own process, which every library takes for the service. The program checks what the libraries
 return, and ends with status 3 if a request that changes something has come. The first line of the report counts the acts that were not
-done; their numbers below are counted by hand in the sources. With `--all` each program runs without oomph, too: its server must see a change,
-or the case would show nothing.
+done; their numbers below are counted by hand in the sources. With `--all` each program runs without oomph, too: its server must see a request,
+or the case would show nothing. (Some clients ask first, and end at an answer that is none of the service's.)
 """
 
 import contextlib
@@ -144,7 +144,7 @@ def describe(expected: Expected) -> list[str]:
 
 
 def send(name: str) -> str:
-    """Runs a program without oomph, on the CPU; returns the first change at its server."""
+    """Runs a program without oomph, on the CPU; returns the first request at its server."""
     with tempfile.TemporaryDirectory(prefix="oomph-services-") as folder:
         quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.STDOUT, "env": os.environ | NO_REPORTS}
         process = subprocess.Popen(_program(name), cwd=folder, start_new_session=True, **quiet)
@@ -153,10 +153,10 @@ def send(name: str) -> str:
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
-        path = Path(folder) / "changes.txt"
-        changes = path.read_text().splitlines() if path.exists() else []
-    assert changes, "expected a request that changes something, found none"
-    return changes[0]
+        path = Path(folder) / "requests.txt"
+        requests = path.read_text().splitlines() if path.exists() else []
+    assert requests, "expected a request at the server, found none"
+    return requests[0]
 
 
 def _program(name: str) -> list[str]:
