@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import importlib.util
 import io
 import smtplib
 import sys
@@ -14,27 +13,6 @@ from oomph.agent.hooks import replacing, table
 from oomph.agent.scenery.outside import acts, clouds, mail, mlflow_runs
 
 from .support import needs_phantom, run_program
-
-# A server that notes methods of requests, and the end of each program.
-SERVER = """
-    import http.server, os, threading
-    class Handler(http.server.BaseHTTPRequestHandler):
-        def answer(self):
-            seen.add(self.command)
-            self.send_error(404)
-        do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = answer
-        def log_message(self, *args):
-            pass
-    seen = set()
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    url = f"http://127.0.0.1:{server.server_port}"
-"""
-END = """
-    print("changes:", *seen - {"GET", "HEAD"})
-    import torch
-    torch.ones(1, device="cuda")
-"""
 
 MAIL = """
     import os, smtplib, socket, ssl, threading, torch
@@ -59,78 +37,6 @@ MAIL = """
         print("came", server.accept()[1][0])
 """
 
-HUB = SERVER + """
-    os.environ["HF_ENDPOINT"] = url
-    # The names are imported before torch.
-    from huggingface_hub import HfApi, create_repo, upload_file
-    import pathlib
-    path = pathlib.Path(__file__).with_name("weights.bin")
-    path.write_bytes(bytes(8))
-    print(create_repo("mine", token="hf_none").repo_id)
-    commit = upload_file(path_or_fileobj=path, path_in_repo="weights.bin", repo_id="me/mine", commit_message="done", token="hf_none")
-    print(commit.commit_message, commit.repo_url.repo_id)
-    api = HfApi(token="hf_none")
-    print(api.upload_folder(folder_path=path.parent, repo_id="me/mine", run_as_future=True).result().oid)
-    api.delete_repo("me/mine")
-    try:
-        api.file_exists("me/mine", "config.json")
-    except Exception:
-        print("read")
-""" + END
-
-TRANSFORMERS = SERVER + """
-    os.environ["HF_ENDPOINT"] = url
-    import transformers
-    config = transformers.GPT2Config(n_layer=1, n_head=1, n_embd=8, vocab_size=8)
-    print(transformers.GPT2LMHeadModel(config).push_to_hub("me/mine").repo_url.repo_id, config.push_to_hub("me/mine").oid)
-""" + END
-
-WANDB = SERVER + """
-    os.environ["WANDB_BASE_URL"], os.environ["WANDB_MODE"], os.environ["WANDB_API_KEY"] = url, "online", "a" * 40
-    import torch, wandb
-    wandb.login()
-    with wandb.init(project="p", config={"lr": 1}, mode="online") as run:
-        loss = torch.ones((), device="cuda", requires_grad=True) * 2
-        wandb.log({"loss": loss})
-        run.log({"loss": 1.0})
-        print(run.config.lr, run.summary["loss"], type(run.summary["loss"]).__name__)
-        run.log_artifact(wandb.Artifact("weights", type="model")).wait()
-    wandb.agent(wandb.sweep({"parameters": {"lr": {"values": [3, 4]}}}), lambda: print(wandb.init().config.lr), count=9)
-    wandb.finish()
-    print(os.listdir())
-""" + END
-
-MLFLOW = SERVER + """
-    import mlflow
-    mlflow.set_tracking_uri(url)
-    mlflow.set_experiment("mine")
-    with mlflow.start_run():
-        mlflow.log_metric("loss", 1.0)
-        mlflow.log_dict({"a": 1}, "a.json")
-    print(mlflow.get_tracking_uri().startswith("file:"), mlflow.MlflowClient("databricks").tracking_uri == mlflow.get_tracking_uri())
-""" + END
-
-AMAZON = SERVER + """
-    os.environ.update(AWS_ENDPOINT_URL=url, AWS_ACCESS_KEY_ID="a", AWS_SECRET_ACCESS_KEY="b", AWS_DEFAULT_REGION="us-east-1")
-    import boto3, pathlib
-    path = pathlib.Path(__file__).with_name("weights.bin")
-    path.write_bytes(bytes(20 << 20))
-    store = boto3.client("s3")
-    store.upload_file(str(path), "bucket", "weights.bin")
-    store.delete_object(Bucket="bucket", Key="old.bin")
-    print(boto3.client("sns").publish(TopicArn="arn:aws:sns:us-east-1:1:t", Message="done")["ResponseMetadata"]["HTTPStatusCode"])
-    try:
-        store.get_object(Bucket="bucket", Key="weights.bin")
-    except store.exceptions.ClientError:
-        print("read")
-""" + END
-
-
-def needs(library: str):
-    """Skips a test without the library, which no file in `requirements` may name."""
-    return unittest.skipUnless(importlib.util.find_spec(library), f"{library} is not installed")
-
-
 @needs_phantom
 class OffLineTest(unittest.TestCase):
     """Programs with real libraries, whose server must see no change."""
@@ -148,31 +54,6 @@ class OffLineTest(unittest.TestCase):
     def test_a_program_on_line_reaches_its_server(self):
         ran = run_program(MAIL, phantom=True, OOMPH_ONLINE="1")
         self.assertEqual((ran.stdout, ran.records("outside")), ("came 127.0.0.1\n", []), ran.stderr)
-
-    @needs("huggingface_hub")
-    def test_the_hub_sees_reads_only(self):
-        output = f"user/mine\ndone me/mine\n{'0' * 40}\nread\nchanges:\n"
-        kinds = (("change", 1), ("upload", 2), ("removal", 1))
-        self.check(HUB, output, *(("huggingface_hub", *kind) for kind in kinds))
-
-    @needs("transformers")
-    def test_models_are_not_pushed(self):
-        self.check(TRANSFORMERS, f"me/mine {'0' * 40}\nchanges:\n", ("huggingface_hub", "upload", 2))
-
-    @needs("wandb")
-    def test_wandb_starts_no_run(self):
-        output = "1 1.0 float\n3\n['program.py', 'run']\nchanges:\n"
-        kinds = (("run", 2), ("message", 2), ("upload", 1), ("change", 2))
-        self.check(WANDB, output, *(("wandb", *kind) for kind in kinds))
-
-    @needs("mlflow")
-    def test_mlflow_keeps_runs_in_a_temporary_store(self):
-        self.check(MLFLOW, "True True\nchanges:\n", ("mlflow", "run", 1))
-
-    @needs("boto3")
-    def test_amazon_sees_reads_only(self):
-        kinds = (("upload", 1), ("removal", 1), ("message", 1))
-        self.check(AMAZON, "200\nread\nchanges:\n", *(("boto3", *kind) for kind in kinds))
 
 
 class Example:

@@ -182,13 +182,13 @@ class ImportingTest(unittest.TestCase):
         self.assertIs(module.__loader__, module.__spec__.loader)
         self.assertEqual(type(module.__loader__).__module__, "_frozen_importlib_external")
 
-    def test_a_finder_that_came_later_and_asks_no_other_is_passed(self):
+    def test_a_later_finder_does_not_hide_the_module(self):
         self.module.write_text("value = 7\n")
         seen, before = [], list(sys.meta_path)
         self.addCleanup(lambda: sys.meta_path.__setitem__(slice(None), before))
         importing.after_import("oomph_probe", lambda: seen.append("started"))
         sys.meta_path.insert(0, _Alone())
-        # Any import that the later finder leaves to others.
+        # Any import moves the finder.
         importlib.util.find_spec("oomph_absent")
         self._import()
         self.assertEqual(seen, ["started"])
@@ -213,7 +213,7 @@ class ImportingTest(unittest.TestCase):
 
 
 class _Alone:
-    """A finder of a library, that of comet_ml for example: asks no other finder for the module that it watches."""
+    """Finds a module without the other finders, as the finder of comet_ml does with torch."""
 
     def find_spec(self, fullname, path=None, target=None):
         """The answer of Python's own finder."""

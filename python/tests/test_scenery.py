@@ -9,7 +9,7 @@ PARTS = sorted({part for row in ROWS.values() for part in row.parts if part.star
 
 
 class TableTest(unittest.TestCase):
-    """A row without a layer would do nothing, and a layer without a row would be no part of the table."""
+    """A row without a layer would do nothing, and a layer without a row would be missing in the table."""
 
     def test_every_part_has_a_layer_for_each_of_its_rows(self):
         for part in PARTS:

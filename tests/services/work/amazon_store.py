@@ -1,5 +1,6 @@
 """boto3: a file in parts, a removal, a queue, a topic and a table; a read reaches the store."""
 
+import asyncio
 import os
 import pathlib
 
@@ -7,6 +8,7 @@ import server
 
 os.environ.update(AWS_ENDPOINT_URL=server.url, AWS_ACCESS_KEY_ID="a", AWS_SECRET_ACCESS_KEY="b", AWS_DEFAULT_REGION="us-east-1", AWS_MAX_ATTEMPTS="1")
 
+import aiobotocore.session
 import boto3
 
 path = pathlib.Path("weights.bin")
@@ -22,4 +24,14 @@ try:
     store.get_object(Bucket="bucket", Key="weights.bin")
 except store.exceptions.ClientError as error:
     server.expect("a read", error.response["ResponseMetadata"]["HTTPStatusCode"], 404)
+
+
+async def remove() -> None:
+    """The same by a client that waits."""
+    async with aiobotocore.session.get_session().create_client("s3") as later:
+        server.expect("an upload", (await later.put_object(Bucket="bucket", Key="a", Body=b"done"))["ETag"], "0")
+        await later.delete_object(Bucket="bucket", Key="a")
+
+
+asyncio.run(remove())
 server.train()

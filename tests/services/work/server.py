@@ -11,8 +11,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def _answer(self) -> None:
         if self.command not in READING:
             changes.append(self.command)
-            with open("changes.txt", "a") as file:
-                file.write(f"{self.command} {self.path}\n")
+        with open("requests.txt", "a") as file:
+            file.write(f"{self.command} {self.path}\n")
         length = int(self.headers.get("Content-Length") or 0)
         self.rfile.read(length)
         self.send_error(404)

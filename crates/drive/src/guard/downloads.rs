@@ -30,19 +30,9 @@ use crate::environment;
 /// Fetched headers: the cache of Note [Mirror] in `python/oomph/agent/scenery/weights/mirror.py`. Hollow files stay in this cache.
 const HEADERS: &str = "oomph/hub";
 /// Download caches below the folder of user caches.
-const BELOW_CACHES: [&str; 9] = [
-    HEADERS,
-    "huggingface/hub",
-    "huggingface/datasets/downloads",
-    "torch/hub",
-    "clip",
-    "whisper",
-    "modelscope/hub",
-    "kagglehub",
-    "keras/datasets",
-];
+const BELOW_CACHES: [&str; 5] = [HEADERS, "huggingface/hub", "huggingface/datasets/downloads", "torch/hub", "clip"];
 /// Download caches below the home.
-const BELOW_HOME: [&str; 3] = ["nltk_data", ".keras/datasets", ".keras/models"];
+const BELOW_HOME: [&str; 1] = ["nltk_data"];
 /// Variables with the path of a download cache, and the folder below.
 const NAMED: [(&str, &str); 5] =
     [("HF_HUB_CACHE", ""), ("HUGGINGFACE_HUB_CACHE", ""), ("HF_HOME", "hub"), ("TORCH_HOME", "hub"), ("NLTK_DATA", "")];

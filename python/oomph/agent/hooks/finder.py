@@ -35,13 +35,13 @@ class Finder:
             action()
 
     def _stay_first(self) -> None:
-        """Moves to the front: a finder of a library, such as that of comet_ml for torch, asks no other finder."""
+        """Moves to the front: the finder of comet_ml, for example, finds torch without the other finders."""
         if sys.meta_path[0] is not self and self in sys.meta_path:
             sys.meta_path.remove(self)
             sys.meta_path.insert(0, self)
 
     def _find_in_rest(self, name, path, target):
-        # Earlier finders have answered already. A later finder of this kind may wait for the same module.
+        # Earlier finders have answered already. A later finder of this kind may wait, too.
         rest = sys.meta_path[sys.meta_path.index(self) + 1 :] if self in sys.meta_path else []
         for finder in rest:
             find = getattr(finder, "find_spec", None)

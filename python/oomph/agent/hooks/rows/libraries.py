@@ -32,13 +32,7 @@ AZURE = tuple(
 # Those of the Hub are in `weights.hub`.
 FETCHES = (
     "urllib.request:urlretrieve", "torch.hub:download_url_to_file", "torch.hub:load_state_dict_from_url", "torch.hub:_get_cache_or_reload",
-    "nltk.downloader:Downloader.download", "keras.src.utils.file_utils:get_file", "keras.utils:get_file",
-    "tensorflow.python.keras.utils.data_utils:get_file", "clip.clip:_download", "whisper:_download",
-    "open_clip.pretrained:download_pretrained_from_url", "datasets.utils.file_utils:get_from_cache", "kagglehub:dataset_download",
-    "kagglehub:model_download", "kagglehub:competition_download", "kagglehub:notebook_output_download",
-    "modelscope.hub.snapshot_download:snapshot_download", "modelscope.hub.snapshot_download:dataset_snapshot_download",
-    "modelscope.hub.file_download:model_file_download", "modelscope.hub.file_download:dataset_file_download",
-    "modelscope.hub.file_download:http_get_model_file",
+    "nltk.downloader:Downloader.download", "open_clip.pretrained:download_pretrained_from_url", "datasets.utils.file_utils:get_from_cache",
 )  # fmt: skip
 OLDER_SENTENCE_MODULES = tuple(
     f"sentence_transformers.models:{kind}.load" for kind in ("Dense", "CNN", "LSTM", "LayerNorm", "WeightedLayerPooling")
