@@ -65,7 +65,7 @@ KINDS = {
     "patched": check("remedies/patched.py", "--patch", "{examples}/patch", more=("--python", "{frameworks}")),
     "frameworks": check("frameworks/check.py", python="{frameworks}"),
     "agent": check("agent/check.py"),
-    # Under either guard: a machine that cannot run one of them is told so in the last lines.
+    # Under either guard: the last lines name a guard that the machine cannot run.
     "effects": check("effects/check.py", guard="namespace"),
     "effects-functions": check("effects/check.py", guard="functions"),
     "fits": check("fits/check.py"),
