@@ -65,8 +65,8 @@ KINDS = {
     "patched": check("remedies/patched.py", "--patch", "{examples}/patch", more=("--python", "{frameworks}")),
     "frameworks": check("frameworks/check.py", python="{frameworks}"),
     "agent": check("agent/check.py"),
-    "effects": check("effects/check.py"),
-    # The guard that machines without namespaces have.
+    # Under either guard: the last lines name a guard that the machine cannot run.
+    "effects": check("effects/check.py", guard="namespace"),
     "effects-functions": check("effects/check.py", guard="functions"),
     "fits": check("fits/check.py"),
     "blame": check("blame/check.py"),
@@ -225,6 +225,7 @@ def conclude(failed: list[str], together: float, elapsed: float, jobs: int) -> i
     busy = sum(outcome.elapsed for outcome in outcomes)
     print(f"\n{elapsed:.0f} s, {together:.0f} s of them side by side; cases took {busy:.0f} s of {jobs * elapsed:.0f} s of {jobs} slots")
     cases = [f"{outcome.suite}: {outcome.case}" for outcome in outcomes if outcome.word == "FAILED"]
+    print("".join(f"skipped {outcome.suite}: {outcome.case} {outcome.detail}\n" for outcome in outcomes if outcome.word == "skipped"), end="")
     print("\n".join(f"FAILED {case}" for case in cases))
     FAILED.parent.mkdir(parents=True, exist_ok=True)
     FAILED.write_text(json.dumps(sorted(set(failed))), encoding="utf-8")

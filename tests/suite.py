@@ -310,11 +310,12 @@ def show(outcome: Outcome, number: int, count: int) -> None:
 
 
 def _keep(outcomes: list[Outcome]) -> None:
-    """Adds the times to the file that `main` reads."""
+    """Adds the times to the file that `main` reads, with the reasons of skipped cases."""
     TIMES.parent.mkdir(parents=True, exist_ok=True)
     with TIMES.open("a", encoding="utf-8") as file:
         for outcome in outcomes:
-            file.write(json.dumps(asdict(outcome) | {"detail": ""}) + "\n")
+            detail = outcome.detail if outcome.word == "skipped" else ""
+            file.write(json.dumps(asdict(outcome) | {"detail": detail}) + "\n")
 
 
 def _print_slowest(outcomes: list[Outcome], count: int, with_suite: bool = False) -> None:

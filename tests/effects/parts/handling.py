@@ -12,7 +12,7 @@ from pathlib import Path
 
 import suite
 from parts.others import Others
-from parts.world import HERE, World
+from parts.world import GUARD, HERE, World
 
 SEEN = "SEEN AS REAL"
 # The files of `kept.setup.py`.
@@ -57,7 +57,7 @@ def end_in_the_middle(oomph: Path, end) -> str:
         seconds = time.monotonic() - ended
         assert not problems, "\n".join([f"after {CLEANED} s:", *problems, output(process)])
         # The other guard undoes changes that were made in place.
-        assert not during or os.environ.get("EFFECTS_GUARD") == "functions", "\n".join(["during the run:", *during])
+        assert not during or GUARD == "functions", "\n".join(["during the run:", *during])
         time.sleep(2)
         late = leavings(world, before)
         assert not late, "\n".join(["later:", *late])
@@ -126,7 +126,7 @@ def post_in_fit(oomph: Path) -> str:
 
 def fetch_in_fit(oomph: Path) -> str:
     """The archive is fetched by the first run of a search, and found by the other runs, which have no network."""
-    if os.environ.get("EFFECTS_GUARD") == "functions":
+    if GUARD == "functions":
         raise suite.Skip("later runs find no fetched files")
     with World(HERE / "parts" / "fetch_once.py") as world:
         runs = search(oomph, world, "fetch_once.py")
@@ -277,7 +277,7 @@ def others_write_the_same_files(oomph: Path) -> str:
 
 def wait_for_growth(path: Path, process) -> None:
     """Waits until the program has written once more; a world of its own shows nothing of that."""
-    if os.environ.get("EFFECTS_GUARD") == "functions":
+    if GUARD == "functions":
         size, end = path.stat().st_size, time.monotonic() + 60
         while path.stat().st_size == size and process.poll() is None and time.monotonic() < end:
             time.sleep(0.01)

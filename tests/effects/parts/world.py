@@ -17,10 +17,12 @@ import time
 import zipfile
 from pathlib import Path
 
+import documents
 import suite
 
 HERE = Path(__file__).resolve().parents[1]
-GUARD = os.environ.get("EFFECTS_GUARD", "")
+# As in `effects.guard` of a report.
+GUARD = os.environ.get("EFFECTS_GUARD") or "namespace"
 USER = os.environ.get("EFFECTS_USER", "")
 NOBODY = 65534
 PATIENCE = 900
@@ -233,6 +235,16 @@ class World:
                 os.kill(pid, signal.SIGKILL)
             except ProcessLookupError:
                 continue
+
+
+def find_refusal(oomph: Path) -> str:
+    """The reason why this machine cannot run the guard of this suite; empty if it can."""
+    with World(HERE / "parts" / "nothing.py") as world:
+        done = world.run_oomph(oomph, "check", "--json", "--gpu", "rtx-4090", "--python", sys.executable, "nothing.py")
+    effects = (documents.parse(done.stdout) or {}).get("effects") or {}
+    if effects.get("guard") == GUARD:
+        return ""
+    return effects.get("refusal") or f"the guard was {effects.get('guard')}, status {done.returncode} {done.stderr[-500:]}"
 
 
 def as_user() -> list[str]:

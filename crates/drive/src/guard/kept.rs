@@ -144,8 +144,8 @@ mod tests {
         let kept = KeptFiles::find(&record, &world::count(&record).changes, &Excluded::read(&run));
         assert_eq!(kept.count(), 2);
         kept.publish(&Fetched::default());
-        let read = |name: &str| fs::read_to_string(real.join(name)).unwrap_or_default();
+        let contents_of = |name: &str| fs::read_to_string(real.join(name)).unwrap_or_default();
         let names = ["best.pt", "new.pt", "out", "results/deep/log.txt", "hollow.bin", "__pycache__/a.pyc"];
-        assert_eq!(names.map(read), ["trained", "of the run", "a file", "of the run", "", ""]);
+        assert_eq!(names.map(contents_of), ["trained", "of the run", "a file", "of the run", "", ""]);
     }
 }

@@ -48,7 +48,7 @@ pub(crate) enum FilePlan {
 }
 
 /// The files of an ended run that outlive it.
-#[derive(Default)]
+#[derive(Clone, Copy, Default)]
 pub(crate) struct EndPlan {
     /// The times of fetched files.
     pub(crate) window: Option<Window>,

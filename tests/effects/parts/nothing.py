@@ -1,0 +1,5 @@
+"""Has no effects."""
+
+import torch
+
+torch.ones(1, device="cuda")
