@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import failing_nvml
 from harness import Box, Case, contains, expect
 
 # 456 MiB of a CUDA context of an RTX 4090, beside the tensor (docs/MEMORY_OUTSIDE_PYTORCH.md).
@@ -90,8 +91,10 @@ def fail(box: Box, failure: str) -> None:
     """A monitor that is a child of a process on the GPU."""
     box.write("monitor.py", MONITOR)
     text = HOLD.replace("sys.stdin.read()", "import subprocess\nsubprocess.run([sys.executable, 'monitor.py'])")
-    words = (box.oomph, "phantom", *DEVICE, "--", box.python, box.write("hold.py", text), "100", "first")
-    result = box.run(*words, env={"OOMPH_NVML": failure})
+    folder = box.folder / "nvml"
+    folder.mkdir()
+    in_front = failing_nvml.make(box.oomph, folder, failure)
+    result = box.run(box.oomph, "phantom", *DEVICE, "--", *in_front, box.python, box.write("hold.py", text), "100", "first")
     expect(result, result.stdout.strip(), FAILURES[failure], "the monitor's line")
     expect(result, "OSError: " in result.stderr, failure == "absent", "the loader's refusal")
 

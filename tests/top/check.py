@@ -19,6 +19,7 @@ sys.dont_write_bytecode = True
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
 import documents
+import failing_nvml
 import suite
 from machines import HERE, PATIENCE, machine, terminal, wait_for
 
@@ -124,12 +125,14 @@ def name_faults(oomph: Path) -> str:
         ("absent", "this machine has no NVIDIA driver"),
         ("no-driver", "the NVIDIA driver is not loaded"),
     ]:
-        done = run(oomph, "top", "--once", prefix=(oomph, "phantom", "--gpu", "t4", "--"), check=False, env={**os.environ, "OOMPH_NVML": fault})
+        with tempfile.TemporaryDirectory() as folder:
+            in_front = failing_nvml.make(oomph, Path(folder), fault)
+            done = run(oomph, "top", "--once", prefix=(oomph, "phantom", "--gpu", "t4", "--", *in_front), check=False)
         assert done.returncode == 2 and words in done.stderr and "hint: " in done.stderr, done.stderr
         assert len(done.stderr.splitlines()) == 2 and not done.stdout, done.stderr
     options = ("--gpu", "t4", "--gpus", "2")
     for fault, check in [("lost:1", _one_is_lost), ("old", _all_is_known), ("no-memory", _memory_is_unknown), ("util:85", _is_busy)]:
-        with machine(oomph, *options, OOMPH_NVML=fault) as one:
+        with tempfile.TemporaryDirectory() as folder, machine(oomph, *options, in_front=failing_nvml.make(oomph, Path(folder), fault)) as one:
             pid = one.start(sys.executable, HERE / "holds.py", "64")
             report = one.look()
             check(report, pid)

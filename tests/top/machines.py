@@ -8,7 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import suite
@@ -20,10 +20,10 @@ PATIENCE = 120
 class Machine:
     """Separate programs under one `oomph phantom`, in a folder that is removed."""
 
-    def __init__(self, oomph: Path, folder: Path, *options: str, **environment: str) -> None:
+    def __init__(self, oomph: Path, folder: Path, *options: str, in_front: Sequence[str] = (), **environment: str) -> None:
         self.oomph, self.folder = oomph, folder
         # A shell that stays, so that all programs and oomph itself are on the same GPUs.
-        command = [oomph, "phantom", *options, "--", sys.executable, HERE / "shell.py"]
+        command = [oomph, "phantom", *options, "--", *in_front, sys.executable, HERE / "shell.py"]
         self.shell = subprocess.Popen(list(map(str, command)), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=folder, env={**os.environ, **environment})
 
     def ask(self, **request: object) -> dict:
@@ -55,10 +55,10 @@ class Machine:
 
 
 @contextlib.contextmanager
-def machine(oomph: Path, *options: str, **environment: str) -> Iterator[Machine]:
-    """Programs on phantom GPUs."""
+def machine(oomph: Path, *options: str, in_front: Sequence[str] = (), **environment: str) -> Iterator[Machine]:
+    """Programs on phantom GPUs; `in_front`: words before the shell (`failing_nvml`)."""
     with tempfile.TemporaryDirectory(prefix="a folder ") as folder:
-        one = Machine(oomph, Path(folder), *options, **environment)
+        one = Machine(oomph, Path(folder), *options, in_front=in_front, **environment)
         try:
             yield one
         finally:

@@ -3,8 +3,6 @@
 //! The folder is filled under a scratch name and then renamed, so that it is complete or absent. Of two simultaneous
 //! processes, the second finds the folder of the first and deletes its own. A folder with lost files is replaced.
 
-mod other_nvml;
-
 use std::fs;
 use std::io::{self, Read as _};
 use std::os::unix::ffi::OsStrExt;
@@ -28,9 +26,7 @@ mod carried {
 }
 
 /// Names under which programs open the driver at run time; each links to the phantom.
-const LINKS: [&str; 3] = ["libcuda.so.1", "libcuda.so", NVML];
-/// The name under which programs open NVML.
-const NVML: &str = "libnvidia-ml.so.1";
+const LINKS: [&str; 3] = ["libcuda.so.1", "libcuda.so", "libnvidia-ml.so.1"];
 /// The folder of the agent's `sitecustomize`, inside the unpacked folder.
 pub const INJECT: &str = "python/oomph/agent/inject";
 

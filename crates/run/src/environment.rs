@@ -223,11 +223,6 @@ impl Environment {
         self.set(variable::TABLE, table);
     }
 
-    /// Replaces the folders that the dynamic loader searches before the inherited ones.
-    pub fn set_library_folders(&mut self, folders: &OsStr) {
-        self.in_front(LD_LIBRARY_PATH, folders);
-    }
-
     /// Returns the variables to set, each with its value, and the variables to remove. `inherited` looks a variable up.
     pub fn resolve(
         &self,

@@ -82,7 +82,6 @@ variables! {
     UNLIMITED = "OOMPH_UNLIMITED", Run, Phantom: "`1`: no request is refused for want of memory, and the device shows 4 TiB";
     OTHERS = "OOMPH_OTHERS", Run, Phantom: "bytes of each device that other processes use";
     TABLE = "OOMPH_TABLE", Run, Phantom: "the table of the processes that share the devices, `PID:NUMBER:INODE` (Note [Table] in `crates/wire/src/table.rs`); set by `oomph phantom` alone; unset = a process has the devices to itself";
-    NVML = "OOMPH_NVML", User, Binary | Phantom: "failures of NVML under `oomph phantom`, for tests of monitors (Note [NVML failures] in `crates/phantom/src/api/nvml/failures.rs`)";
     STREAMS = "OOMPH_STREAMS", Run, Phantom: "`late`: a block that a side stream used comes back when the program waits for the stream, not at once (Note [Late streams] in `crates/phantom/src/cuda/event.rs`)";
     STEPS = "OOMPH_STEPS", Run, Agent: "stop after this number of optimizer steps; `0` = run to the end";
     MORE_STEPS = "OOMPH_MORE_STEPS", Run, Agent: "the most steps after those, while there is more to see and a step takes little time; unset = none";
@@ -108,10 +107,6 @@ variables! {
     AGENT_PID = "OOMPH_AGENT_PID", Process, Agent: "set by the agent: the first process of the run, so that its helpers record nothing";
 }
 
-/// The word of [`NVML`] for a machine without the library.
-pub const NVML_ABSENT: &str = "absent";
-/// The word of [`NVML`] for the library of an old driver.
-pub const NVML_OLD: &str = "old";
 /// The value of [`GUARD`] in a world of its own.
 pub const GUARD_NAMESPACE: &str = "namespace";
 /// The value of [`GUARD`] where the phantom keeps the originals of changed files.

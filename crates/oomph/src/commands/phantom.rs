@@ -21,9 +21,6 @@ pub(crate) fn run(arguments: &Phantom) -> Result<ExitStatus, Error> {
     if let Some(table) = table::create() {
         environment.set_table(&table);
     }
-    if let Some(folders) = unpacked.find_other_nvml()? {
-        environment.set_library_folders(&folders);
-    }
     let mut command = launch::command(&arguments.command)?;
     launch::set_environment(&mut command, &environment);
     Err(start_error::explain(&arguments.command[0], command.exec()).into())

@@ -1,12 +1,10 @@
 //! NVML (`libnvidia-ml.so.1`): what `nvidia-smi`, PyTorch and monitors ask of a device. The numbers are the ledger's.
 
-mod failures;
 mod processes;
 mod types;
 
 use std::ffi::{c_char, c_int, c_uint, c_void};
 
-use self::failures::failures;
 use self::processes::{list_none, list_processes, used_bytes};
 use self::types::{Memory, MemoryV2, PciInfo, ProcessInfo, ProcessInfoV1, Utilization};
 use crate::boundary::{In, Out, Status, export, literal, status, write_text};
@@ -23,11 +21,6 @@ status! {
 const NOT_FOUND: NvmlStatus = NvmlStatus(6);
 /// Devices are `DEVICE_BASE + device`: pointers to nothing, recognised by value.
 const DEVICE_BASE: usize = 0x0A00_0000;
-/// `NVML_ERROR_DRIVER_NOT_LOADED`.
-const DRIVER_NOT_LOADED: NvmlStatus = NvmlStatus(9);
-/// `NVML_ERROR_GPU_IS_LOST`.
-const GPU_IS_LOST: NvmlStatus = NvmlStatus(15);
-
 /// `nvmlDevice_t`.
 type NvmlDevice = *mut c_void;
 
@@ -58,9 +51,9 @@ fn clock(which: NvmlDevice, kind: c_int) -> Result<c_uint, NvmlStatus> {
 }
 
 export! { NvmlStatus;
-    fn nvmlInit() { init() }
-    fn nvmlInit_v2() { init() }
-    fn nvmlInitWithFlags(_flags: c_uint) { init() }
+    fn nvmlInit() { Ok(()) }
+    fn nvmlInit_v2() { Ok(()) }
+    fn nvmlInitWithFlags(_flags: c_uint) { Ok(()) }
     fn nvmlShutdown() { Ok(()) }
     fn nvmlSystemGetDriverVersion(text: Out<c_char>, length: c_uint) {
         write_text(text, length as usize, "580.82.07") // the first driver of CUDA 13.0 Update 1
@@ -93,12 +86,12 @@ export! { NvmlStatus;
     }
     fn nvmlDeviceGetPciInfo_v3(which: NvmlDevice, info: Out<PciInfo>) { info.set(pci_info(number(which)?)) }
     fn nvmlDeviceGetMemoryInfo(which: NvmlDevice, memory: Out<Memory>) {
-        let (total, used) = totals(number(which)?)?;
+        let (total, used) = totals(number(which)?);
         memory.set(Memory { total, free: total - used, used })
     }
     fn nvmlDeviceGetMemoryInfo_v2(which: NvmlDevice, memory: Out<MemoryV2>) {
         let version = memory.first_member::<c_uint>().get::<NvmlStatus>()?;
-        let (total, used) = totals(number(which)?)?;
+        let (total, used) = totals(number(which)?);
         memory.set(MemoryV2 { version, total, reserved: 0, free: total - used, used })
     }
     fn nvmlDeviceGetCudaComputeCapability(which: NvmlDevice, major: Out<c_int>, minor: Out<c_int>) {
@@ -109,7 +102,7 @@ export! { NvmlStatus;
     }
     fn nvmlDeviceGetUtilizationRates(which: NvmlDevice, rates: Out<Utilization>) {
         number(which)?;
-        rates.set(Utilization { gpu: failures().utilization_percent, memory: 0 })
+        rates.set(Utilization { gpu: 0, memory: 0 })
     }
     fn nvmlDeviceGetClockInfo(which: NvmlDevice, kind: c_int, megahertz: Out<c_uint>) { megahertz.set(clock(which, kind)?) }
     fn nvmlDeviceGetMaxClockInfo(which: NvmlDevice, kind: c_int, megahertz: Out<c_uint>) { megahertz.set(clock(which, kind)?) }
@@ -179,11 +172,7 @@ export! { NvmlStatus;
 /// NVML ignores `CUDA_VISIBLE_DEVICES`: it shows all devices.
 fn number(which: NvmlDevice) -> Result<PhysicalDevice, NvmlStatus> {
     let index = (which as usize).checked_sub(DEVICE_BASE).ok_or(NvmlStatus::INVALID)? as u32;
-    match PhysicalDevice(index) {
-        _ if index >= device::physical_count() => Err(NvmlStatus::INVALID),
-        device if failures().is_lost(device) => Err(GPU_IS_LOST),
-        device => Ok(device),
-    }
+    if index < device::physical_count() { Ok(PhysicalDevice(index)) } else { Err(NvmlStatus::INVALID) }
 }
 
 fn by_index(found: Out<NvmlDevice>, index: u32) -> Result<(), NvmlStatus> {
@@ -198,16 +187,9 @@ fn by_bus(found: Out<NvmlDevice>, text: In<c_char>) -> Result<(), NvmlStatus> {
     by_index(found, context::from_pci_bus_id(&text).ok_or(NOT_FOUND)?.0)
 }
 
-fn init() -> Result<(), NvmlStatus> {
-    if failures().has_no_driver { Err(DRIVER_NOT_LOADED) } else { Ok(()) }
-}
-
-fn totals(which: PhysicalDevice) -> Result<(u64, u64), NvmlStatus> {
-    if failures().has_no_memory {
-        return Err(NvmlStatus::UNSUPPORTED);
-    }
+fn totals(which: PhysicalDevice) -> (u64, u64) {
     let total = device::profile().total_bytes;
-    Ok((total, used_bytes(which).min(total)))
+    (total, used_bytes(which).min(total))
 }
 
 fn uuid_text(which: PhysicalDevice) -> String {

@@ -3,8 +3,6 @@
 use std::ffi::c_uint;
 
 use super::NvmlStatus;
-use super::failures::failures;
-use super::types::NO_BYTES;
 use crate::boundary::{Out, Status};
 use crate::device::PhysicalDevice;
 use crate::ledger;
@@ -36,8 +34,7 @@ pub(super) fn list_processes<T>(
     if number > 0 && infos.is_null() {
         return Err(NvmlStatus::INVALID);
     }
-    let shown = |used: u64| if failures().has_no_memory { NO_BYTES } else { used };
-    infos.array(room as usize).write(present.into_iter().map(|(pid, used)| entry(pid, shown(used))))
+    infos.array(room as usize).write(present.into_iter().map(|(pid, used)| entry(pid, used)))
 }
 
 /// Writes the number of graphics processes: a phantom draws nothing.

@@ -4,8 +4,6 @@ use std::ffi::c_uint;
 
 /// `NVML_VALUE_NOT_AVAILABLE` of 32 bits.
 const NOT_AVAILABLE: c_uint = c_uint::MAX;
-/// `NVML_VALUE_NOT_AVAILABLE` of 64 bits.
-pub(super) const NO_BYTES: u64 = u64::MAX;
 
 /// `nvmlMemory_t`.
 #[repr(C)]
