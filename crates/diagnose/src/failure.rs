@@ -27,6 +27,8 @@ pub enum ProgramFailure {
         message: String,
         at: Option<(String, u32)>,
         read: Option<(String, u32)>,
+        /// Functions of libraries that a release has changed.
+        changed: Option<String>,
         output: String,
     },
     #[error("failed in a process of its launcher{}: {}", status_of(child.code), child.last_line)]
@@ -104,8 +106,9 @@ impl ProgramFailure {
     /// Returns the next step for the user.
     pub fn hint(&self) -> String {
         let hint = match self {
-            ProgramFailure::Raised { type_name, message, read, .. } => {
-                return hints::find_hint(&Exception { type_name, message, read: read.as_ref() });
+            ProgramFailure::Raised { type_name, message, read, changed, .. } => {
+                let hint = hints::find_hint(&Exception { type_name, message, read: read.as_ref() });
+                return changed.as_ref().map_or_else(|| hint.clone(), |changed| format!("{hint}; {changed}"));
             }
             ProgramFailure::MissingEntryPoint { .. } => {
                 "a program that works on a GPU and fails here is a bug of oomph; please report it with these names"

@@ -4,6 +4,7 @@
 //! The verdict, the rules and the search all ask here; nothing here knows a case or writes a report.
 
 pub(crate) mod caught;
+pub mod changed;
 pub mod ending;
 pub mod halt;
 pub mod launchers;

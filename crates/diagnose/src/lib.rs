@@ -37,7 +37,7 @@ pub use judge::outcome::Outcome;
 pub use judge::recorded::{RecordedRun, Runs};
 pub use judge::sharing::part_of_shared;
 pub use judge::surroundings::Surroundings;
-pub use judge::{ending, halt, launchers};
+pub use judge::{changed, ending, halt, launchers};
 pub use meter::Meter;
 pub use now::measure_now;
 pub use real::Real;

@@ -10,6 +10,7 @@ use trace::{Bytes, History, Process, Run, UntrainedReason};
 use super::case::Case;
 use super::leftovers::list_leftovers;
 use super::verdict::{Decision, find_reason};
+use crate::judge::changed::name_changed;
 use crate::judge::outcome::Outcome;
 use crate::measure::outside::outside;
 
@@ -17,8 +18,6 @@ use crate::measure::outside::outside;
 const LINES_SHOWN: usize = 6;
 /// Untrained parameters of less than this part of the device are left to the full report: 0.1 %.
 const LEAST_PART: u64 = 1000;
-/// The changed functions of a library that a note names.
-const MOST_FUNCTIONS: usize = 3;
 /// The size of the largest scalar type.
 const MOST_SCALAR_BYTES: u64 = 16;
 
@@ -50,7 +49,7 @@ pub(super) fn caveats(case: &Case, decision: &Decision) -> Vec<String> {
         guessed_length(case),
         interpreter(case),
         background(case),
-        unknown_functions(case),
+        name_changed(case.limited),
     ]
     .into_iter()
     .flatten();
@@ -174,26 +173,6 @@ fn interpreter(case: &Case) -> Option<String> {
     let mut executables = case.limited.processes.iter().map(|process| process.identity.executable.as_str());
     let executable = executables.find(|path| !path.is_empty()).filter(|_| !first.starts_with("python"))?;
     Some(format!("{first} ran it with {executable}"))
-}
-
-/// Returns the note on functions that a later release of a library has changed: the agent replaced them unseen.
-fn unknown_functions(case: &Case) -> Option<String> {
-    let replaced = case.limited.processes.iter().flat_map(|process| &process.replaced);
-    let mut libraries: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-    for record in replaced.filter(|record| !record.is_known) {
-        let name = record.name.rsplit(':').next().unwrap_or_default();
-        let change = if record.found == "absent" { " (gone)" } else { "" };
-        libraries.entry(&record.library).or_default().insert(format!("{name}{change}"));
-    }
-    let parts = libraries.iter().map(|(library, names)| {
-        let first: Vec<&str> = names.iter().take(MOST_FUNCTIONS).map(String::as_str).collect();
-        let more = names.len().saturating_sub(MOST_FUNCTIONS);
-        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-        format!("{} of {library}{rest}", first.join(", "))
-    });
-    let parts: Vec<String> = parts.collect();
-    (!parts.is_empty())
-        .then(|| format!("oomph replaces functions that have changed since it was last tested: {}", parts.join("; ")))
 }
 
 /// Returns the note on a program that continued after the end of its first process.

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use diagnose::Outcome;
+use diagnose::changed::name_changed;
 use diagnose::ending::{Raised, last_read, raised_after_a_step, raised_error, wrote_no_snapshot};
 use diagnose::failure::{ProgramFailure, is_about_data};
 use diagnose::halt::find_stop;
@@ -41,17 +42,19 @@ pub(crate) fn check_facts(launch: &Launch, run: &Run, folder: &Path) -> Result<(
 /// output of that process is the cause.
 fn raised_failure(run: &Run, raised: Raised, folder: &Path, output: String) -> ProgramFailure {
     let Raised { type_name, message, at } = raised;
+    let (read, changed) = (last_read(run), name_changed(run));
     let is_launchers = at.is_none() && is_of_a_launcher(&type_name);
     match is_launchers.then(|| find_child_failure(&run_dir::read_output(folder))).flatten() {
         Some(child) => ProgramFailure::Child { child },
-        None => ProgramFailure::Raised { type_name, message, at, read: last_read(run), output },
+        None => ProgramFailure::Raised { type_name, message, at, read, changed, output },
     }
 }
 
 /// Returns a hint for the error that ended the program.
 pub fn find_hint(run: &Run) -> Option<String> {
     let Raised { type_name, message, at } = raised_error(run)?;
-    let failure = ProgramFailure::Raised { type_name, message, at, read: last_read(run), output: String::new() };
+    let failure =
+        ProgramFailure::Raised { type_name, message, at, read: last_read(run), changed: None, output: String::new() };
     Error::Program(Box::new(failure)).hint()
 }
 

@@ -20,6 +20,7 @@ use crate::cleanup::reap;
 use crate::dry_run::failure::describe_end;
 use crate::dry_run::program::Program;
 use crate::dry_run::record::{Recording, record};
+use crate::dry_run::replaced;
 use crate::dry_run::run_cache::{EndedRun, RunCache};
 use crate::dry_run::server::ForkServer;
 use crate::environment;
@@ -282,6 +283,7 @@ impl<'a> TrialRunner<'a> {
         self.seen.remove(&id);
         let folder = self.child_folder(id);
         let records = run_dir::read(&folder)?;
+        replaced::append(&records);
         if let Some(outside) = self.outside.remove(&id) {
             self.program.outside.end(outside, &records);
         }

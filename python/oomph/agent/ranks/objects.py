@@ -3,6 +3,8 @@
 PyTorch sends objects as bytes in device tensors, and reads sizes and bytes back. A phantom moves values within a process only, so here the
 same bytes travel through the group's store. The device memory of the tensors, a few bytes, is not allocated. Absent ranks (Note [Absent
 ranks] in `absent_ranks`) send the same objects as this rank; objects that only an absent rank could know are not invented.
+
+Releases add keywords, such as `weights_only` in 2.15, which change nothing here: `_later` takes them.
 """
 
 import collections
@@ -47,7 +49,7 @@ class Exchange:
 class _Present(Exchange):
     """All ranks are processes that share a store."""
 
-    def broadcast_object_list(self, object_list, src=None, group=None, device=None, group_src=None):
+    def broadcast_object_list(self, object_list, src=None, group=None, device=None, group_src=None, **_later):
         """Sends objects of a single rank to all ranks."""
         group, me = group_and_rank(group)
         if group is None:
@@ -58,7 +60,7 @@ class _Present(Exchange):
         else:
             object_list[:] = take(group, key)
 
-    def all_gather_object(self, object_list, obj, group=None):
+    def all_gather_object(self, object_list, obj, group=None, **_later):
         """From all to all."""
         group, me = group_and_rank(group)
         if group is None:
@@ -67,7 +69,7 @@ class _Present(Exchange):
         put(group, f"{key}/{me}", obj)
         object_list[:] = [take(group, f"{key}/{rank}") for rank in range(group.size())]
 
-    def gather_object(self, obj, object_gather_list=None, dst=None, group=None, group_dst=None):
+    def gather_object(self, obj, object_gather_list=None, dst=None, group=None, group_dst=None, **_later):
         """Collects an object of every rank on a single rank."""
         group, me = group_and_rank(group)
         if group is None:
@@ -78,7 +80,7 @@ class _Present(Exchange):
             object_gather_list[:] = [take(group, f"{key}/{rank}") for rank in range(group.size())]
 
     def scatter_object_list(
-        self, scatter_object_output_list, scatter_object_input_list=None, src=None, group=None, group_src=None
+        self, scatter_object_output_list, scatter_object_input_list=None, src=None, group=None, group_src=None, **_later
     ):
         """Sends a different object to each rank."""
         group, me = group_and_rank(group)
@@ -90,13 +92,13 @@ class _Present(Exchange):
                 put(group, f"{key}/{rank}", value)
         scatter_object_output_list[0] = take(group, f"{key}/{me}")
 
-    def send_object_list(self, object_list, dst=None, group=None, device=None, group_dst=None, use_batch=False):
+    def send_object_list(self, object_list, dst=None, group=None, device=None, group_dst=None, use_batch=False, **_later):
         """To one other."""
         group, me = group_and_rank(group)
         if group is not None:
             put(group, self.key(group, "send", me, rank_in(group, dst, group_dst, None)), list(object_list))
 
-    def recv_object_list(self, object_list, src=None, group=None, device=None, group_src=None, use_batch=False):
+    def recv_object_list(self, object_list, src=None, group=None, device=None, group_src=None, use_batch=False, **_later):
         """Receives objects; returns the global rank of the sender."""
         group, me = group_and_rank(group)
         if group is None:
@@ -111,26 +113,26 @@ class _Present(Exchange):
 class _Absent(Exchange):
     """The stand-in for a rank that runs alone."""
 
-    def broadcast_object_list(self, object_list, src=None, group=None, device=None, group_src=None):
+    def broadcast_object_list(self, object_list, src=None, group=None, device=None, group_src=None, **_later):
         """Leaves the objects unchanged: objects of an absent rank are unknown."""
         group, me = group_and_rank(group)
         if group is not None and me != rank_in(group, src, group_src, 0):
             self._assume("absent-objects", "objects that an absent rank would broadcast stayed as this rank had them")
 
-    def all_gather_object(self, object_list, obj, group=None):
+    def all_gather_object(self, object_list, obj, group=None, **_later):
         """Repeats this rank's object for every rank."""
         group, _ = group_and_rank(group)
         if group is not None:
             object_list[:] = _copies(obj, group.size())
 
-    def gather_object(self, obj, object_gather_list=None, dst=None, group=None, group_dst=None):
+    def gather_object(self, obj, object_gather_list=None, dst=None, group=None, group_dst=None, **_later):
         """Repeats this rank's object for every rank."""
         group, me = group_and_rank(group)
         if group is not None and me == rank_in(group, dst, group_dst, 0):
             object_gather_list[:] = _copies(obj, group.size())
 
     def scatter_object_list(
-        self, scatter_object_output_list, scatter_object_input_list=None, src=None, group=None, group_src=None
+        self, scatter_object_output_list, scatter_object_input_list=None, src=None, group=None, group_src=None, **_later
     ):
         """The part of this rank, which scatters."""
         group, me = group_and_rank(group)
@@ -141,10 +143,10 @@ class _Absent(Exchange):
             raise _unknown(group, root, "scatter_object_list")
         scatter_object_output_list[0] = scatter_object_input_list[me]
 
-    def send_object_list(self, object_list, dst=None, group=None, device=None, group_dst=None, use_batch=False):
+    def send_object_list(self, object_list, dst=None, group=None, device=None, group_dst=None, use_batch=False, **_later):
         """Does nothing: the receiver is absent."""
 
-    def recv_object_list(self, object_list, src=None, group=None, device=None, group_src=None, use_batch=False):
+    def recv_object_list(self, object_list, src=None, group=None, device=None, group_src=None, use_batch=False, **_later):
         """Raises: the sender is absent."""
         group, _ = group_and_rank(group)
         if group is None:
