@@ -43,6 +43,8 @@ class Overrides:
         self._libraries: dict[str, torch.library.Library] = {}
         # By operator: the stand-ins before its kernels, by the backend's key.
         self._before: dict[str, dict[str, Callable]] = {}
+        # The operators and keys that have a stand-in.
+        self._replaced: set[tuple[str, str]] = set()
 
     @guarded
     def replace(self, operator: str, key: str, stand_in: Callable, is_skipped: Callable[[tuple], bool] | None = None) -> None:
@@ -50,6 +52,9 @@ class Overrides:
 
         Calls with arguments of which `is_skipped` is true go to the kernel.
         """
+        if (operator, key) in self._replaced:
+            raise ValueError(f"{operator} has a stand-in for {key} already")
+        self._replaced.add((operator, key))
         if hasattr(torch.library, "get_kernel"):
             self._replace(operator, key, stand_in, is_skipped)
         else:

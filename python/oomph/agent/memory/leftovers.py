@@ -43,7 +43,7 @@ def install(write: Callable[[dict], object]) -> None:
 
 @guarded
 def _note(write: Callable[[dict], object], lines: set[tuple[str, int]]) -> None:
-    frame = frames.find_caller(sys._getframe())
+    frame = frames.skip_agents(sys._getframe())
     at = frame.f_code.co_filename, frame.f_lineno
     if at in lines or len(lines) >= _MOST_LINES or not frames.is_users(at[0]) or not torch.cuda.is_initialized():
         return

@@ -46,7 +46,7 @@ def is_agents(filename: str) -> bool:
     return filename.startswith(AGENT)
 
 
-def find_caller(frame: FrameType | None) -> FrameType | None:
+def skip_agents(frame: FrameType | None) -> FrameType | None:
     """The innermost frame outside the agent, at or above `frame`: the caller of a replaced function, as its layers see it."""
     while frame is not None and is_agents(frame.f_code.co_filename):
         frame = frame.f_back

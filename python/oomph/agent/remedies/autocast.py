@@ -118,7 +118,7 @@ class _Autocast:
 
     def _enter(self, context: autocast) -> None:
         """Ends the remedy's autocast wherever the program enters its own."""
-        caller = frames.find_caller(sys._getframe())
+        caller = frames.skip_agents(sys._getframe())
         file = caller.f_code.co_filename if caller else ""
         if context is not self._region and context.device == "cuda" and not file.endswith(_REPEATERS):
             self._meet(context, file)

@@ -77,7 +77,7 @@ def _note_product(remedy: Remedy) -> Layer:
     """Tells of attention that is written out in the program."""
 
     def layer(softmax, scores, *args, **kwargs):
-        caller = frames.find_caller(sys._getframe())
+        caller = frames.skip_agents(sys._getframe())
         if caller is not None and frames.is_users(caller.f_code.co_filename) and _is_product(scores):
             remedy.rejected("attention is written out here, as a softmax of a product: there is no switch; scaled_dot_product_attention does the same")
         return softmax(scores, *args, **kwargs)
