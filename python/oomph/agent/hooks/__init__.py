@@ -18,6 +18,6 @@ right after the import. A name that a version of the library does not have is pa
 with other parameters is replaced all the same, and the report names it (`parameters`): after a new release that is where to look first.
 """
 
-from .replacing import after_import, around, find_caller, innermost, masked, put, replace_alias, spread, without
+from .replacing import after_import, around, find_caller, innermost, masked, put, spread, without
 
-__all__ = ["after_import", "around", "find_caller", "innermost", "masked", "put", "replace_alias", "spread", "without"]
+__all__ = ["after_import", "around", "find_caller", "innermost", "masked", "put", "spread", "without"]

@@ -10,14 +10,14 @@ import types
 from collections.abc import Callable, Iterator
 
 from ..failure import guarded
-from ..hooks.importing import after_import
+from .importing import after_import
 from .parameters import ABSENT, describe
 from .table import ROWS, Row
 
 # Runs in place of a function: `layer(call, *args, **kwargs)`.
 Layer = Callable[..., object]
 
-__all__ = ["after_import", "around", "find_caller", "innermost", "masked", "put", "replace_alias", "spread", "without"]
+__all__ = ["after_import", "around", "find_caller", "innermost", "masked", "put", "spread", "without"]
 
 
 class Replaced:
@@ -94,13 +94,6 @@ def find_value(name: str) -> object | None:
     """The value of a name of an imported module; `None` for a name that the library does not have."""
     holder, attribute = _find(name)
     return getattr(holder, attribute, None)
-
-
-def replace_alias(name: str, holder: object, attribute: str) -> None:
-    """Replaces one more name of a function, in a module with a `from … import` of the original."""
-    replaced = REPLACED.get(name)
-    if replaced is not None:
-        setattr(holder, attribute, _stand_in(replaced, replaced.original))
 
 
 def _add(row: Row, layer: Layer) -> None:
