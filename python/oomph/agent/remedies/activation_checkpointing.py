@@ -7,6 +7,7 @@ activations of all later blocks are freed, and those of earlier blocks are still
 """
 
 import functools
+import inspect
 import sys
 from collections.abc import Callable
 
@@ -18,7 +19,7 @@ from .actions import call_method, checkpoint_blocks
 from .blocks import Block, described, repeated
 from .models import before_training
 
-_CHECKPOINT_FILE = checkpoint.__code__.co_filename
+_CHECKPOINT_FILE = inspect.unwrap(checkpoint).__code__.co_filename
 # The switches of transformers, diffusers and timm.
 _SWITCHES = ("gradient_checkpointing_enable", "enable_gradient_checkpointing", "set_grad_checkpointing")
 
