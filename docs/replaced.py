@@ -25,7 +25,7 @@ A dry run is the program itself, under the real PyTorch. These functions of PyTo
 once. A release that changes one of them is named in the report: `oomph replaces functions that have changed since it was last tested`.
 
 The page follows from the table of the agent (Note [Replacements] in `python/oomph/agent/hooks/__init__.py`) by `make generate`. "Run with" names the
-versions in which the tests had a program call the function; "–" is a function that no program of the tests has called.
+versions in which a recorded run of a test called the function; "–" is a function that none has called so far.
 
 """
 
