@@ -82,7 +82,7 @@ def check_release(oomph: Path) -> str:
             Path(folder, name).write_text(text, encoding="utf-8")
         # The release is none to keep.
         replaced = {"OOMPH_REPLACED": f"{folder}/replaced.jsonl"}
-        notes = [note["text"] for note in ask(oomph, Path(folder, "program.py"), replaced)["notes"]]
+        notes = ask(oomph, Path(folder, "program.py"), replaced)["notes"]
     assert SENTENCE in notes, notes
     return SENTENCE
 
