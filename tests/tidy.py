@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 import expect
-from tidying import blocks, circles, clocks, foreign, imports, lengths, names, prose, repeats, samples, words
+from tidying import blocks, circles, clocks, floors, foreign, imports, lengths, names, prose, repeats, samples, words
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The largest share of sentences that lean on pronouns, of pronouns among the words of a part and of a file, and of comments that
@@ -57,7 +57,7 @@ def main() -> None:
         return list_comments(" ".join(sys.argv[2:]))
     packages = json.loads(run("cargo", "metadata", "--format-version", "1", "--locked"))["packages"]
     problems = [*licences(packages), *arrows(packages), *files(), *wording(), *naming(), *untied(), *variables()]
-    problems += [*blocks.problems(list_files("tests/*.py")), *samples.find_faults()]
+    problems += [*blocks.problems(list_files("tests/*.py")), *samples.find_faults(), *floors.find_upward(ROOT)]
     print("\n".join(problems) or "tidy")
     sys.exit(bool(problems))
 

@@ -1,4 +1,4 @@
-"""Numbers among the arguments of stand-ins: Note [Wrapped numbers] in `overrides`."""
+"""Numbers among the arguments of stand-ins: Note [Wrapped numbers] in `hooks/kernels.py`."""
 
 import itertools
 import math

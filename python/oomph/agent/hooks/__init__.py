@@ -14,8 +14,9 @@ registration        hands a function to PyTorch or to Python, through what they 
 A name is `module:attribute`, as in `torch.optim.optimizer:Optimizer.__init__`. Where the module is not imported yet, the name is replaced
 right after the import. A name that a version of the library does not have is passed over.
 
-`known.json` holds the parameters of each function in the versions of the libraries in which the tests ran it (`tests/hooks`). A function
-with other parameters is replaced all the same, and the report names it (`parameters`): after a new release that is where to look first.
+`known.json` holds the parameters that recorded runs of the tests met for each name, with the versions of the libraries, and the versions in
+which a program called the function (`tests/hooks/record.py`). A function with other parameters is replaced all the same, and the report
+names it (`part`): after a new release that is where to look first.
 """
 
 from .replacing import after_import, around, find_caller, innermost, masked, put, spread, without

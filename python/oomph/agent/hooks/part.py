@@ -42,7 +42,15 @@ def _is_known(found: str, known: dict | None) -> bool:
 
 
 def _library(module: str) -> str:
-    """The package of a module, with its version."""
-    package = module.partition(".")[0]
-    version = getattr(sys.modules.get(package), "__version__", None)
-    return f"{package} {version.partition('+')[0]}" if isinstance(version, str) else f"Python {platform.python_version()}"
+    """The library of a module, with its version: of the package, or of the outermost package below that has one (`azure.storage.blob`)."""
+    parts = module.split(".")
+    if parts[0] in sys.stdlib_module_names:
+        return f"Python {platform.python_version()}"
+    for end in range(1, len(parts) + 1):
+        name = ".".join(parts[:end])
+        # slack_sdk has a module of the version.
+        for holder in (name, f"{name}.version"):
+            version = getattr(sys.modules.get(holder), "__version__", None)
+            if isinstance(version, str):
+                return f"{name} {version.partition('+')[0]}"
+    return parts[0]
