@@ -53,4 +53,14 @@ def _library(module: str) -> str:
             version = getattr(sys.modules.get(holder), "__version__", None)
             if isinstance(version, str):
                 return f"{name} {version.partition('+')[0]}"
-    return parts[0]
+    return _installed(parts[0])
+
+
+def _installed(package: str) -> str:
+    """A package without a version of its own, such as gguf, by what is installed."""
+    from importlib import metadata
+
+    try:
+        return f"{package} {metadata.version(package)}"
+    except metadata.PackageNotFoundError:
+        return package
