@@ -87,6 +87,14 @@ class Layers(unittest.TestCase):
         # 10 · 2 · (3 + 1), under both names.
         self.assertEqual((self.library.double(3), self.library.twice(3)), (80, 80))
 
+    def test_an_inner_layer_is_next_to_the_function(self):
+        self.put("double", lambda call, number: 10 * call(number))
+        around(f"{_LIBRARY}:double", lambda call, number: call(number + 1), is_inner=True)
+        # 10 · (2 · (3 + 1)); the other order has 2 · (10 · 3 + 1).
+        self.assertEqual(self.library.double(3), 80)
+        around(f"{_LIBRARY}:double", lambda call, number: 100 + call(number), is_inner=True)
+        self.assertEqual(self.library.double(3), 1080)
+
     def test_a_name_is_replaced_once(self):
         self.put("double", lambda call, number: call(number + 1))
         stand_in = self.library.double

@@ -9,27 +9,26 @@ here does the rest of the function. A function of another make runs unchanged.
 import sys
 from collections.abc import Callable
 
-from .replacing import around, innermost
+from .replacing import around
 from .rows.pytorch import COMPILER
 
 
 def install() -> None:
-    """Stands around the functions; to be the first to do so."""
+    """Stands around the functions, inside of what remedies have put around them before."""
     for name in COMPILER:
-        around(name, _call_plain)
+        around(name, _call_plain, is_inner=True)
 
 
-def _call_plain(call: Callable, *args, **kwargs):
+def _call_plain(function: Callable, *args, **kwargs):
     if "torch._dynamo" in sys.modules:
-        return call(*args, **kwargs)
-    function = innermost(call)
+        return function(*args, **kwargs)
     code, plain = getattr(function, "__code__", None), getattr(function, "__wrapped__", None)
     if code is None or plain is None:
-        return call(*args, **kwargs)
+        return function(*args, **kwargs)
     if code.co_name == "_use_grad" and "graph_break" in code.co_names:
         return _use_grad(plain, *args, **kwargs)
     is_disabled = code.co_name == "inner" and "disable" in code.co_names and code.co_filename.endswith("_compile.py")
-    return plain(*args, **kwargs) if is_disabled else call(*args, **kwargs)
+    return plain(*args, **kwargs) if is_disabled else function(*args, **kwargs)
 
 
 def _use_grad(step: Callable, optimizer, *args, **kwargs):

@@ -48,16 +48,14 @@ def _library(module: str) -> str:
         return f"Python {platform.python_version()}"
     for end in range(1, len(parts) + 1):
         name = ".".join(parts[:end])
-        # slack_sdk has a module of the version.
-        for holder in (name, f"{name}.version"):
-            version = getattr(sys.modules.get(holder), "__version__", None)
-            if isinstance(version, str):
-                return f"{name} {version.partition('+')[0]}"
+        version = getattr(sys.modules.get(name), "__version__", None)
+        if isinstance(version, str):
+            return f"{name} {version.partition('+')[0]}"
     return _installed(parts[0])
 
 
 def _installed(package: str) -> str:
-    """A package without a version of its own, such as gguf, by what is installed."""
+    """A package without a version of its own, such as gguf or slack_sdk, by what is installed."""
     from importlib import metadata
 
     try:

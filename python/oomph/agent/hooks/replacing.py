@@ -33,9 +33,9 @@ class Replaced:
         self.call = original
         self._whole = original
 
-    def add(self, layer: Layer) -> None:
-        """Puts a layer around all others."""
-        self.layers.append(layer)
+    def add(self, layer: Layer, is_inner: bool = False) -> None:
+        """Puts a layer around all others, or inside of them."""
+        self.layers.insert(0 if is_inner else len(self.layers), layer)
         self._compose()
 
     def remove(self, layer: Layer) -> None:
@@ -61,13 +61,16 @@ REPLACED: dict[str, Replaced | None] = {}
 
 
 @guarded
-def around(name: str, layer: Layer) -> None:
-    """Has `layer(call, *args, **kwargs)` run in place of the function of this name, now or once its module is imported."""
+def around(name: str, layer: Layer, is_inner: bool = False) -> None:
+    """Has `layer(call, *args, **kwargs)` run in place of the function of this name, now or once its module is imported.
+
+    `is_inner`: inside of all layers so far, so that `call` is the function itself.
+    """
     row = ROWS[name]
     if row.module in sys.modules:
-        _add(row, layer)
+        _add(row, layer, is_inner)
     else:
-        after_import(row.module, functools.partial(_add, row, layer))
+        after_import(row.module, functools.partial(_add, row, layer, is_inner))
 
 
 @guarded
@@ -96,9 +99,9 @@ def find_value(name: str) -> object | None:
     return getattr(holder, attribute, None)
 
 
-def _add(row: Row, layer: Layer) -> None:
+def _add(row: Row, layer: Layer, is_inner: bool) -> None:
     for each in _list_functions(row):
-        _add_to(each, layer)
+        _add_to(each, layer, is_inner)
 
 
 def _list_functions(row: Row) -> list[Row]:
@@ -112,12 +115,12 @@ def _list_functions(row: Row) -> list[Row]:
     return [dataclasses.replace(row, name=stem + name) for name in names]
 
 
-def _add_to(row: Row, layer: Layer) -> None:
+def _add_to(row: Row, layer: Layer, is_inner: bool) -> None:
     if row.name not in REPLACED:
         REPLACED[row.name] = _replace(row)
     replaced = REPLACED[row.name]
     if replaced is not None:
-        replaced.add(layer)
+        replaced.add(layer, is_inner)
 
 
 def _replace(row: Row) -> Replaced | None:
