@@ -88,7 +88,7 @@ class ActsTest(unittest.TestCase):
 
     def put(self, layer, *names: str) -> None:
         for name in names:
-            replacing._add(table.Row(f"oomph_probe:Copy.{name}", (), {"test": "tries"}), layer)
+            replacing._add(table.Row(f"oomph_probe:Copy.{name}", (), {"test": "tries"}), layer, is_inner=False)
 
     def counts(self) -> list[tuple[str, str, int]]:
         return [(row["library"], row["action"], row["count"]) for row in acts.list_records()]
