@@ -1,6 +1,7 @@
 """The counters of a loop beside its target: variables, attributes and items to which each pass adds, and lists that grow with each pass."""
 
 import ast
+import itertools
 from dataclasses import dataclass, field
 
 from ..process import objects
@@ -44,11 +45,10 @@ class Grown:
         """Notes the length."""
         self.lengths.append(len(self.values))
 
-    def repeat(self, passes: int, period: int) -> None:
-        """Appends what the last `period` passes appended, as often as it takes for `passes` more."""
-        more = difference(self.lengths, period)
-        if more is not None and 0 < more * (passes // period) <= _MOST_ELEMENTS:
-            self.values.extend(self.values[-more:] * (passes // period))
+    def repeat(self, number: int) -> None:
+        """Appends the last element again, as often as elements are missing: a list of losses has its true length."""
+        if self.values and 0 < number <= _MOST_ELEMENTS:
+            self.values.extend(itertools.repeat(self.values[-1], number))
 
 
 def find_counters(bodies: list[Body], names: list[str]) -> list[Counter]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from ..process import objects
 from . import loaders
+from .calls import Enumerate
 
 # The seconds of processor time for items that are made and not used.
 _SECONDS = 2.0
@@ -171,31 +172,6 @@ class Bar(Items):
     def _advance(self) -> Iterator:
         self._bar.update(1)
         return iter(())
-
-
-class Enumerate:
-    """`enumerate`, which counts the items that a loader inside jumps over."""
-
-    def __init__(self, iterable: Iterable, start: int = 0) -> None:
-        self.iterable = iterable
-        self.start = start
-        self._items: Items | None = None
-
-    def __iter__(self) -> "Enumerate":
-        """Itself, as every iterator."""
-        return self
-
-    def __next__(self) -> tuple[int, object]:
-        """The next number and item."""
-        if self._items is None:
-            self._items = open_items(self.iterable)
-        loader = self._items.loader
-        taken = self._items.taken
-        item = self._items.take()
-        if loader is not None:
-            self._items.taken = max(self._items.taken, loader.position)
-            taken = self._items.taken - 1
-        return self.start + taken, item
 
 
 def open_items(iterable: object) -> Items:

@@ -1,23 +1,20 @@
-"""Runs the loops of a program: the functions that a changed source calls (`rewriting`).
+"""The loops of a program that run, and what becomes of each.
 
 The loops that run lie on a stack. A loop that was left by a `break`, a `return` or an error is found out when a loop around it goes on. Only
 the first thread's loops are shortened, and none before the program has imported PyTorch, or in a process that it forks.
 """
 
-import itertools
 import os
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 from ..failure import guarded
 from . import rewriting
-from .items import Enumerate, open_items
+from .items import open_items
 from .run import KNOWN, Known, Run
 from .signature import Pulse
-
-__all__ = ["Enumerate", "begin_pass", "enter", "goes_on", "loop", "note_branch", "value_of"]
 
 # A loop of so many passes without any work is left alone.
 _DULL = 64
@@ -40,9 +37,10 @@ class Control:
         """True for the first thread of the process."""
         return self.is_on and threading.get_ident() == self._thread and os.getpid() == self._process
 
-    def begin(self, one: rewriting.Loop, items: object, frame: types.FrameType) -> Run:
-        """Enters a loop."""
-        run = Run(one, items, KNOWN.setdefault(one.number, Known()), self.pulse.read(), id(frame))
+    def begin(self, number: int, items: object, frame: types.FrameType) -> Run:
+        """Enters a loop; `items`: those of a `for`, `None` for a `while`."""
+        one, opened = rewriting.LOOPS[number], None if items is None else open_items(items)
+        run = Run(one, opened, KNOWN.setdefault(one.number, Known()), self.pulse.read(), id(frame))
         self.stack.append(run)
         return run
 
@@ -109,65 +107,3 @@ class Control:
 @guarded
 def _advance(control: Control, run: Run, frame: types.FrameType) -> bool:
     return control.advance(run, frame)
-
-
-_control: Control | None = None
-_is_compiling: Callable[[], bool] = lambda: False
-# The branches that ran.
-ran: set[int] = set()
-
-
-def start(control: Control, is_compiling: Callable[[], bool]) -> None:
-    """Begins to shorten loops."""
-    global _control, _is_compiling
-    _control, _is_compiling = control, is_compiling
-
-
-def loop(items: object, number: int) -> object:
-    """The items of a `for`."""
-    if _is_compiling() or _control is None or not _control.applies():
-        return items
-    run = _control.begin(rewriting.LOOPS[number], open_items(items), sys._getframe(1))
-    return itertools.chain.from_iterable(_control.run_all(run))
-
-
-def begin_pass(number: int, *values: object) -> tuple:
-    """The counters of a `for`, at the begin of a pass."""
-    run = None if _is_compiling() or _control is None else _control.find(number, sys._getframe(1))
-    return values if run is None else tuple(run.begin(values))
-
-
-def enter(number: int) -> None:
-    """A `while` is about to begin."""
-    if not _is_compiling() and _control is not None and _control.applies():
-        _control.begin(rewriting.LOOPS[number], None, sys._getframe(1))
-
-
-def goes_on(number: int, *values: object) -> bool:
-    """False if a `while` ends, whatever its condition says."""
-    frame = sys._getframe(1)
-    run = None if _is_compiling() or _control is None else _control.find(number, frame)
-    if run is None:
-        _unmanaged[number] = values
-        return True
-    if not _control.go_on(run, frame):
-        _unmanaged[number] = values
-        return False
-    run.begin(values)
-    return True
-
-
-def value_of(number: int, index: int) -> object:
-    """The counter of a `while`, at the begin of a pass."""
-    run = None if _is_compiling() or _control is None else _control.find(number, sys._getframe(1))
-    return _unmanaged[number][index] if run is None else run.new_values[index]
-
-
-# The counters of a `while` that nobody watches: the values that it has.
-_unmanaged: dict[int, tuple] = {}
-
-
-def note_branch(number: int) -> None:
-    """A branch of a condition runs."""
-    if not _is_compiling():
-        ran.add(number)

@@ -1,4 +1,4 @@
-"""Changes the loops of a source, in its tree: each asks `passes` for its items, and hands over its counters.
+"""Changes the loops of a source, in its tree: each asks `calls` for its items, and hands over its counters.
 
 `for i, x in enumerate(loader):` becomes `for i, x in _oomph_loop(_oomph_enumerate(loader), 3):`, and `while step < 10:` becomes
 `while _oomph_while(4) and step < 10:`. A counter of the loop (`step += 1`) is assigned at the begin of each pass. The new nodes have the
@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from ..source.flow import SCOPES, walk_own
 
 # The module of the functions that a changed source calls, and their names there.
-_MODULE = "_oomph_agent.life.passes"
+_MODULE = "_oomph_agent.life.calls"
 _LOOP, _WHILE, _ENTER, _BEGIN, _VALUE, _ENUMERATE, _RAN = (
     "_oomph_loop", "_oomph_while", "_oomph_enter", "_oomph_begin", "_oomph_value", "_oomph_enumerate", "_oomph_ran",
 )  # fmt: skip

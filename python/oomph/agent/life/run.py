@@ -134,12 +134,13 @@ class Run:
         """Decides the next pass that runs: `target`."""
         histories = self._histories(frame)
         rises = [difference(it, period) for it in histories]
-        if len(rises) == len(self._rises):
-            rises = [before if rise is None else rise for rise, before in zip(rises, self._rises)]
-        self._rises = rises
+        before = self._rises or [self.known.rises.get(name) if period == 1 else None for name in self._names()]
+        self._rises = rises = [known if rise is None else rise for rise, known in zip(rises, before)]
         self.known.rises.update(self._name_rises(rises) if period == 1 else {})
         plan = self._make_plan(frame)
         total = None if self.items is None else self.items.total
+        # A list has no variable.
+        histories, rises = histories[: len(histories) - len(self.lists)], rises[: len(rises) - len(self.lists)]
         inner = self._list_inner(len(histories))
         value_at = (lambda _position: None) if self.items is None else self.items.value
         recent = slice(self._since, None)
@@ -156,7 +157,7 @@ class Run:
         """The values of all counters since `_since`, with the one at the begin of the pass to come."""
         now = self._read_own(frame)
         own = [[*history[self._since :], value] for history, value in zip(self.own, now)]
-        return [*own, *(it.values for it in self.counters)]
+        return [*own, *(it.values for it in self.counters), *(it.lengths for it in self.lists)]
 
     def _read_own(self, frame: types.FrameType) -> list[int | None]:
         scope = Scope.of_frame(frame)
@@ -173,14 +174,16 @@ class Run:
             return None
 
     def _name_rises(self, rises: list[int | None]) -> dict[object, int]:
-        names = [*self.loop.counters, *((id(it.namespace), it.key) for it in self.counters)]
-        return {name: rise for name, rise in zip(names, rises) if rise}
+        return {name: rise for name, rise in zip(self._names(), rises) if rise}
+
+    def _names(self) -> list[object]:
+        """The counters and the lists, as `Known` has them."""
+        return [*self.loop.counters, *((id(it.namespace), it.key) for it in self.counters), *(("list", id(it.values)) for it in self.lists)]
 
     def _list_inner(self, count: int) -> dict[int, int]:
         """The rise of each counter in a pass of a loop inside, by its index."""
-        names = [*self.loop.counters, *((id(it.namespace), it.key) for it in self.counters)]
         found: dict[int, int] = {}
-        for index, name in enumerate(names[:count]):
+        for index, name in enumerate(self._names()[:count]):
             rises = [KNOWN[it.number].rises.get(name) for it in LOOPS if it.number in KNOWN and it is not self.loop]
             rise = next((it for it in rises if it), None)
             if rise is not None and KNOWN.get(self.loop.number, Known()).rises.get(name) != rise:
@@ -223,8 +226,8 @@ class Run:
         for index, counter in enumerate(self.counters, len(self.own)):
             if self._rises[index]:
                 counter.add(self._rises[index] * (over // period))
-        for each in self.lists:
-            each.repeat(over, period)
+        for index, each in enumerate(self.lists, len(self.own) + len(self.counters)):
+            each.repeat((self._rises[index] or 0) * (over // period))
 
     def _forget_histories(self) -> None:
         """Begins new histories behind a jump, with the values there."""

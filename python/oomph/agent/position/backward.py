@@ -31,6 +31,8 @@ class Backward:
         # script.
         self.waiting_thread: int | None = None
         self._depth = 0
+        # The calls of the engine so far.
+        self.count = 0
         self.write: Write | None = None
         # The user's lines whose gradients have a graph.
         self._graph_lines: set[tuple[str, int]] = set()
@@ -59,6 +61,7 @@ class Backward:
     @guarded
     def _begin(self, outputs: Sequence) -> list:
         self._depth += 1
+        self.count += 1
         if self._depth == 1:
             self.waiting_thread = threading.get_ident()
         self.marks.enter_phase("backward")

@@ -72,7 +72,8 @@ class Modules:
         # Of every root so far, up to a number.
         self.calls: list[Call] = []
         self._root_count = 0
-        self._call_count = 0
+        # Of all roots.
+        self.call_count = 0
 
     def install(self) -> None:
         """Hooks every module there is and will be."""
@@ -154,8 +155,8 @@ class Modules:
                 self._first_forward(module)
 
     def _note_call(self, call: Call) -> None:
-        self._call_count += 1
-        call.last, call.is_running = self._call_count, True
+        self.call_count += 1
+        call.last, call.is_running = self.call_count, True
         call.is_without_grad = call.is_without_grad and not torch.is_grad_enabled()
 
     def _named(self, module: torch.nn.Module) -> _Named | None:
