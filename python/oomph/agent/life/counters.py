@@ -52,7 +52,7 @@ class Grown:
 
 
 def find_counters(bodies: list[Body], names: list[str]) -> list[Counter]:
-    """The counters that the code of a loop adds to, but for the loop's own `names`."""
+    """The counters that the code of a loop adds to or reads, but for the loop's own `names`."""
     found: dict[tuple[int, object], Counter] = {}
     for body in bodies:
         for node in body.walk():
@@ -66,6 +66,9 @@ def find_counters(bodies: list[Body], names: list[str]) -> list[Counter]:
 def _find_target(node: ast.AST) -> ast.expr | None:
     if isinstance(node, ast.AugAssign) and isinstance(node.op, (ast.Add, ast.Sub)):
         return node.target
+    # A method may add to an attribute that is read here, as a progress bar's does.
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        return node
     is_sum = isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp) and isinstance(node.value.op, (ast.Add, ast.Sub))
     return node.targets[0] if is_sum and ast.unparse(node.value.left) == ast.unparse(node.targets[0]) else None
 

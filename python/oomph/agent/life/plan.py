@@ -22,6 +22,8 @@ from .rewriting import Loop
 _SECONDS, _EVERY, _MOST_VALUES = 1.5, 512, 64
 _MOST_INNER = 64
 _STEPS_WANTED = 3
+# Passes of one value, each of which keeps more memory.
+_MOST_GROWN = 100
 _CHOOSING = (ast.Compare, ast.Subscript, ast.IfExp, ast.BoolOp, ast.Call)
 _CHOOSING_OPERATORS = (ast.FloorDiv, ast.Mod)
 
@@ -39,6 +41,8 @@ class Watch:
     seen: dict[object, int] = field(default_factory=dict)
     # Counts of passes with a step, by value.
     steps: dict[object, int] = field(default_factory=dict)
+    # The values whose last pass left more memory than it found.
+    grown: set[object] = field(default_factory=set)
 
     def value(self, arguments: list) -> object:
         """The value in one pass; `None` if it is not known."""
@@ -47,16 +51,22 @@ class Watch:
             hash(value)
         except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
             return None
-        return value if type(value) in (int, float, bool, str) else None
+        # A table of the program's may choose among functions, for example.
+        return value if value is None or type(value) in (int, float, bool, str) else ("object", id(value))
 
-    def note(self, value: object, has_stepped: bool) -> None:
+    def note(self, value: object, has_stepped: bool, has_grown: bool) -> None:
         """Counts a pass that ran."""
+        (self.grown.add if has_grown else self.grown.discard)(value)
         self.seen[value] = self.seen.get(value, 0) + 1
         self.steps[value] = self.steps.get(value, 0) + has_stepped
 
     def is_new(self, value: object) -> bool:
         """True if too few passes had the value."""
-        return self.seen.get(value, 0) < (_STEPS_WANTED if self._decides_steps(value) else 1) and len(self.seen) < _MOST_VALUES
+        count = self.seen.get(value, 0)
+        if count == 0:
+            return len(self.seen) < _MOST_VALUES
+        wanted = _MOST_GROWN if value in self.grown else _STEPS_WANTED if self._decides_steps(value) else 1
+        return count < wanted
 
     def _decides_steps(self, value: object) -> bool:
         others = [it for it in self.seen if it != value]
@@ -92,7 +102,7 @@ class Course:
 class Plan:
     """The watches of a loop, made anew each time that passes repeat."""
 
-    def __init__(self, loop: Loop, bodies: list[Body], counters: list, seen: dict[int, tuple[dict, dict]], budget: Budget) -> None:
+    def __init__(self, loop: Loop, bodies: list[Body], counters: list, seen: dict[tuple, tuple[dict, dict, set]], budget: Budget) -> None:
         self._loop = loop
         # The counts of each expression, kept by the run from plan to plan.
         self._seen = seen
@@ -101,7 +111,8 @@ class Plan:
         self._counters = counters
         self._names = names = loop.counters
         self._own = bodies[0]
-        self.is_rough = False
+        # True to take a counter as it is at the end of a pass; and whether the last expression reads a counter of which neither is sure.
+        self._is_behind = self._is_rough = False
         self._additions = _find_additions(bodies)
         reducer = Reducer(self._bind(loop), self._find_counter, bodies[0])
         self.variables = [*self._targets, *(f"{it}{index}" for index in range(len(counters) + len(names)) for it in "vw")]
@@ -111,7 +122,8 @@ class Plan:
             for body in bodies:
                 self._watch(body, reducer)
         except Spent:
-            self.is_rough = True
+            # The watches so far have to do.
+            self._is_rough = False
 
     def _bind(self, loop: Loop) -> dict[str, ast.expr]:
         """The names of the target, each a variable: `t0`, or an item of it."""
@@ -132,8 +144,10 @@ class Plan:
             if index is None:
                 return None
             index += len(self._names)
-        added = self._additions.get(ast.unparse(node))
-        is_behind = added is not None and self._at is not None and added < getattr(self._at, "lineno", 0)
+        line = self._additions.get((id(scope), ast.unparse(node)))
+        if line is None:
+            self._is_rough = True
+        is_behind = self._is_behind if line is None else self._at is not None and line < getattr(self._at, "lineno", 0)
         return f"{'w' if is_behind else 'v'}{index}"
 
     def _watch(self, body: Body, reducer: Reducer) -> None:
@@ -143,34 +157,39 @@ class Plan:
             for expression, ends_if in _list_watched(node, is_nested or body is not self._own):
                 self._add(expression, ends_if, is_nested or body.is_nested, body, reducer)
         if body is self._own and isinstance(self._loop.node, ast.While):
-            self._at = None
             self._add(self._loop.node.test, False, False, body, reducer)
 
     def _add(self, expression: ast.expr, ends_if: bool | None, is_nested: bool, body: Body, reducer: Reducer) -> None:
-        self._at = expression
-        if isinstance(self._loop.node, ast.While) and expression is self._loop.node.test:
-            self._at = None
+        self._at = None if ends_if is False else expression
+        for self._is_behind in (False, True):
+            self._is_rough = False
+            self._add_one(expression, ends_if, is_nested, body, reducer)
+            if not self._is_rough:
+                break
+
+    def _add_one(self, expression: ast.expr, ends_if: bool | None, is_nested: bool, body: Body, reducer: Reducer) -> None:
         try:
             tree = reducer.reduce(expression, body)
             if is_of(tree, self.variables):
-                seen, steps = self._seen.setdefault(id(expression), ({}, {}))
+                key = (id(expression), self._is_behind, body.owner)
+                seen, steps, grown = self._seen.setdefault(key, ({}, {}, set()))
                 function = compile_function(tree, self.variables, reducer.constants)
-                self.watches.append(Watch(function, is_nested, ends_if, seen, steps))
+                self.watches.append(Watch(function, is_nested, ends_if, seen, steps, grown))
         except (UnknownPart, RecursionError, ValueError, TypeError, SyntaxError):
             # Not a function of the pass.
             return
 
 
-def _find_additions(bodies: list[Body]) -> dict[str, int]:
-    """The line behind which a counter has been added to, by its text."""
-    found: dict[str, int] = {}
+def _find_additions(bodies: list[Body]) -> dict[tuple[int, str], int]:
+    """The line behind which a counter has been added to, by the scope of the code and by its text."""
+    found: dict[tuple[int, str], int] = {}
     for body in bodies:
         for node in body.walk():
             if isinstance(node, ast.AugAssign):
-                found.setdefault(ast.unparse(node.target), node.lineno)
+                found.setdefault((id(body.scope), ast.unparse(node.target)), node.lineno)
             elif isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
                 if ast.unparse(node.value.left) == ast.unparse(node.targets[0]):
-                    found.setdefault(ast.unparse(node.targets[0]), node.lineno)
+                    found.setdefault((id(body.scope), ast.unparse(node.targets[0])), node.lineno)
     return found
 
 
@@ -262,12 +281,15 @@ def _values(watch: Watch, arguments: list, count: int, inner: dict[int, int]) ->
         yield watch.value(changed)
 
 
-def note_passed(plan: Plan, positions: list[int], histories: list[list[int | None]], stepped: list[bool], value_at: Callable, inner: dict) -> None:
-    """Counts the values of the passes that ran; `histories`: each counter's value at the begin of each, and of the next."""
+def note_passed(plan: Plan, positions: list[int], histories: list[list[int | None]], did: list[tuple[bool, bool]], value_at: Callable, inner: dict) -> None:
+    """Counts the values of the passes that ran.
+
+    `histories`: each counter's value at the begin of each, and of the next; `did`: whether each made a step, and whether it kept more memory.
+    """
     for number, position in enumerate(positions):
         arguments = [value_at(position)]
         for history in histories:
             arguments += [history[number], history[number + 1]]
         for watch in plan.watches:
             for value in _values(watch, arguments, len(histories), inner):
-                watch.note(value, stepped[number])
+                watch.note(value, *did[number])

@@ -14,6 +14,8 @@ from ..source.scope import UNKNOWN, Scope
 # Functions that call functions that call functions.
 _DEPTH = 4
 _MOST_BODIES = 60
+# The objects of a list whose methods are called.
+_MOST_OBJECTS = 16
 
 
 @dataclass
@@ -26,6 +28,8 @@ class Body:
     arguments: dict[str, ast.expr] = field(default_factory=dict)
     # True if a loop inside the loop calls the function.
     is_nested: bool = False
+    # The identity of the object whose method this is.
+    owner: int = 0
 
     def walk(self) -> Iterator[ast.AST]:
         """All nodes but those of inner functions."""
@@ -41,19 +45,51 @@ def list_bodies(statements: list[ast.stmt], scope: Scope, budget: Budget) -> lis
         body, depth = waiting.pop(0)
         for node in body.walk() if depth < _DEPTH else ():
             budget.spend()
-            inner = enter(node, body) if isinstance(node, ast.Call) else None
-            if inner is not None and id(inner.statements) not in met:
-                met.add(id(inner.statements))
-                inner.is_nested = body.is_nested or is_looped(node, body.statements)
-                found.append(inner)
-                waiting.append((inner, depth + 1))
+            for inner in _enter_all(node, body) if isinstance(node, ast.Call) else ():
+                if (id(inner.statements), inner.owner) not in met:
+                    met.add((id(inner.statements), inner.owner))
+                    found.append(inner)
+                    waiting.append((inner, depth + 1))
     return found
+
+
+def _enter_all(node: ast.Call, body: Body) -> Iterator[Body]:
+    """The functions that a call runs: more than one, in a loop over the program's objects, such as callbacks."""
+    around = [it for it in list_loops(body.statements) if _is_inside(node, it)]
+    named = next((it for it in around if isinstance(it, ast.For) and isinstance(it.target, ast.Name) and reads(node.func, it.target.id)), None)
+    values = body.scope.evaluate(named.iter) if named is not None else None
+    if type(values) not in (list, tuple):
+        inner = enter(node, body)
+        if inner is not None:
+            inner.is_nested = body.is_nested or bool(around)
+            yield inner
+        return
+    for value in values[:_MOST_OBJECTS]:
+        body.scope.set(named.target.id, value)
+        inner = enter(node, body)
+        if inner is not None:
+            inner.is_nested = body.is_nested
+            yield inner
+    body.scope.set(named.target.id, UNKNOWN)
+
+
+def reads(node: ast.AST, name: str) -> bool:
+    """True if an expression reads the name."""
+    return any(isinstance(it, ast.Name) and it.id == name for it in ast.walk(node))
+
+
+def list_loops(statements: list[ast.stmt]) -> Iterator[ast.For | ast.While]:
+    """The loops among the statements, and inside."""
+    return (it for statement in statements for it in walk_own(statement) if isinstance(it, LOOPS))
+
+
+def _is_inside(node: ast.AST, loop: ast.For | ast.While) -> bool:
+    return node is not loop and loop.lineno < getattr(node, "lineno", 0) <= (loop.end_lineno or 0)
 
 
 def is_looped(node: ast.AST, statements: list[ast.stmt]) -> bool:
     """True if a loop among the statements runs the node."""
-    loops = (it for statement in statements for it in walk_own(statement) if isinstance(it, LOOPS))
-    return any(node is not it and it.lineno < getattr(node, "lineno", 0) <= (it.end_lineno or 0) for it in loops)
+    return any(_is_inside(node, it) for it in list_loops(statements))
 
 
 def find_function(node: ast.Call, scope: Scope) -> tuple[types.FunctionType, tuple] | None:
@@ -86,4 +122,4 @@ def enter(node: ast.Call, body: Body) -> Body | None:
         value = body.scope.evaluate(argument)
         if value is not UNKNOWN:
             known[name] = value
-    return Body(definition.body, body.scope.of_call(function, known), body, given)
+    return Body(definition.body, body.scope.of_call(function, known), body, given, owner=id(bound[0]) if bound else 0)

@@ -65,7 +65,7 @@ class Run:
         self.target: int | None = None
         self._largest: list[int] | None = None
         self._rises: list[int | None] = []
-        self._seen: dict[int, tuple[dict, dict]] = {}
+        self._seen: dict[tuple, tuple[dict, dict, set]] = {}
         # True if the items cannot be jumped over.
         self.is_stuck = False
 
@@ -145,13 +145,18 @@ class Run:
         value_at = (lambda _position: None) if self.items is None else self.items.value
         recent = slice(self._since, None)
         if plan is not None:
-            stepped = [bool(it.steps) for it in self.passes[recent]]
-            note_passed(plan, self.positions[recent], histories, stepped, value_at, inner)
+            note_passed(plan, self.positions[recent], histories, self._list_done(), value_at, inner)
             found = scan(plan, Course(self.position, histories, rises, period), value_at, total, self.position + _FAR, inner)
         self.total = total if plan is None else found.total
         wanted = None if plan is None else found.wanted
         last = None if self.total is None else self.total - 1
         self.target = min((it for it in (wanted, *self._list_largest(), last) if it is not None and it >= self.position), default=None)
+
+    def _list_done(self) -> list[tuple[bool, bool]]:
+        """Whether each pass since `_since` made a step, and whether it kept more memory than the pass before."""
+        before = self.passes[self._since - 1].current_bytes if self._since else 0
+        befores = [before, *(it.current_bytes for it in self.passes[self._since :])]
+        return [(bool(it.steps), it.current_bytes > earlier) for it, earlier in zip(self.passes[self._since :], befores)]
 
     def _histories(self, frame: types.FrameType) -> list[list[int | None]]:
         """The values of all counters since `_since`, with the one at the begin of the pass to come."""
