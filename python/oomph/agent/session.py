@@ -49,8 +49,7 @@ class Session:
             after_step=self._after_step,
             stop=self._stop,
         )
-        self.life = Life(env, count_work=self.position.count_work, count_steps=lambda: self.position.steps.done)
-        self.position.course.is_whole = self.life.is_on
+        self.life = Life(env, self.position)
         self.memory = Memory(env, self.position, self.record_file)
         self.finish = Finish(self._finish, self._note_stop)
         self.operators = Operators(env)

@@ -66,6 +66,8 @@ def note_branch(number: int) -> None:
     """A branch of a condition runs."""
     if not _is_compiling():
         ran.add(number)
+        if _control is not None and _control.applies():
+            _control.stages.begin_branch(number)
 
 
 class Enumerate:

@@ -15,6 +15,7 @@ from . import rewriting
 from .items import open_items
 from .run import KNOWN, Known, Run
 from .signature import Pulse
+from .stages import Stages
 
 # A loop of so many passes without any work is left alone.
 _DULL = 64
@@ -23,8 +24,11 @@ _DULL = 64
 class Control:
     """The loops that run."""
 
-    def __init__(self, pulse: Pulse, wanted: int) -> None:
+    def __init__(self, pulse: Pulse, stages: Stages, wanted: int) -> None:
         self.pulse = pulse
+        self.stages = stages
+        # The loops that have made optimizer steps.
+        self._trained: set[int] = set()
         self.wanted = wanted
         self.stack: list[Run] = []
         # The runs that left out passes: the last of each loop.
@@ -42,6 +46,7 @@ class Control:
         one, opened = rewriting.LOOPS[number], None if items is None else open_items(items)
         run = Run(one, opened, KNOWN.setdefault(one.number, Known()), self.pulse.read(), id(frame))
         self.stack.append(run)
+        self.stages.begin_loop(is_again=number in self._trained)
         return run
 
     def run_all(self, run: Run) -> Iterator[Iterator]:
@@ -76,6 +81,8 @@ class Control:
             return True
         reading = self.pulse.read()
         run.end_pass(reading)
+        if run.passes[-1].steps:
+            self._trained.add(run.loop.number)
         if run.items is not None and len(run.passes) == _DULL and not any(it.allocations or it.work for it in run.passes):
             return False
         run.find_places(frame)
@@ -87,6 +94,7 @@ class Control:
         if period is None:
             return True
         run.plan(frame, period)
+        self.stages.begin_pass(run.is_at_largest())
         goes = run.go_on(period)
         if run.is_shortened or not goes:
             self.shortened[run.loop.number] = run
@@ -100,8 +108,13 @@ class Control:
 
     def end(self, run: Run) -> None:
         """Leaves a loop."""
-        if run in self.stack:
-            del self.stack[self.stack.index(run) :]
+        if run not in self.stack:
+            return
+        del self.stack[self.stack.index(run) :]
+        steps = self.pulse.read().steps
+        if run.has_trained(steps) and not any(it.has_trained(steps) for it in self.stack):
+            self._trained.add(run.loop.number)
+            self.stages.end_training()
 
 
 @guarded

@@ -55,6 +55,7 @@ class Run:
         self.added: list[int] = [0] * len(loop.counters)
         self.new_values: list[object] = []
         self._reading = reading
+        self._first_steps = reading.steps
         # The first pass with all histories: places are found after the first pass.
         self._since = 0
         self._is_found = False
@@ -233,6 +234,14 @@ class Run:
                 counter.add(self._rises[index] * (over // period))
         for index, each in enumerate(self.lists, len(self.own) + len(self.counters)):
             each.repeat((self._rises[index] or 0) * (over // period))
+
+    def is_at_largest(self) -> bool:
+        """True if the pass to come has one of the largest batches."""
+        return self.target in (self._largest or ()) and self.reason == "largest"
+
+    def has_trained(self, steps: int) -> bool:
+        """True if optimizer steps were made in the loop; `steps`: those of the whole program so far."""
+        return steps > self._first_steps
 
     def _forget_histories(self) -> None:
         """Begins new histories behind a jump, with the values there."""

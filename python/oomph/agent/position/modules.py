@@ -68,6 +68,8 @@ class Modules:
         self._unseen: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
         # By id, because a module's own hash may be costly; an entry counts only while its reference is the module.
         self._names: dict[int, _Named] = {}
+        # Hears of each call of a root.
+        self.on_call: Callable[[torch.nn.Module], object] = lambda _module: None
         self._last_output = 0
         # Of every root so far, up to a number.
         self.calls: list[Call] = []
@@ -126,6 +128,7 @@ class Modules:
         named = self._named(module) or self._name(module)
         # Recomputation during backward stays backward.
         if not place.callers and marks.phase != "backward":
+            self.on_call(module)
             marks.enter_phase("forward")
             self._note_call(named.call)
         place.callers.append((id(module), place.module))
