@@ -135,8 +135,8 @@ impl Phase {
 
 /// The position of the program, which the agent attaches to every event with `torch.cuda.memory._set_memory_metadata`.
 ///
-/// The text is `oomph step=1 phase=forward census=2 stage=steps module=transformer.h.0`; the module comes last because its
-/// name is free.
+/// The text is `oomph step=1 phase=forward census=2 stage=steps skipped=0 module=transformer.h.0`; the module comes last
+/// because its name is free.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mark {
     /// The current optimizer step, counted from 1.
@@ -147,6 +147,8 @@ pub struct Mark {
     pub census: u32,
     /// The stage of the program's life, if the agent names a known one.
     pub stage: Option<LifeStage>,
+    /// The number of optimizer steps that shortened loops have left out so far, if the agent counts them.
+    pub skipped: Option<u32>,
     /// The qualified name of the running module (`transformer.h.0.attn`); empty outside of modules.
     pub module: String,
 }
@@ -162,6 +164,7 @@ impl Mark {
                 ("step", n) => mark.step = n.parse().ok()?,
                 ("phase", name) => mark.phase = Phase::from_name(name)?,
                 ("census", n) => mark.census = n.parse().ok()?,
+                ("skipped", n) => mark.skipped = Some(n.parse().ok()?),
                 ("stage", name) => mark.stage = LifeStage::from_name(name),
                 _ => {} // A later agent may say more.
             }
@@ -186,11 +189,12 @@ mod tests {
 
     #[test]
     fn the_agents_text_is_read_and_anybody_elses_is_not() {
-        let mark = Mark { step: 2, phase: Phase::Backward, census: 7, stage: None, module: "h.0 odd name".to_owned() };
-        let evaluation = Mark { stage: Some(LifeStage::Evaluation), ..mark.clone() };
+        let module = "h.0 odd name".to_owned();
+        let mark = Mark { step: 2, phase: Phase::Backward, census: 7, module, ..Mark::default() };
+        let evaluation = Mark { stage: Some(LifeStage::Evaluation), skipped: Some(497), ..mark.clone() };
         let cases = [
             ("oomph step=2 phase=backward census=7 module=h.0 odd name", Some(mark.clone())),
-            ("oomph step=2 phase=backward census=7 stage=evaluation module=h.0 odd name", Some(evaluation)),
+            ("oomph step=2 phase=backward census=7 stage=evaluation skipped=497 module=h.0 odd name", Some(evaluation)),
             ("oomph step=2 phase=backward census=7 stage=lunch module=h.0 odd name", Some(mark)),
             ("oomph step=1 phase=setup census=0 module=", Some(Mark { step: 1, ..Mark::default() })),
             ("my experiment", None),
