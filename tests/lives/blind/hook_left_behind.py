@@ -4,10 +4,10 @@
 # truth = "does not fit"
 # verdict = ["does not fit"]
 # stage = ["later-steps"]
-# line = 34
+# line = 36
 # form = "for range with continue, evaluation first in the body"
 # need_gib = [11.0, 13.5]
-# why = "the evaluation before step 701 hangs a hook on a layer that keeps its output, and never removes it: 1,024 x 4,096 x 4 B = 16 MiB of each of the 700 steps that follow: 11 GiB, full after some 220"
+# why = "the evaluation before step 701 hangs a hook on a layer that keeps its output, and never removes it: 1,024 x 4,096 x 4 B = 16 MiB of each of the 700 steps that follow: 11 GiB, full after some 220; the output takes the block of the last gradient, so the gradient is refused"
 # ///
 """Examines activations in an evaluation; the hook that collects them is not removed."""
 

@@ -4,11 +4,10 @@
 # truth = "does not fit"
 # verdict = ["does not fit"]
 # stage = ["later-steps"]
-# step = 801
-# line = 24
+# line = 23
 # form = "for range, (i + 1) % n == 0 and i > k"
 # need_gib = [6.4, 7.2]
-# why = "weights, momentum and gradient are 3 x 131,072 x 2,048 x 4 B = 3 GiB; after the second evaluation a new optimizer takes over, and the old one stays in a list: its first step makes a second momentum, 4 GiB, after the third evaluation a third, 5, and a fourth, 6"
+# why = "weights, momentum and gradient are 3 x 131,072 x 2,048 x 4 B = 3 GiB; a new optimizer takes over after 400, 800 and 1,200 steps, and the old ones stay in a list: 4 GiB with the second momentum, 5 with the third, of 4.55, and 6 with the fourth"
 # ///
 """Warm restarts by a new optimizer after evaluations; the old ones are kept to draw their rates later."""
 

@@ -5,10 +5,10 @@
 # verdict = ["does not fit"]
 # stage = ["save"]
 # step = 1301
-# line = 22
+# line = 21
 # form = "nested ranges, break out by a return"
 # need_gib = [8.4, 8.9]
-# why = "weights of 2 GiB; the export joins them, 2 GiB, scales them, 2 GiB, and rounds them, 2 GiB: 8 GiB with 5.55 free"
+# why = "weights of 2 GiB; the export joins them, 2 GiB, scales them, 2 GiB, and rounds them, 2 GiB: 8 GiB; the third is refused, with 5.55 free"
 # ///
 """Exports bytes for phones in the middle of training: all weights in one vector, scaled and rounded at once."""
 

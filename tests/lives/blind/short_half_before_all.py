@@ -5,10 +5,10 @@
 # verdict = ["does not fit"]
 # stage = ["next-epoch", "worst-batches"]
 # step = 751
-# line = 39
+# line = 55
 # form = "while epoch < n, for batch in loader"
 # need_gib = [4.4, 6.8]
-# why = "the first epoch has the 3,000 short clips, 750 batches; the second begins with the longest: 4 x 16,384 frames x 4,096 x 4 B = 1 GiB for the linear layer, for its ReLU and for the gate: 3 GiB with 2.55 free"
+# why = "the first epoch has the 3,000 short clips, 750 batches; the second begins with the longest: 4 x 16,384 frames x 4,096 x 4 B = 1 GiB for the linear layer, which ends with the ReLU, for the ReLU and for the gate: 2 GiB, and the first gradient is the third, with 2.55 free; the ReLU, the gate and two gradients are 4"
 # ///
 """The first epoch goes over the short half of the clips alone; from the second on all are taken, longest first."""
 

@@ -4,11 +4,10 @@
 # truth = "does not fit"
 # verdict = ["does not fit"]
 # stage = ["end"]
-# step = 1251
-# line = 29
+# line = 28
 # form = "list of members, loop for each"
-# need_gib = [5.4, 6.0]
-# why = "five members have tables of 131,072 x 1,024 x 4 B = 0.5 GiB: 2.5 GiB, with sparse gradients; stacked for vmap they are 2.5 GiB more: 5 GiB, with 3.55 free"
+# need_gib = [7.9, 8.5]
+# why = "five members have tables of 131,072 x 1,024 x 4 B = 0.5 GiB: 2.5 GiB, with sparse gradients; stacked for vmap they are 2.5 GiB more: 5 GiB, with 3.55 free; vmap's embedding lays the members of a row side by side, in a copy of 2.5 GiB"
 # ///
 """Five members, trained one after the other; for the test their weights are stacked for one call by vmap."""
 
