@@ -7,8 +7,8 @@
 # step = 1201
 # line = 28
 # form = "for range, i == warmup"
-# need_gib = [6.4, 7.7]
-# why = "after 1,200 steps with 64 rows a batch has 131,072: 131,072 x 4,096 x 4 B = 2 GiB for the linear layer, for its ReLU, and for the gradient: the third of 4.55 GiB is the gradient"
+# need_gib = [8.4, 10.9]
+# why = "after 1,200 steps with 64 rows a batch has 131,072: 131,072 x 4,096 x 4 B = 2 GiB for the linear layer, its ReLU and the gradient of each: the third is refused, with 4.55 free; all four are 8 GiB, and the next input, 16 MiB, splits a free segment of 2"
 # ///
 """Grows the batch instead of lowering the rate: once, when the warm-up is over."""
 

@@ -7,8 +7,8 @@
 # step = 961
 # line = 53
 # form = "epochs x batches, own batch_sampler"
-# need_gib = [4.3, 5.2]
-# why = "batch 961 has 2,048 tokens: 4 x 16 x 2,048 x 2,048 x 4 B = 1 GiB for the scores, as much for their softmax, in each of two layers; the second softmax is the third GiB, with 2.55 free; backward holds four"
+# need_gib = [4.4, 5.8]
+# why = "batch 961 has 2,048 tokens: 4 x 16 x 2,048 x 2,048 x 4 B = 1 GiB for the scores, as much for their softmax, in each of two layers; the second softmax is the third GiB, with 2.55 free; backward holds four, and a fifth segment where a small tensor splits a free one"
 # ///
 """Classifies texts with attention written out; a sampler of batches goes from the shortest text to the longest."""
 
