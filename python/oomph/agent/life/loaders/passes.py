@@ -1,0 +1,216 @@
+"""An iterator of a `DataLoader` with a position and jumps. See Note [Loaders]."""
+
+import functools
+import weakref
+from collections.abc import Iterator
+
+from torch.utils.data import DataLoader, _utils
+from torch.utils.data import dataloader as torchs
+
+from ...failure import guarded
+from ...process import objects
+from . import random_state
+from .order import Order, count
+
+_KINDS = (torchs._SingleProcessDataLoaderIter, torchs._MultiProcessingDataLoaderIter)
+# No batch is held.
+_NOTHING = object()
+
+
+class Opened:
+    """The open iterators, the innermost last; none is kept alive."""
+
+    def __init__(self) -> None:
+        self._found: list[weakref.ref] = []
+
+    def __iter__(self) -> Iterator["LoaderPasses"]:
+        return iter(self._list())
+
+    def __len__(self) -> int:
+        return len(self._list())
+
+    def __getitem__(self, index: int) -> "LoaderPasses":
+        return self._list()[index]
+
+    def _list(self) -> list["LoaderPasses"]:
+        return [found for each in self._found if (found := each()) is not None]
+
+    def add(self, passes: "LoaderPasses") -> None:
+        """Puts an iterator last."""
+        self.remove(passes)
+        self._found.append(weakref.ref(passes))
+
+    def remove(self, passes: "LoaderPasses") -> None:
+        """Removes an iterator, and references to dead iterators."""
+        self._found = [each for each in self._found if each() is not None and each() is not passes]
+
+
+opened = Opened()
+
+
+class _State:
+    """The state of one epoch."""
+
+    def __init__(self, loader: DataLoader) -> None:
+        self.loader = _refer(loader)
+        self.has_jumped = False
+        # True if batches are fetched in the main process in place of the workers.
+        self.is_direct = False
+        self.ready = _NOTHING
+        self.total: int | None = None
+        self.is_counted = False
+
+
+class LoaderPasses:
+    """The methods of an iterator; the class of an iterator has PyTorch's class as its second base."""
+
+    @property
+    def loader(self) -> DataLoader | None:
+        """The loader; `None` once nothing holds it."""
+        return self._passes.loader()
+
+    @property
+    def position(self) -> int:
+        """The number of batches so far: the position of the next batch in its epoch."""
+        return self._num_yielded
+
+    @property
+    def total(self) -> int | None:
+        """The number of batches of the epoch; `None` if unknown."""
+        state = self._passes
+        if not state.is_counted:
+            state.is_counted, state.total = True, _count_batches(self)
+        return None if state.total is None or self.position > state.total else state.total
+
+    def jump(self, position: int) -> bool:
+        """Has the batch at a position come next, or at `total` the end; False, without a change, if the batch is out of reach."""
+        try:
+            return self._jump(position)
+        # The program's sampler, dataset and collate function run.
+        except Exception:
+            return False
+
+    def _jump(self, position: int) -> bool:
+        state = self._passes
+        if position == self.position and (self.total is None or position < self.total):
+            return True
+        if position < 0 or (self.total is not None and position > self.total):
+            return False
+        is_map = self._dataset_kind == torchs._DatasetKind.Map
+        if not (self._seek(position) if is_map else position >= self.position):
+            return False
+        state.has_jumped = True
+        self._num_yielded = position
+        return True
+
+    def _seek(self, position: int) -> bool:
+        """Moves the order to a position. With workers, fetches the batch at once: an error, such as for data of the workers, changes nothing."""
+        order, state = self._find_order(), self._passes
+        before = order.cursor
+        if not order.seek(position):
+            return False
+        if self._num_workers:
+            try:
+                ready = self._fetch_next()
+            except StopIteration:
+                ready = _NOTHING
+            except Exception:
+                order.cursor = before
+                raise
+            state.is_direct, state.ready = True, ready
+        return True
+
+    def _find_order(self) -> Order:
+        if type(self._sampler_iter) is not Order:
+            self._sampler_iter = Order(self._index_sampler, self._sampler_iter)
+        return self._sampler_iter
+
+    def _fetch_next(self) -> object:
+        """Fetches a batch in the main process, by PyTorch's own steps (`_SingleProcessDataLoaderIter._next_data`, torch 2.5 to 2.15)."""
+        fetcher = torchs._DatasetKind.create_fetcher(self._dataset_kind, self._dataset, self._auto_collation, self._collate_fn, self._drop_last)
+        # The workers have random numbers of their own.
+        with random_state.kept():
+            data = fetcher.fetch(self._next_index())
+        return _utils.pin_memory.pin_memory(data, self._pin_memory_device) if self._pin_memory else data
+
+    def _next_index(self) -> object:
+        self._find_order()
+        return super()._next_index()
+
+    def _next_data(self) -> object:
+        state = self._passes
+        if not state.is_direct:
+            return super()._next_data()
+        ready, state.ready = state.ready, _NOTHING
+        return self._fetch_next() if ready is _NOTHING else ready
+
+    def __next__(self) -> object:
+        try:
+            if self._is_over():
+                raise StopIteration
+            return super().__next__()
+        except StopIteration:
+            _close(self)
+            raise
+
+    def _is_over(self) -> bool:
+        """True for a stream after a jump, at its total."""
+        state = self._passes
+        is_counted = state.has_jumped and self._dataset_kind == torchs._DatasetKind.Iterable
+        return is_counted and state.total is not None and self.position >= state.total
+
+    def _reset(self, loader: DataLoader, *args, **kwargs) -> None:
+        self._passes = _State(loader)
+        opened.add(self)
+        super()._reset(loader, *args, **kwargs)
+
+
+def enter(call, iterator, loader, *args, **kwargs):
+    """A layer around the constructor of PyTorch's iterators."""
+    answer = call(iterator, loader, *args, **kwargs)
+    _enter(iterator, loader)
+    return answer
+
+
+@guarded
+def _enter(iterator: object, loader: DataLoader) -> None:
+    if not isinstance(iterator, _KINDS) or isinstance(iterator, LoaderPasses):
+        return
+    iterator._passes = _State(loader)
+    iterator.__class__ = _derive(type(iterator))
+    opened.add(iterator)
+
+
+@functools.cache
+def _derive(kind: type) -> type:
+    names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
+    return type(kind.__name__, (LoaderPasses, kind), names)
+
+
+def _refer(loader: DataLoader):
+    """A reference to a loader: weak if the loader may hold its iterator, as the workers would live on in the circle."""
+    is_plain = type(loader).__iter__ is DataLoader.__iter__ and not loader.persistent_workers
+    return (lambda: loader) if is_plain else weakref.ref(loader)
+
+
+@guarded
+def _close(passes: LoaderPasses) -> None:
+    """Ends the workers of an epoch that ended, but for persistent ones."""
+    opened.remove(passes)
+    if passes._num_workers and not passes._persistent_workers:
+        passes._shutdown_workers()
+
+
+def _count_batches(passes: LoaderPasses) -> int | None:
+    """The length of the loader; `None` if its sampler has another length, or is endless."""
+    loader = passes.loader
+    if passes._dataset_kind == torchs._DatasetKind.Map:
+        found = count(passes._index_sampler)
+        return found if loader is None or count(loader) == found else None
+    if loader is None:
+        return None
+    # PyTorch compares the number of batches with a length that the program has asked for, and only then.
+    asked = objects.read(loader, "_IterableDataset_len_called")
+    found = count(loader)
+    loader._IterableDataset_len_called = asked
+    return found
