@@ -20,8 +20,8 @@ the parts of the folder. A folder imports only folders above it in this table, a
 `position`      the program's position: step, phase, module, attached to every allocation
 `memory`        counters, PyTorch's memory history, censuses, out-of-memory errors at the
                 instant they happen, with the handlers and the state of the program
+`life`          the whole life of a job: loops that are shortened (only over a phantom GPU)
 `remedies`      requested changes, such as another optimizer; nothing without `OOMPH_REMEDIES`
-`life`          the loops of a program, shortened, and its loaders; nothing without `OOMPH_LIFE`
 `live`          a real run: recorded, and nothing replaced but by remedies (`record` starts it)
 ==============  =====================================================================
 

@@ -16,8 +16,9 @@ The iterators of an `IterableDataset` cannot be asked for a batch: a jump counts
 
 from ...hooks import around
 from .passes import LoaderPasses, enter, opened
+from .worst import Scan
 
-__all__ = ["LoaderPasses", "install", "opened"]
+__all__ = ["LoaderPasses", "Scan", "install", "opened"]
 
 
 def install() -> None:

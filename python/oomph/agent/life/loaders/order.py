@@ -1,5 +1,6 @@
 """The order of an epoch: the index lists of a sampler, by position."""
 
+import sys
 import time
 from collections.abc import Iterator
 
@@ -9,7 +10,7 @@ from . import random_state
 
 # The most indices in memory, and the most processor seconds for lists drawn ahead of the program.
 _INDICES = 2_000_000
-_SECONDS = 3.0
+_SECONDS = 2.0
 
 
 class Order:
@@ -44,20 +45,26 @@ class Order:
             is_there = position <= self.total
         else:
             self._draw_to(position)
-            is_end = position == len(self._lists) and isinstance(self._end, StopIteration)
+            is_end = position == len(self._lists) and self.is_whole
             is_there = position < len(self._lists) or is_end or self._leap(position)
         if is_there:
             self.cursor = position
         return is_there
 
-    def list_from_start(self) -> Iterator[object]:
-        """The known lists from position 0."""
-        position = 0
-        while (found := self._find(position)) is not None:
-            yield found
-            position += 1
+    @property
+    def is_whole(self) -> bool:
+        """True if the sampler has come to its end."""
+        return isinstance(self._end, StopIteration)
 
-    def _find(self, position: int) -> object | None:
+    def read_all(self) -> int:
+        """Draws the lists of the epoch, within the bounds; returns the number of known lists."""
+        if self._rows is not None:
+            return self.total or 0
+        self._draw_to(sys.maxsize)
+        return len(self._lists)
+
+    def find(self, position: int) -> object | None:
+        """The list at a position; `None` for an unknown one."""
         if self._rows is not None:
             return self._compute(position)
         self._draw_to(position)

@@ -1,20 +1,30 @@
 """An iterator of a `DataLoader` with a position and jumps. See Note [Loaders]."""
 
+import contextlib
 import functools
+import time
 import weakref
 from collections.abc import Iterator
 
 from torch.utils.data import DataLoader, _utils
 from torch.utils.data import dataloader as torchs
 
+from ...ahead import samples
 from ...failure import guarded
 from ...process import objects
 from . import random_state
+from .allowed import find_allowed
 from .order import Order, count
+from .worst import Scan, scan_batches
 
 _KINDS = (torchs._SingleProcessDataLoaderIter, torchs._MultiProcessingDataLoaderIter)
 # No batch is held.
 _NOTHING = object()
+# The processor seconds for all scans of a loader, and for one at least.
+_SECONDS, _FEWEST_SECONDS = 3.0, 0.5
+# The loaders whose batches are known to be alike, or not; the seconds of their scans.
+_alike: weakref.WeakKeyDictionary[DataLoader, bool] = weakref.WeakKeyDictionary()
+_spent: weakref.WeakKeyDictionary[DataLoader, float] = weakref.WeakKeyDictionary()
 
 
 class Opened:
@@ -59,6 +69,7 @@ class _State:
         self.ready = _NOTHING
         self.total: int | None = None
         self.is_counted = False
+        self.scan: Scan | None = None
 
 
 class LoaderPasses:
@@ -82,11 +93,49 @@ class LoaderPasses:
             state.is_counted, state.total = True, _count_batches(self)
         return None if state.total is None or self.position > state.total else state.total
 
+    @property
+    def are_alike(self) -> bool:
+        """True if the batches differ in no shape, but for a smaller last one."""
+        loader = self.loader
+        if loader is None:
+            return self.scan.is_uniform
+        if loader not in _alike:
+            with random_state.kept():
+                _alike[loader] = samples.are_alike(loader)
+        # All epochs of a loader have the same samples.
+        _alike[loader] = _alike[loader] or self.scan.is_uniform
+        return _alike[loader]
+
+    def list_largest(self, count: int) -> list[int] | None:
+        """The positions of the largest batches, of different shapes, in ascending order of size; empty for batches that are alike.
+
+        `None` if unknown. The batches may be the largest of a part: `scan` tells.
+        """
+        if self.are_alike:
+            return []
+        return self.scan.list_largest(count, self.position) or None
+
+    @property
+    def scan(self) -> Scan:
+        """The sizes of the epoch's batches, found once (Note [Worst batch])."""
+        state = self._passes
+        if state.scan is None:
+            state.scan = _scan(self)
+        return state.scan
+
     def jump(self, position: int) -> bool:
         """Has the batch at a position come next, or at `total` the end; False, without a change, if the batch is out of reach."""
         try:
             return self._jump(position)
         # The program's sampler, dataset and collate function run.
+        except Exception:
+            return False
+
+    def bring(self, position: int) -> bool:
+        """Has the batch at a position come next in place of the batch due; the positions and the other batches stay. False as for `jump`."""
+        try:
+            return self._dataset_kind == torchs._DatasetKind.Map and self._bring(position)
+        # As above.
         except Exception:
             return False
 
@@ -109,28 +158,39 @@ class LoaderPasses:
         before = order.cursor
         if not order.seek(position):
             return False
+        state.ready = _NOTHING
         if self._num_workers:
             try:
-                ready = self._fetch_next()
+                state.ready = self._fetch(self._next_index())
             except StopIteration:
-                ready = _NOTHING
+                pass
             except Exception:
                 order.cursor = before
                 raise
-            state.is_direct, state.ready = True, ready
+            state.is_direct = True
         return True
+
+    def _bring(self, position: int) -> bool:
+        order, state = self._find_order(), self._passes
+        index = order.find(position)
+        if index is None:
+            return False
+        found = self._fetch(index)
+        state.is_direct = state.is_direct or self._num_workers > 0
+        state.ready = found if order.seek(self.position + 1) else _NOTHING
+        return state.ready is found
 
     def _find_order(self) -> Order:
         if type(self._sampler_iter) is not Order:
             self._sampler_iter = Order(self._index_sampler, self._sampler_iter)
         return self._sampler_iter
 
-    def _fetch_next(self) -> object:
+    def _fetch(self, index: object) -> object:
         """Fetches a batch in the main process, by PyTorch's own steps (`_SingleProcessDataLoaderIter._next_data`, torch 2.5 to 2.15)."""
         fetcher = torchs._DatasetKind.create_fetcher(self._dataset_kind, self._dataset, self._auto_collation, self._collate_fn, self._drop_last)
-        # The workers have random numbers of their own.
-        with random_state.kept():
-            data = fetcher.fetch(self._next_index())
+        # Workers have random numbers of their own.
+        with random_state.kept() if self._num_workers else contextlib.nullcontext():
+            data = fetcher.fetch(index)
         return _utils.pin_memory.pin_memory(data, self._pin_memory_device) if self._pin_memory else data
 
     def _next_index(self) -> object:
@@ -139,10 +199,10 @@ class LoaderPasses:
 
     def _next_data(self) -> object:
         state = self._passes
-        if not state.is_direct:
-            return super()._next_data()
         ready, state.ready = state.ready, _NOTHING
-        return self._fetch_next() if ready is _NOTHING else ready
+        if ready is not _NOTHING:
+            return ready
+        return self._fetch(self._next_index()) if state.is_direct else super()._next_data()
 
     def __next__(self) -> object:
         try:
@@ -185,6 +245,19 @@ def _enter(iterator: object, loader: DataLoader) -> None:
 def _derive(kind: type) -> type:
     names = {"__module__": kind.__module__, "__qualname__": kind.__qualname__, "__doc__": kind.__doc__}
     return type(kind.__name__, (LoaderPasses, kind), names)
+
+
+def _scan(passes: LoaderPasses) -> Scan:
+    if passes._dataset_kind != torchs._DatasetKind.Map:
+        return Scan(0, passes.total, bound=find_allowed(passes._dataset, passes._collate_fn))
+    loader, order, start = passes.loader, passes._find_order(), time.process_time()
+    # The program's own next draw comes first, and changes the random numbers as before.
+    order.read_all()
+    with random_state.kept():
+        found = scan_batches(passes, order, passes.position, _SECONDS if loader is None else max(_SECONDS - _spent.get(loader, 0), _FEWEST_SECONDS))
+    if loader is not None:
+        _spent[loader] = _spent.get(loader, 0) + time.process_time() - start
+    return found
 
 
 def _refer(loader: DataLoader):
