@@ -74,6 +74,7 @@ ROWS = (
         "torch._C:_to_dlpack", "torch._C:_to_dlpack_versioned", "torch._C:_from_dlpack", "torch:Tensor.__cuda_array_interface__",
         "torch:UntypedStorage._share_cuda_", "torch:UntypedStorage._new_shared_cuda",
     )),
+    ("life.loaders", "counts batches, and goes to others", (f"{_LOADERS}:_BaseDataLoaderIter.__init__",)),
     ("live.loader", "times the waits for data, in a real run", (
         f"{_LOADERS}:_SingleProcessDataLoaderIter._next_data", f"{_LOADERS}:_MultiProcessingDataLoaderIter._next_data",
     )),
