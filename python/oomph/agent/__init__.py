@@ -20,6 +20,7 @@ the parts of the folder. A folder imports only folders above it in this table, a
 `position`      the program's position: step, phase, module, attached to every allocation
 `memory`        counters, PyTorch's memory history, censuses, out-of-memory errors at the
                 instant they happen, with the handlers and the state of the program
+`life`          the whole life of a job: loops that are shortened (only over a phantom GPU)
 `remedies`      requested changes, such as another optimizer; nothing without `OOMPH_REMEDIES`
 `live`          a real run: recorded, and nothing replaced but by remedies (`record` starts it)
 ==============  =====================================================================
@@ -61,6 +62,7 @@ def start() -> None:
     from . import remedies, wire
     from .host.checkpoints import safetensors_files
     from .hooks import importing
+    from .life import loading
     from .process import ending, files, sight
     from .ranks import absent_ranks
     from .scenery import outside, waiting
@@ -76,6 +78,8 @@ def start() -> None:
     outside.set_variables()
     safetensors_files.wait()
     script.take_notebooks()
+    if os.environ.get(wire.LIFE) == "1":
+        loading.install()
     absent_ranks.assume_rank()
     asked = remedies.Remedies()
     asked.prepare()

@@ -1,0 +1,252 @@
+"""The items of a loop, and the ways to jump over some of them."""
+
+import itertools
+import time
+from collections.abc import Iterable, Iterator
+
+import torch
+
+from ..process import objects
+from . import loaders
+from .calls import Enumerate
+
+# The seconds of processor time for items that are made and not used.
+_SECONDS = 4.0
+# No item is held.
+_NOTHING = object()
+# A position behind every last one.
+FAR = 1 << 40
+# The depth of an item, and the elements of each part, that are measured.
+_DEPTH, _ELEMENTS = 4, 1_000
+
+
+class Items:
+    """The items of any iterable.
+
+    A loader jumps by itself, if it knows its batches. Other items are made and not used, for some seconds; one that is larger than all before is not
+    jumped over, and the last one is not either.
+    """
+
+    def __init__(self, iterable: Iterable) -> None:
+        opened = len(loaders.opened)
+        self._iterator = iter(iterable)
+        self.taken = 0
+        self.total = _length(iterable)
+        # The loaders that were opened before the loop.
+        self._opened_before = opened
+        self._held: object = _NOTHING
+        self._largest_bytes = 0
+        # True if items were left out that nobody has seen.
+        self.has_unseen = False
+
+    def take(self) -> object:
+        """The next item. Raises `StopIteration`."""
+        self.taken += 1
+        if self._held is not _NOTHING:
+            held, self._held = self._held, _NOTHING
+            return held
+        return self._measured(next(self._iterator))
+
+    def _measured(self, item: object) -> object:
+        self._largest_bytes = max(self._largest_bytes, measure(item))
+        return item
+
+    def value(self, position: int) -> object:
+        """A number or text that the loop is known to have at a position; `None` for others."""
+        return None
+
+    @property
+    def loader(self) -> "loaders.LoaderPasses | None":
+        """The loader that makes the items: the first that was opened for the loop."""
+        own = list(loaders.opened)[self._opened_before :]
+        return own[0] if own else None
+
+    def jump(self, position: int) -> bool:
+        """Makes the item at `position`, or an earlier one, the next one: `taken` tells which. False if there is none to jump to."""
+        loader, left = self.loader, position - self.taken
+        if loader is not None and loader.total is not None and loader.jump(loader.position + left):
+            self.taken, self._held = position, _NOTHING
+            return True
+        return self._skip(position)
+
+    def _skip(self, position: int) -> bool:
+        start, first, is_uniform = time.process_time(), self.taken, True
+        while self.taken < position:
+            if time.process_time() - start > _SECONDS:
+                self.has_unseen = True
+                # Items of one size: those to come are alike.
+                self.taken = position if is_uniform and position < FAR else self.taken
+                break
+            try:
+                item = next(self._iterator)
+            except StopIteration:
+                break
+            if self._held is not _NOTHING:
+                self.taken += 1
+            self._held, size = item, measure(item)
+            if size > self._largest_bytes:
+                self._largest_bytes = size
+                break
+            is_uniform = is_uniform and size == self._largest_bytes
+            del item
+        return self.taken > first
+
+    def rest(self) -> Iterator:
+        """The items that are left, for a loop that is left alone."""
+        return self._iterator
+
+
+class Indexed(Items):
+    """The items of a range, a list or a tuple."""
+
+    has_unseen = False
+
+    def __init__(self, values: range | list | tuple) -> None:
+        self._values = values
+        self.taken = 0
+
+    @property
+    def total(self) -> int:
+        """A loop may append to its own list."""
+        return len(self._values)
+
+    @property
+    def loader(self) -> None:
+        """None."""
+        return None
+
+    def take(self) -> object:
+        """The next item. Raises `StopIteration`."""
+        if self.taken >= len(self._values):
+            raise StopIteration
+        self.taken += 1
+        return self._values[self.taken - 1]
+
+    def value(self, position: int) -> object:
+        """The item at a position."""
+        return self._values[position] if position < len(self._values) else None
+
+    def jump(self, position: int) -> bool:
+        """Makes the item at `position` the next one."""
+        self.taken = position
+        return position < len(self._values)
+
+    def rest(self) -> Iterator:
+        """The items that are left."""
+        if type(self._values) is range:
+            return iter(self._values[self.taken :])
+        iterator = iter(self._values)
+        iterator.__setstate__(self.taken)
+        return iterator
+
+
+class Numbered(Items):
+    """The items of an `enumerate`."""
+
+    def __init__(self, inner: Items, start: int) -> None:
+        self._inner = inner
+        self._start = start
+
+    has_unseen = property(lambda self: self._inner.has_unseen)
+    taken = property(lambda self: self._inner.taken)
+    total = property(lambda self: self._inner.total)
+    loader = property(lambda self: self._inner.loader)
+
+    def take(self) -> object:
+        """The next number and item. Raises `StopIteration`."""
+        number = self._inner.taken + self._start
+        return number, self._inner.take()
+
+    def value(self, position: int) -> object:
+        """The number, and the item if it is known."""
+        return self._start + position, self._inner.value(position)
+
+    def jump(self, position: int) -> bool:
+        """Makes the item at `position` the next one."""
+        return self._inner.jump(position)
+
+    def rest(self) -> Iterator:
+        """The items that are left."""
+        start = self._start + self._inner.taken
+        return enumerate(self._inner.rest(), start)
+
+
+class Bar(Items):
+    """The items of a progress bar of tqdm's, which counts those that are jumped over."""
+
+    def __init__(self, bar: object, inner: Items) -> None:
+        self._bar = bar
+        self._inner = inner
+
+    has_unseen = property(lambda self: self._inner.has_unseen)
+    taken = property(lambda self: self._inner.taken)
+    total = property(lambda self: self._inner.total)
+    loader = property(lambda self: self._inner.loader)
+
+    def take(self) -> object:
+        """The next item. Raises `StopIteration`."""
+        if self._inner.taken:
+            self._bar.update(1)
+        try:
+            return self._inner.take()
+        except StopIteration:
+            self._bar.close()
+            raise
+
+    def value(self, position: int) -> object:
+        """As of the items themselves."""
+        return self._inner.value(position)
+
+    def jump(self, position: int) -> bool:
+        """Makes the item at `position` the next one."""
+        before = self._inner.taken
+        has_jumped = self._inner.jump(position)
+        self._bar.update(self._inner.taken - before)
+        return has_jumped
+
+    def rest(self) -> Iterator:
+        """The items that are left."""
+        return itertools.chain(self._advance(), self._inner.rest())
+
+    def _advance(self) -> Iterator:
+        self._bar.update(1)
+        return iter(())
+
+
+def open_items(iterable: object) -> Items:
+    """The items of an iterable, as a loop begins. Raises the error of `iter`."""
+    if type(iterable) in (range, list, tuple):
+        return Indexed(iterable)
+    if type(iterable) is Enumerate:
+        return Numbered(open_items(iterable.iterable), iterable.start)
+    inner = objects.list_own(iterable).get("iterable") if _is_bar(iterable) else None
+    return Bar(iterable, open_items(inner)) if inner is not None else Items(iterable)
+
+
+def measure(item: object, depth: int = _DEPTH) -> int:
+    """The bytes of the tensors in an item, and the elements of texts and of lists of numbers."""
+    if objects.is_a(item, torch.Tensor):
+        return item.numel() * item.element_size()
+    if type(item) in (str, bytes):
+        return len(item)
+    if type(item) in (int, float, bool, type(None)):
+        return 1
+    if not depth or not objects.is_a(item, (dict, list, tuple)):
+        return 0
+    return sum(measure(it, depth - 1) for it in objects.list_items(item, _ELEMENTS))
+
+
+def _is_bar(value: object) -> bool:
+    module = objects.find_in_class(value, "__module__")
+    return type(module) is str and module.startswith("tqdm")
+
+
+def _length(iterable: object) -> int | None:
+    """The length of a loader or a container; `None` if it has none, or fails to say."""
+    if not hasattr(type(iterable), "__len__"):
+        return None
+    try:
+        return len(iterable)
+    # The program's own `__len__` may raise anything: then the loop ends when it ends.
+    except Exception:
+        return None

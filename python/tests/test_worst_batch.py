@@ -1,0 +1,237 @@
+"""The largest batches of loaders, without running a model."""
+
+import random
+import unittest
+from unittest import mock
+
+import torch
+from oomph.agent.life import loaders
+from oomph.agent.life.loaders import passes as passes_of
+from oomph.agent.life.loaders.sizes import measure
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import DataLoader, Dataset, Subset
+
+loaders.install()
+
+
+class Texts(Dataset):
+    """Texts as lists of tokens, by their lengths, and a count of the texts read."""
+
+    def __init__(self, lengths):
+        self.tokens, self.read = lengths, 0
+
+    def __len__(self):
+        return len(self.tokens)
+
+    def __getitem__(self, index):
+        self.read += 1
+        return {"input_ids": [7] * self.tokens[index], "label": index % 2}
+
+
+def pad(samples):
+    rows = [torch.tensor(it["input_ids"]) for it in samples]
+    ids = pad_sequence(rows, batch_first=True)
+    return {"input_ids": ids, "attention_mask": (ids != 0).long(), "labels": torch.tensor([it["label"] for it in samples])}
+
+
+def pack(samples):
+    return torch.tensor([token for it in samples for token in it["input_ids"]])
+
+
+def make_corpora(rows):
+    """Lengths of texts: uniform, log-normal, one outlier, sorted, two modes."""
+    numbers = random.Random(5)
+    normal = [int(min(max(numbers.lognormvariate(4, 0.8), 4), 2000)) for _ in range(rows)]
+    outlier = [64] * rows
+    outlier[rows * 2 // 3] = 1900
+    return {
+        "uniform": [numbers.randint(8, 512) for _ in range(rows)],
+        "log-normal": normal,
+        "one outlier": outlier,
+        "sorted": sorted(normal),
+        "two modes": [numbers.choice((40, 900)) + numbers.randint(0, 60) for _ in range(rows)],
+    }
+
+
+def largest_of_all(loader):
+    """The largest size over all batches, by running through them."""
+    return max((sum(it.nbytes for it in (batch.values() if isinstance(batch, dict) else [batch]))) for batch in loader)
+
+
+def seeded(loader, seed=2):
+    torch.manual_seed(seed)
+    return iter(loader)
+
+
+class CorporaTest(unittest.TestCase):
+    def test_the_largest_batch_is_that_of_a_scan_over_all(self):
+        for rows, collate, options in ((600, pack, {}), (600, pad, {"shuffle": True}), (4_000, pack, {"shuffle": True}), (8_000, pad, {})):
+            for name, lengths in make_corpora(rows).items():
+                loader = DataLoader(Texts(lengths), 8, collate_fn=collate, **options)
+                expected = largest_of_all(seeded(loader))
+                passes = seeded(loader)
+                next(passes)
+                positions = passes.list_largest(3)
+                found = passes.scan
+                case = (rows, name, collate.__name__, options)
+                self.assertEqual((found.is_complete, found.scanned, found.bound), (True, rows // 8, ""), case)
+                self.assertEqual(found.sizes[positions[-1]].bytes, expected, case)
+                sizes = [found.sizes[at].bytes for at in positions]
+                self.assertEqual(sizes, sorted(sizes), case)
+                self.assertTrue(passes.jump(positions[-1]), case)
+                self.assertEqual(measure(next(passes)).bytes, expected, case)
+
+    def test_columns_tell_lengths_without_reading_samples(self):
+        lengths = make_corpora(60_000)["log-normal"]
+
+        class Slow(Texts):
+            def __getitem__(self, index):
+                sum(range(3_000))
+                return super().__getitem__(index)
+
+        class Grouped:
+            """A sampler with the lengths of all samples."""
+
+            def __init__(self):
+                self.lengths = lengths
+
+            def __iter__(self):
+                return iter(range(len(lengths)))
+
+            def __len__(self):
+                return len(lengths)
+
+        dataset = Slow(lengths)
+        passes = iter(DataLoader(dataset, 8, sampler=Grouped(), collate_fn=pad))
+        at = passes.list_largest(1)[0]
+        expected = max(range(len(lengths) // 8), key=lambda at: max(lengths[at * 8 : at * 8 + 8]))
+        self.assertEqual((at, passes.scan.is_complete), (expected, True))
+        self.assertLess(dataset.read, 1_000)
+        part = Subset(dataset, range(20_000))
+        dataset.lengths = lengths
+        passes = iter(DataLoader(part, 8, collate_fn=pad))
+        self.assertEqual(passes.list_largest(1), [max(range(2_500), key=lambda at: max(lengths[at * 8 : at * 8 + 8]))])
+
+    def test_lengths_that_tell_something_else_are_not_used(self):
+        lengths = make_corpora(6_000)["uniform"]
+        dataset = Texts(lengths)
+        dataset.lengths = lengths[::-1]
+        passes = iter(DataLoader(dataset, 8, collate_fn=pad))
+        self.assertEqual(passes.list_largest(1), [max(range(750), key=lambda at: max(lengths[at * 8 : at * 8 + 8]))])
+
+
+class ShapesTest(unittest.TestCase):
+    def test_batches_of_one_shape_are_alike(self):
+        same = Texts([64] * 100)
+        for loader, expected in (
+            (DataLoader(same, 8, collate_fn=pad), True),
+            (DataLoader(Texts([64] * 40 + [65] + [64] * 59), 8, collate_fn=pad), False),
+            (DataLoader(Texts([64] * 96 + [63] * 4), 8, collate_fn=pad), True),
+            (DataLoader(torch.utils.data.TensorDataset(torch.zeros(100, 3)), 8), True),
+        ):
+            passes = iter(loader)
+            self.assertEqual(passes.are_alike, expected, loader.dataset)
+            self.assertEqual(passes.list_largest(2) == [], expected)
+
+    def test_a_shape_is_named_by_its_key(self):
+        self.assertEqual(measure(pad([{"input_ids": [7] * 5, "label": 0}] * 2)).shape, "input_ids 2x5, labels 2")
+        self.assertEqual(measure([torch.zeros(8, 3, 4, 4), torch.zeros(8)]).shape, "8x3x4x4, 8")
+        self.assertEqual(measure(("a", None, 3)).shape, "")
+
+    def test_positions_have_different_shapes_and_come_next(self):
+        passes = iter(DataLoader(Texts([9, 5, 9, 3, 9, 5]), 1, collate_fn=pad))
+        next(passes)
+        self.assertEqual(passes.list_largest(2), [1, 2])
+        self.assertEqual(passes.list_largest(9), [3, 1, 2])
+        self.assertTrue(passes.bring(2))
+        self.assertEqual([next(passes)["input_ids"].numel() for _ in range(3)], [9, 9, 3])
+        self.assertEqual(passes.position, 4)
+
+
+@mock.patch.object(passes_of, "_SECONDS", 0.6)
+class BoundsTest(unittest.TestCase):
+    def test_a_large_set_is_read_in_part(self):
+        class Many(Texts):
+            max_length = 2048
+
+            def __init__(self):
+                super().__init__([])
+
+            def __len__(self):
+                return 10**8
+
+            def __getitem__(self, index):
+                return {"input_ids": [7] * (1 + index % 97), "label": 0}
+
+        passes = iter(DataLoader(Many(), 10, collate_fn=pad))
+        largest = passes.list_largest(2)
+        found = passes.scan
+        self.assertEqual((found.total, found.is_complete, len(largest)), (10**7, False, 2))
+        self.assertRegex(found.bound, r"^[\d,]+ of 100,000,000 samples were read; the data set allows 2,048 tokens$")
+        self.assertTrue(passes.jump(largest[-1]))
+
+    def test_samples_that_raise_end_the_scan(self):
+        class Bad(Texts):
+            def __getitem__(self, index):
+                if index == 50:
+                    raise OSError
+                return super().__getitem__(index)
+
+        passes = iter(DataLoader(Bad([5] * 40 + [6] * 60), 4, collate_fn=pad))
+        self.assertIsNotNone(passes.list_largest(1))
+        self.assertIn("OSError was raised", passes.scan.bound)
+        self.assertEqual(len(next(passes)["labels"]), 4)
+
+        class Worse(Texts):
+            def __getitem__(self, index):
+                raise OSError
+
+        self.assertIsNone(iter(DataLoader(Worse([5] * 40), 4, collate_fn=pad)).list_largest(1))
+
+    def test_samples_that_never_end_are_left(self):
+        class Endless(Texts):
+            def __getitem__(self, index):
+                while index > 6:
+                    pass
+                return super().__getitem__(index)
+
+        passes = iter(DataLoader(Endless([5] * 40), 4, collate_fn=pad))
+        self.assertFalse(passes.are_alike)
+
+    def test_a_stream_has_no_largest_batch(self):
+        class Stream(torch.utils.data.IterableDataset):
+            max_length = 100
+
+            def __iter__(self):
+                return iter([torch.zeros(3)] * 4)
+
+        passes = iter(DataLoader(Stream()))
+        self.assertEqual((passes.are_alike, passes.list_largest(2), passes.scan.bound), (False, None, "the data set allows 100 tokens"))
+
+    def test_random_numbers_and_the_order_stay(self):
+        class Augmented(Texts):
+            def __getitem__(self, index):
+                random.random(), torch.rand(3)
+                return super().__getitem__(index)
+
+        states = []
+        for is_scanned in (False, True):
+            random.seed(4)
+            passes = seeded(DataLoader(Augmented(list(range(1, 200))), 4, shuffle=True, collate_fn=pad))
+            if is_scanned:
+                self.assertIsNotNone(passes.list_largest(1))
+            batches = [next(passes)["input_ids"].shape for _ in range(5)]
+            states.append((batches, random.random(), torch.rand(()).item()))
+        self.assertEqual(states[0], states[1])
+
+    def test_a_collate_function_makes_its_tensors_on_the_host(self):
+        def to_gpu(samples):
+            batch = {name: each.to("cuda", non_blocking=True).cuda() for name, each in pad(samples).items()}
+            return {**batch, "more": torch.zeros(4, device=torch.device("cuda", 0))}
+
+        passes = iter(DataLoader(Texts([5, 6, 7, 9]), 1, collate_fn=to_gpu))
+        self.assertEqual((passes.list_largest(1), passes.scan.shape), ([3], "input_ids 1x9, more 4, labels 1"))
+
+
+if __name__ == "__main__":
+    unittest.main()
