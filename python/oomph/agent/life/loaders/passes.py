@@ -4,7 +4,6 @@ import contextlib
 import functools
 import time
 import weakref
-from collections.abc import Iterator
 
 from torch.utils.data import DataLoader, _utils
 from torch.utils.data import dataloader as torchs
@@ -14,62 +13,16 @@ from ...failure import guarded
 from ...process import objects
 from . import random_state
 from .allowed import find_allowed
+from .epoch import NOTHING, Epoch, opened
 from .order import Order, count
 from .worst import Scan, scan_batches
 
 _KINDS = (torchs._SingleProcessDataLoaderIter, torchs._MultiProcessingDataLoaderIter)
-# No batch is held.
-_NOTHING = object()
 # The processor seconds for all scans of a loader, and for one at least.
 _SECONDS, _FEWEST_SECONDS = 3.0, 0.5
 # The loaders whose batches are known to be alike, or not; the seconds of their scans.
 _alike: weakref.WeakKeyDictionary[DataLoader, bool] = weakref.WeakKeyDictionary()
 _spent: weakref.WeakKeyDictionary[DataLoader, float] = weakref.WeakKeyDictionary()
-
-
-class Opened:
-    """The open iterators, the innermost last; none is kept alive."""
-
-    def __init__(self) -> None:
-        self._found: list[weakref.ref] = []
-
-    def __iter__(self) -> Iterator["LoaderPasses"]:
-        return iter(self._list())
-
-    def __len__(self) -> int:
-        return len(self._list())
-
-    def __getitem__(self, index: int) -> "LoaderPasses":
-        return self._list()[index]
-
-    def _list(self) -> list["LoaderPasses"]:
-        return [found for each in self._found if (found := each()) is not None]
-
-    def add(self, passes: "LoaderPasses") -> None:
-        """Puts an iterator last."""
-        self.remove(passes)
-        self._found.append(weakref.ref(passes))
-
-    def remove(self, passes: "LoaderPasses") -> None:
-        """Removes an iterator, and references to dead iterators."""
-        self._found = [each for each in self._found if each() is not None and each() is not passes]
-
-
-opened = Opened()
-
-
-class _State:
-    """The state of one epoch."""
-
-    def __init__(self, loader: DataLoader) -> None:
-        self.loader = _refer(loader)
-        self.has_jumped = False
-        # True if batches are fetched in the main process in place of the workers.
-        self.is_direct = False
-        self.ready = _NOTHING
-        self.total: int | None = None
-        self.is_counted = False
-        self.scan: Scan | None = None
 
 
 class LoaderPasses:
@@ -123,6 +76,16 @@ class LoaderPasses:
             state.scan = _scan(self)
         return state.scan
 
+    def describe(self) -> dict:
+        """The sizes of the batches, as the record `batches` has them: by the scan, or else by the batches so far."""
+        state = self._passes
+        scan = state.scan or Scan(0, self.total)
+        position, size = state.largest or (None, None)
+        if scan.sizes:
+            position, size = scan.largest, scan.sizes[scan.largest]
+        scanned = scan.scanned if scan.sizes else state.taken
+        return {"scanned": scanned, "total": scan.total, "largest": position, "shape": size.shape if size else "", "bound": scan.bound}
+
     def jump(self, position: int) -> bool:
         """Has the batch at a position come next, or at `total` the end; False, without a change, if the batch is out of reach."""
         try:
@@ -158,7 +121,7 @@ class LoaderPasses:
         before = order.cursor
         if not order.seek(position):
             return False
-        state.ready = _NOTHING
+        state.ready = NOTHING
         if self._num_workers:
             try:
                 state.ready = self._fetch(self._next_index())
@@ -177,7 +140,7 @@ class LoaderPasses:
             return False
         found = self._fetch(index)
         state.is_direct = state.is_direct or self._num_workers > 0
-        state.ready = found if order.seek(self.position + 1) else _NOTHING
+        state.ready = found if order.seek(self.position + 1) else NOTHING
         return state.ready is found
 
     def _find_order(self) -> Order:
@@ -199,8 +162,8 @@ class LoaderPasses:
 
     def _next_data(self) -> object:
         state = self._passes
-        ready, state.ready = state.ready, _NOTHING
-        if ready is not _NOTHING:
+        ready, state.ready = state.ready, NOTHING
+        if ready is not NOTHING:
             return ready
         return self._fetch(self._next_index()) if state.is_direct else super()._next_data()
 
@@ -208,10 +171,12 @@ class LoaderPasses:
         try:
             if self._is_over():
                 raise StopIteration
-            return super().__next__()
+            found = super().__next__()
         except StopIteration:
             _close(self)
             raise
+        self._passes.note(self.position - 1, found)
+        return found
 
     def _is_over(self) -> bool:
         """True for a stream after a jump, at its total."""
@@ -220,7 +185,7 @@ class LoaderPasses:
         return is_counted and state.total is not None and self.position >= state.total
 
     def _reset(self, loader: DataLoader, *args, **kwargs) -> None:
-        self._passes = _State(loader)
+        self._passes = Epoch(loader)
         opened.add(self)
         super()._reset(loader, *args, **kwargs)
 
@@ -236,7 +201,7 @@ def enter(call, iterator, loader, *args, **kwargs):
 def _enter(iterator: object, loader: DataLoader) -> None:
     if not isinstance(iterator, _KINDS) or isinstance(iterator, LoaderPasses):
         return
-    iterator._passes = _State(loader)
+    iterator._passes = Epoch(loader)
     iterator.__class__ = _derive(type(iterator))
     opened.add(iterator)
 
@@ -258,12 +223,6 @@ def _scan(passes: LoaderPasses) -> Scan:
     if loader is not None:
         _spent[loader] = _spent.get(loader, 0) + time.process_time() - start
     return found
-
-
-def _refer(loader: DataLoader):
-    """A reference to a loader: weak if the loader may hold its iterator, as the workers would live on in the circle."""
-    is_plain = type(loader).__iter__ is DataLoader.__iter__ and not loader.persistent_workers
-    return (lambda: loader) if is_plain else weakref.ref(loader)
 
 
 @guarded

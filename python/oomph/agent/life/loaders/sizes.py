@@ -8,7 +8,7 @@ import torch
 from ...process import objects
 
 # The containers around a tensor, and the values in one batch or sample.
-_DEPTH, _VALUES = 8, 10_000
+_DEPTH, _VALUES = 8, 4_000
 # The shapes in a text, and the bytes of a number in a list.
 _SHAPES, _NUMBER = 3, 8
 _PLAIN = (int, float, bool, complex, type(None), str, bytes, type, torch.nn.Module)
