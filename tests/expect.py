@@ -30,6 +30,8 @@ HERE = Path(__file__).resolve().parent
 OPENING, CLOSING = "# /// expect", "# ///"
 # Verdicts, as a person says them.
 VERDICTS = "fits", "fits so far", "does not fit", "incomplete", "fits with plan"
+# Stages of a job, in the order of most jobs.
+STAGE_NAMES = "load", "steps", "worst-batches", "evaluation", "generation", "save", "later-steps", "next-epoch", "end"
 
 
 class BlockError(Exception):
@@ -90,6 +92,7 @@ RULES = Type("a list of rules", lambda value: isinstance(value, list) and all(ma
 LINES = list_of("lines", is_line)
 TRUTHS = choice("fits", "does not fit")
 WORDS = list_of("verdicts", lambda value: value in VERDICTS)
+STAGES = list_of("stages", lambda value: value in STAGE_NAMES)
 PHRASES = list_of("texts and lines", lambda value: is_count(value) or isinstance(value, str))
 ENDS = Type("`ok`, `oom`, `error`, `exit N` or `signal N`", is_end)
 
@@ -105,7 +108,7 @@ class Key:
     allowed: str = ""
 
 
-PROGRAMS = "fits leaks blame caught deaths effects against"
+PROGRAMS = "fits lives leaks blame caught deaths effects against"
 KEYS = {
     "run": Key(choice("check", "fit", "run", "against"), "the command of oomph", needed=PROGRAMS),
     "vram": Key(TEXT, "memory of the device; empty for the GPU's own", needed=PROGRAMS, allowed="causes"),
@@ -119,20 +122,23 @@ KEYS = {
     "needs": Key(TEXTS, "commands without which the case is skipped", allowed="effects"),
     "memory_gib": Key(NUMBER, "host memory of the case; 2 if absent", allowed="effects"),
     "kind": Key(COUNT, "row of the table in fits/README.md", needed="fits"),
-    "truth": Key(TRUTHS, "the fate of the whole program on such a device; ranks that NCCL refuses do not fit", needed="fits leaks blame"),
-    "verdict": Key(WORDS, "the allowed words of the report, with their exit status", needed="fits leaks blame caught effects"),
-    "need_gib": Key(BOUNDS, "the whole program's need, with context and cache; a report on a part may state less, never more", allowed="fits"),
+    "truth": Key(TRUTHS, "the fate of the whole program on such a device; ranks that NCCL refuses do not fit", needed="fits lives leaks blame"),
+    "verdict": Key(WORDS, "the allowed words of the report, with their exit status", needed="fits lives leaks blame caught effects"),
+    "need_gib": Key(BOUNDS, "the whole program's need, with context and cache; a report on a part may state less, never more", allowed="fits lives"),
     "full_at": Key(BOUNDS, "the pass, counted from 1, in which growth fills the device", allowed="fits leaks"),
     "grows": Key(FLAG, "true if the passes of a loop fill the device; else no loop may be named", needed="leaks"),
     "loop": Key(LINES, "the line of that loop", allowed="leaks"),
     "keeps_mib": Key(NUMBER, "memory that stays of each pass, to 1 %", allowed="leaks"),
     "allocates": Key(LINES, "lines outside modules that allocate the memory that stays; the report names one", allowed="leaks"),
     "lines": Key(LINES, "lines to blame: one is in the first sentence, the first finding or the refused request", allowed="fits blame"),
-    "line": Key(COUNT, "line of the refused request; of several, deaths: the last, caught: the first", allowed="caught deaths"),
+    "line": Key(COUNT, "line of the refused request; of several, deaths: the last, caught: the first", allowed="lives caught deaths"),
     "file": Key(TEXT, "file of `line`, if not the program", allowed="deaths"),
     "requested_bytes": Key(COUNT, "size of that request, before rounding", allowed="caught deaths"),
     "printed_bytes": Key(COUNT, "that size in PyTorch's message, where a setting of the allocator rounds it up", allowed="deaths"),
     "caught_line": Key(COUNT, "line that takes the error: `except`, `with` or `finally`", allowed="caught"),
+    "stage": Key(STAGES, "stages of the refused request, of which the report has one; of a program that fits: of the look-alike, not compared", needed="lives"),
+    "step": Key(COUNT, "optimizer step of the refused request in a full-length run, counted from 1; setup is step 1", allowed="lives"),
+    "form": Key(REASON, "the form of the loops, and of the condition", needed="lives"),
     "search": Key(FLAG, "true if the program finds its size by running out, or survives by another way", allowed="caught"),
     "then": Key(TEXT, "what follows; the N of `ended with status N` is compared", needed="caught"),
     "cause": Key(TEXT, "row of the table in blame/README.md; of a program that fits, the cause that its twin has", needed="blame"),
@@ -173,11 +179,12 @@ KEYS = {
     "shared": Key(TEXT, "size of shared memory, as tmpfs takes it", allowed="causes"),
     "open": Key(REASON, "the reason why oomph is known to answer otherwise today; a right answer fails", allowed=f"{PROGRAMS} scenes"),
     "open_functions": Key(REASON, "the same, under the guard `functions` alone", allowed="effects scenes"),
-    "why": Key(TEXT, "the arithmetic, or where the pattern is found", needed="fits leaks blame caught scenes", allowed="deaths effects against"),
+    "why": Key(TEXT, "the arithmetic, or where the pattern is found", needed="fits lives leaks blame caught scenes", allowed="deaths effects against"),
 }
 # Keys that a value of another key asks for: kind, key, value, more keys.
 COMPANIONS = (
     ("leaks", "grows", True, ("loop", "keeps_mib", "allocates", "full_at")),
+    ("lives", "truth", "does not fit", ("line", "need_gib")),
     ("blame", "truth", "does not fit", ("first_finding", "lines")),
     ("blame", "truth", "fits", ("no_finding",)),
     ("caught", "verdict", ["fits", "fits so far"], ("search",)),

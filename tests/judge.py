@@ -91,10 +91,10 @@ def conclude(seen: Seen, more: Iterable[str] = ()) -> str:
     return seen.sentence
 
 
-def ask(oomph: Path, path: Path) -> Seen:
-    """The answer of `oomph check` on a program."""
+def ask(oomph: Path, path: Path, *more: str) -> Seen:
+    """The answer of `oomph check` on a program, with more options."""
     expected = expect.read(path)
-    options = ["--gpu", "rtx-4090", "--vram", expected["vram"], "--gpus", expected.get("gpus", 1)]
+    options = ["--gpu", "rtx-4090", "--vram", expected["vram"], "--gpus", expected.get("gpus", 1), *more]
     program = ["--", sys.executable, *expected["launch"].split(), path] if "launch" in expected else ["--python", sys.executable, path]
     program += expected.get("args", "").split()
     command = [oomph, "check", "--json", *options, *program]

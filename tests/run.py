@@ -69,6 +69,7 @@ KINDS = {
     "effects": check("effects/check.py", guard="namespace"),
     "effects-functions": check("effects/check.py", guard="functions"),
     "fits": check("fits/check.py"),
+    "lives": check("lives/check.py"),
     "blame": check("blame/check.py"),
     "leaks": check("leaks/check.py"),
     "validation": check("validation/compare.py"),

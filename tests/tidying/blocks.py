@@ -7,8 +7,8 @@ import expect
 
 # Kinds whose programs all have a block, and the folders of the programs.
 PATTERNS = {
-    "fits": "*/*.py", "leaks": "*/*.py", "blame": "*/*.py", "caught": "*/*.py", "deaths": "*/*.py", "against": "pairs/*.py",
-    "effects": "[bw]*/*.py", "effects/scenes": "*/*.py", "causes/cases": "*/program.py",
+    "fits": "*/*.py", "lives": "*/*.py", "leaks": "*/*.py", "blame": "*/*.py", "caught": "*/*.py", "deaths": "*/*.py",
+    "against": "pairs/*.py", "effects": "[bw]*/*.py", "effects/scenes": "*/*.py", "causes/cases": "*/program.py",
 }  # fmt: skip
 RIGHT = """# /// expect
 # run = "against"

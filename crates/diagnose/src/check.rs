@@ -8,6 +8,7 @@ mod draw;
 mod facts;
 mod foresee;
 mod leftovers;
+mod lives;
 mod measured;
 mod need;
 mod notes;

@@ -4,10 +4,11 @@
 use causes::CauseId;
 use serde::{Deserialize, Serialize};
 use trace::run::Effects;
-use trace::{Bytes, Phase};
+use trace::{Bytes, LifeStage, Phase};
 
 use crate::breakdown::{Breakdown, Contents};
 use crate::finding::{Finding, Location};
+use crate::life::LifeReport;
 use crate::remark::Remark;
 use crate::size_search::SizeSearch;
 use crate::stopped::Stopped;
@@ -63,6 +64,9 @@ pub struct CheckReport {
     pub assumptions: Vec<Assumption>,
     /// Lines with shapes that depend on values computed on a GPU.
     pub value_shapes: Vec<ValueShape>,
+    /// The stages of the program's life, and the loops that were shortened.
+    #[serde(flatten)]
+    pub life: LifeReport,
     /// Every rank of a job with several; the rest of the report is about the fullest rank.
     pub ranks: Vec<Rank>,
     /// Further remarks for the reader, a sentence each.
@@ -169,6 +173,11 @@ pub enum Condition {
     /// The passes of a loop may differ.
     Varying {
         /// The line of the loop; `None` for a library's.
+        location: Option<Location>,
+    },
+    /// A loop was ended early: its passes did not repeat, or its end is not known.
+    Cut {
+        /// The line of the loop.
         location: Option<Location>,
     },
     /// The source from a line on was not read, because the source is too long or missing.
@@ -292,6 +301,9 @@ pub struct Place {
     pub step: Option<u32>,
     /// The part of the step; `None` if unknown.
     pub phase: Option<Phase>,
+    /// The stage of the program's life, after its load and its first steps.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stage: Option<LifeStage>,
     /// The module whose forward was running; `None` outside of modules.
     pub module: Option<String>,
     /// The class of the root module, where the module's name begins with a number.

@@ -18,6 +18,7 @@ pub mod explain;
 pub mod failure;
 pub mod finding;
 pub mod fit;
+pub mod life;
 pub mod lint;
 pub mod metrics;
 pub mod now;
@@ -39,6 +40,7 @@ pub use check::{
     SiteFrame, Then, Usage, ValueShape, Verdict,
 };
 pub use finding::{Evidence, Finding, Location, Remedy, RuleId, Severity, SourceLink, Standing, Value, Without};
+pub use life::{LifeReport, ScannedBatches, ShortenedLoop, StageUse};
 pub use remark::{Remark, Weight};
 pub use render::Report;
 pub use run_picture::{DevicePicture, RunPicture};

@@ -22,6 +22,7 @@ mod report;
 pub mod sarif;
 mod sites;
 mod size_search;
+mod stages;
 pub mod terminal;
 mod tune;
 mod verdict;

@@ -9,14 +9,14 @@ use report::explain::{DeviceMemory, ExplainReport, Extent, Holder, MemoryPart};
 use report::fit::FitReport;
 use report::render::json::write;
 use report::{
-    Assumption, Breakdown, Caught, CheckReport, Condition, Contents, Evidence, Finding, Gpu, Growth, Location, Need,
-    Oom, Part, Peak, Place, Recovery, Remark, Remedy, Severity, Site, SiteFrame, SizeSearch, Standing, Stopped, Then,
-    Usage, Value, ValueShape, Verdict,
+    Assumption, Breakdown, Caught, CheckReport, Condition, Contents, Evidence, Finding, Gpu, Growth, LifeReport,
+    Location, Need, Oom, Part, Peak, Place, Recovery, Remark, Remedy, ScannedBatches, Severity, ShortenedLoop, Site,
+    SiteFrame, SizeSearch, StageUse, Standing, Stopped, Then, Usage, Value, ValueShape, Verdict,
 };
 use serde::de::DeserializeOwned;
 use serde_json::json;
 use trace::run::StopCause;
-use trace::{Bytes, Phase};
+use trace::{Bytes, Phase, ShortenedReason};
 
 /// The values that a strategy draws for a report.
 #[derive(Clone, Debug)]
@@ -68,7 +68,8 @@ impl Draw {
     fn place(&self) -> Place {
         let phases = [Phase::Setup, Phase::Data, Phase::Forward, Phase::Backward, Phase::Optimizer, Phase::Other];
         let phase = self.maybe(phases[usize::from(self.kind)]);
-        Place { step: self.maybe(self.number), phase, module: self.maybe(self.text()), root: self.maybe(self.text()) }
+        let (module, root) = (self.maybe(self.text()), self.maybe(self.text()));
+        Place { step: self.maybe(self.number), phase, stage: self.maybe(trace::LifeStage::Evaluation), module, root }
     }
 
     fn breakdown(&self) -> Breakdown {
@@ -184,6 +185,37 @@ impl Draw {
         }
     }
 
+    fn life(&self) -> LifeReport {
+        let stage = StageUse {
+            stage: trace::LifeStage::WorstBatches,
+            step: self.maybe(self.number),
+            begins_step: None,
+            peak_allocated_bytes: Bytes(self.bytes),
+            peak_reserved_bytes: Bytes(self.bytes),
+            peak_device_bytes: Bytes(self.bytes),
+            only_there_bytes: Bytes(0),
+            only_there_location: None,
+            location: self.maybe(self.location()),
+            begins_at: self.maybe(self.location()),
+            fits: self.maybe(self.is_set),
+        };
+        let shortened = ShortenedLoop {
+            location: self.maybe(self.location()),
+            passes: self.bytes,
+            total: self.maybe(self.bytes),
+            reason: ShortenedReason::Largest,
+        };
+        let batches = ScannedBatches {
+            location: None,
+            scanned: self.bytes,
+            total: self.maybe(self.bytes),
+            largest: self.maybe(self.bytes),
+            shape: self.text(),
+            bound: self.text(),
+        };
+        LifeReport { stages: vec![stage], shortened: vec![shortened], batches: vec![batches] }
+    }
+
     fn report(&self) -> CheckReport {
         let growth = Growth {
             keeper: None,
@@ -195,6 +227,7 @@ impl Draw {
             location: None,
         };
         CheckReport {
+            life: self.life(),
             mistake: None,
             made_up_data: Vec::new(),
             unapplied: Vec::new(),

@@ -6,7 +6,7 @@ use std::num::NonZeroU32;
 use trace::run::Job;
 use wire::variable;
 
-/// The most steps after the wanted one, for a program of short steps: a bound on the size of the recording.
+/// The most steps after the wanted step, for a program of short steps: a bound on the size of the recording.
 const MOST_MORE_STEPS: u32 = 20_000;
 
 /// The options of a dry run. The key of the run cache is a hash of the whole.
@@ -43,12 +43,13 @@ impl RunOptions {
     }
 
     /// Lists the agent's variables of a run with these options; `None` for a variable that is not set.
-    pub(crate) fn variables(&self) -> [(&'static str, Option<String>); 6] {
+    pub(crate) fn variables(&self) -> [(&'static str, Option<String>); 7] {
         // The number of devices is part of the device (`environment.rs`).
         let RunOptions { stop_at, fraction, fakes_data, job, devices: _ } = self;
         [
             (variable::STEPS, Some(stop_at.number().to_string())),
             (variable::MORE_STEPS, stop_at.most_more().map(|steps| steps.to_string())),
+            (variable::LIFE, stop_at.is_life().then(|| "1".to_owned())),
             (variable::FRACTION, Some(fraction.0.to_string())),
             (variable::FAKE_DATA, fakes_data.then(|| "1".to_owned())),
             (variable::WORLD_SIZE, job.as_ref().map(|job| job.world_size.to_string())),
@@ -77,6 +78,13 @@ pub enum StopAt {
         /// The most further steps, while there is more to see and a step takes little time (`python/oomph/agent/position/course.py`).
         most_more: u32,
     },
+    /// None: the program visits its whole life, with shortened loops.
+    Life {
+        /// The number of first steps; where no loop can be shortened, the end of this step stops the program.
+        step: NonZeroU32,
+        /// The most further steps of a program that is stopped.
+        most_more: u32,
+    },
     /// None: the program runs to its end.
     End,
 }
@@ -92,14 +100,28 @@ impl StopAt {
     pub fn with_more(self) -> StopAt {
         match self {
             StopAt::Step { step, .. } => StopAt::Step { step, most_more: MOST_MORE_STEPS },
-            StopAt::End => StopAt::End,
+            StopAt::Life { .. } | StopAt::End => self,
         }
+    }
+
+    /// The same number of first steps, and then the rest of the program's life with shortened loops.
+    #[must_use]
+    pub fn with_life(self) -> StopAt {
+        match self {
+            StopAt::Step { step, .. } => StopAt::Life { step, most_more: MOST_MORE_STEPS },
+            StopAt::Life { .. } | StopAt::End => self,
+        }
+    }
+
+    /// True if the loops of the program are shortened.
+    pub fn is_life(self) -> bool {
+        matches!(self, StopAt::Life { .. })
     }
 
     /// The number of the optimizer step; 0 for the end of the program.
     pub fn number(self) -> u32 {
         match self {
-            StopAt::Step { step, .. } => step.get(),
+            StopAt::Step { step, .. } | StopAt::Life { step, .. } => step.get(),
             StopAt::End => 0,
         }
     }
@@ -107,7 +129,9 @@ impl StopAt {
     /// The most further steps; `None` for no further step.
     fn most_more(self) -> Option<u32> {
         match self {
-            StopAt::Step { most_more, .. } => Some(most_more).filter(|steps| *steps > 0),
+            StopAt::Step { most_more, .. } | StopAt::Life { most_more, .. } => {
+                Some(most_more).filter(|steps| *steps > 0)
+            }
             StopAt::End => None,
         }
     }
@@ -131,5 +155,15 @@ mod tests {
             "OOMPH_STEPS=2 OOMPH_MORE_STEPS=20000 OOMPH_FRACTION=0.5 OOMPH_FAKE_DATA=1 OOMPH_WORLD_SIZE=8 OOMPH_LOCAL_WORLD_SIZE=4"
         );
         assert_eq!(set(&RunOptions::real()), "OOMPH_STEPS=0 OOMPH_FRACTION=0");
+        let life = RunOptions { stop_at: StopAt::step(3).with_life(), ..RunOptions::default() };
+        assert_eq!(set(&life), "OOMPH_STEPS=3 OOMPH_MORE_STEPS=20000 OOMPH_LIFE=1 OOMPH_FRACTION=0.5");
+    }
+
+    #[test]
+    fn a_program_that_runs_to_its_end_has_its_whole_life() {
+        let cases = [(StopAt::step(3), true), (StopAt::step(3).with_more(), true), (StopAt::End, false)];
+        for (stop_at, expected) in cases {
+            assert_eq!(stop_at.with_life().is_life(), expected, "{stop_at:?}");
+        }
     }
 }

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::bytes::Bytes;
 use crate::ids::{Address, PoolId, Stream, Time};
 use crate::stack::StackId;
+use crate::stage::LifeStage;
 
 /// The action of an event in PyTorch's memory history, by PyTorch's name (`torch/csrc/cuda/memory_snapshot.cpp`, 2.11).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -134,8 +135,8 @@ impl Phase {
 
 /// The position of the program, which the agent attaches to every event with `torch.cuda.memory._set_memory_metadata`.
 ///
-/// The text is `oomph step=1 phase=forward census=2 module=transformer.h.0`; the module comes last because its name is
-/// free.
+/// The text is `oomph step=1 phase=forward census=2 stage=steps skipped=0 module=transformer.h.0`; the module comes last
+/// because its name is free.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Mark {
     /// The current optimizer step, counted from 1.
@@ -144,6 +145,10 @@ pub struct Mark {
     pub phase: Phase,
     /// The number of censuses so far: census `k` lies before the first event whose count is at least `k`.
     pub census: u32,
+    /// The stage of the program's life, if the agent names a known one.
+    pub stage: Option<LifeStage>,
+    /// The number of optimizer steps that shortened loops have left out so far, if the agent counts them.
+    pub skipped: Option<u32>,
     /// The qualified name of the running module (`transformer.h.0.attn`); empty outside of modules.
     pub module: String,
 }
@@ -159,10 +164,17 @@ impl Mark {
                 ("step", n) => mark.step = n.parse().ok()?,
                 ("phase", name) => mark.phase = Phase::from_name(name)?,
                 ("census", n) => mark.census = n.parse().ok()?,
+                ("skipped", n) => mark.skipped = Some(n.parse().ok()?),
+                ("stage", name) => mark.stage = LifeStage::from_name(name),
                 _ => {} // A later agent may say more.
             }
         }
         Some(mark)
+    }
+
+    /// The stage of the program's life: the agent's, else that of step and phase.
+    pub fn find_stage(&self) -> LifeStage {
+        self.stage.unwrap_or_else(|| LifeStage::of_position(self.step, self.phase))
     }
 }
 
@@ -177,9 +189,13 @@ mod tests {
 
     #[test]
     fn the_agents_text_is_read_and_anybody_elses_is_not() {
-        let mark = Mark { step: 2, phase: Phase::Backward, census: 7, module: "h.0 odd name".to_owned() };
+        let module = "h.0 odd name".to_owned();
+        let mark = Mark { step: 2, phase: Phase::Backward, census: 7, module, ..Mark::default() };
+        let evaluation = Mark { stage: Some(LifeStage::Evaluation), skipped: Some(497), ..mark.clone() };
         let cases = [
-            ("oomph step=2 phase=backward census=7 module=h.0 odd name", Some(mark)),
+            ("oomph step=2 phase=backward census=7 module=h.0 odd name", Some(mark.clone())),
+            ("oomph step=2 phase=backward census=7 stage=evaluation skipped=497 module=h.0 odd name", Some(evaluation)),
+            ("oomph step=2 phase=backward census=7 stage=lunch module=h.0 odd name", Some(mark)),
             ("oomph step=1 phase=setup census=0 module=", Some(Mark { step: 1, ..Mark::default() })),
             ("my experiment", None),
             ("oomph step=x phase=setup census=0 module=", None),
@@ -188,6 +204,20 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(Mark::parse(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_mark_without_a_stage_is_of_the_load_or_of_the_steps() {
+        let cases = [
+            ("step=1 phase=setup", LifeStage::Load),
+            ("step=1 phase=forward", LifeStage::Steps),
+            ("step=4 phase=setup", LifeStage::Steps),
+            ("step=9 phase=data stage=end", LifeStage::End),
+        ];
+        for (fields, expected) in cases {
+            let mark = Mark::parse(&format!("oomph {fields} census=0 module="));
+            assert_eq!(mark.map(|mark| mark.find_stage()), Some(expected), "{fields}");
         }
     }
 }

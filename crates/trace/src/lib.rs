@@ -24,6 +24,7 @@ pub mod run;
 pub mod snapshot;
 pub mod source_file;
 pub mod stack;
+pub mod stage;
 pub mod text;
 
 pub use bytes::Bytes;
@@ -38,10 +39,11 @@ pub use recording::{BlockChange, HeldMemory, PhaseReader, Recording, RecordingEr
 pub use release::Release;
 pub use run::{
     AheadReason, Category, Ended, Launch, LaunchError, PhantomRecord, Problem, ProblemKind, Process, Record, Run,
-    UntrainedReason, read_launch, read_phantom_records, read_records,
+    ShortenedReason, UntrainedReason, read_launch, read_phantom_records, read_records,
 };
 pub use snapshot::{
     Annotation, Block, BlockState, Pool, Segment, SegmentKind, Snapshot, SnapshotError, SnapshotSettings, Stage,
     TorchVersions, WrongValue, read_snapshot,
 };
 pub use stack::{Frame, FrameId, StackId, StackTable};
+pub use stage::LifeStage;

@@ -85,6 +85,7 @@ variables! {
     STREAMS = "OOMPH_STREAMS", Run, Phantom: "`late`: a block that a side stream used comes back when the program waits for the stream, not at once (Note [Late streams] in `crates/phantom/src/cuda/event.rs`)";
     STEPS = "OOMPH_STEPS", Run, Agent: "stop after this number of optimizer steps; `0` = run to the end";
     MORE_STEPS = "OOMPH_MORE_STEPS", Run, Agent: "the most steps after those, while there is more to see and a step takes little time; unset = none";
+    LIFE = "OOMPH_LIFE", Run, Agent: "`1`: visit the whole life of the program, its loops shortened; `OOMPH_STEPS` are its first steps, and the stop of a program whose loops cannot be shortened";
     FRACTION = "OOMPH_FRACTION", Run, Agent: "share of elements that value-dependent shapes are assumed to select; default 0.5";
     REMEDIES = "OOMPH_REMEDIES", Run, Agent: "the remedies to apply to the program, as JSON (Note [Remedies] in `python/oomph/agent/remedies`)";
     HISTORY = "OOMPH_HISTORY", Run, Agent: "`0`: record PyTorch's counters only, no history of the allocator";

@@ -62,6 +62,7 @@ def start() -> None:
     from . import remedies, wire
     from .host.checkpoints import safetensors_files
     from .hooks import importing
+    from .life import loading
     from .process import ending, files, sight
     from .ranks import absent_ranks
     from .scenery import outside, waiting
@@ -77,6 +78,8 @@ def start() -> None:
     outside.set_variables()
     safetensors_files.wait()
     script.take_notebooks()
+    if os.environ.get(wire.LIFE) == "1":
+        loading.install()
     absent_ranks.assume_rank()
     asked = remedies.Remedies()
     asked.prepare()

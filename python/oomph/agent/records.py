@@ -90,6 +90,21 @@ def course(*, total_steps: int | None, file: str, line: int) -> dict:
     return {"kind": "course", "total_steps": total_steps, "file": file, "line": line}
 
 
+def stage(*, stage: str, step: int, file: str, line: int) -> dict:
+    """A stage of the program's life begins for the first time."""
+    return {"kind": "stage", "stage": stage, "step": step, "file": file, "line": line}
+
+
+def shortened(*, file: str, line: int, passes: int, total: int | None, reason: str) -> dict:
+    """A loop of which a dry run left passes out."""
+    return {"kind": "shortened", "file": file, "line": line, "passes": passes, "total": total, "reason": reason}
+
+
+def batches(*, file: str, line: int, scanned: int, total: int | None, largest: int | None, shape: str, bound: str) -> dict:
+    """The sizes of the batches of a data loader, found without running the model."""
+    return {"kind": "batches", "file": file, "line": line, "scanned": scanned, "total": total, "largest": largest, "shape": shape, "bound": bound}
+
+
 def loop(*, depth: int, file: str, line: int, last_line: int) -> dict:
     """A loop around a line of the stack at the last out-of-memory error, outermost first (`python/oomph/agent/position/enclosing.py`)."""
     return {"kind": "loop", "depth": depth, "file": file, "line": line, "last_line": last_line}

@@ -11,6 +11,7 @@ from . import phantom, records
 from .hooks import compiler
 from .hooks.part import Hooks
 from .host.part import Host
+from .life.part import Life
 from .memory.part import Calls, Memory
 from .hooks.kernels import Overrides
 from .part import Assumptions, Part
@@ -48,6 +49,7 @@ class Session:
             after_step=self._after_step,
             stop=self._stop,
         )
+        self.life = Life(env, self.position)
         self.memory = Memory(env, self.position, self.record_file)
         self.finish = Finish(self._finish, self._note_stop)
         self.operators = Operators(env)
@@ -56,10 +58,10 @@ class Session:
         answers = Answers(env, found, overrides, step=lambda: self.position.marks.step, assume=assumptions.note)
         self.ranks = Ranks(found, assumptions.note)
         self._installed: tuple[Part, ...] = (
-            self.process, self.memory, self.position, self.finish, Calls(), host, scenery, answers, self.ranks, self.operators, remedies,
+            self.process, self.memory, self.position, self.life, self.finish, Calls(), host, scenery, answers, self.ranks, self.operators, remedies,
         )  # fmt: skip
         # The order of the last records.
-        self._finished: tuple[Part, ...] = (remedies, self.position, self.memory, assumptions, answers, host, scenery, Hooks())
+        self._finished: tuple[Part, ...] = (remedies, self.position, self.life, self.memory, assumptions, answers, host, scenery, Hooks())
 
     def install(self) -> None:
         """Connects all parts. CUDA stays untouched: parts that need CUDA wait until the program initialises CUDA."""

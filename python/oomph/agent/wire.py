@@ -14,6 +14,8 @@ RUN = "OOMPH_RUN"
 STEPS = "OOMPH_STEPS"
 # the most steps after those, while there is more to see and a step takes little time; unset = none.
 MORE_STEPS = "OOMPH_MORE_STEPS"
+# `1`: visit the whole life of the program, its loops shortened; `OOMPH_STEPS` are its first steps, and the stop of a program whose loops cannot be shortened.
+LIFE = "OOMPH_LIFE"
 # share of elements that value-dependent shapes are assumed to select; default 0.5.
 FRACTION = "OOMPH_FRACTION"
 # the remedies to apply to the program, as JSON (Note [Remedies] in `python/oomph/agent/remedies`).

@@ -6,10 +6,13 @@
 //! the memory does not grow until the device is full, and no size was assumed. Each exception is a condition, and with one the program
 //! *fits so far*. Growth that was not seen to fill the device is such a condition, and no refusal: a ring buffer of 60 samples, a cache with a
 //! limit and a list that is cleared every hundred steps grow as evenly as a leak, until they stop.
+//!
+//! A program that visits its whole life with shortened loops fits if it ended by itself, and the passes that were left out of each loop repeat
+//! passes that ran, or have smaller batches. Where it was stopped all the same, later steps are open.
 
 use report::{Condition, Growth, Location};
 use trace::run::{AheadRecord, EndReason, ValueShapeRecord};
-use trace::{AheadReason, Bytes, Frame, Process};
+use trace::{AheadReason, Bytes, Frame, Process, ShortenedReason};
 
 use super::case::Case;
 use super::subject::find_subject;
@@ -27,10 +30,10 @@ const LEAST_PART: u64 = 200;
 pub(super) fn list_conditions(case: &Case, spare: Bytes, growth: Option<&Growth>) -> Vec<Condition> {
     let processes = || case.limited.processes.iter();
     let ahead = processes().flat_map(without_run).map(of_ahead);
-    let unread = processes().any(|process| is_stopped(process) && process.course.is_none());
+    let unread = processes().any(|process| is_stopped(process) && (process.course.is_none() || visits_life(process)));
     let rising = processes().find_map(|process| rise(process, spare));
     let grows = growth.filter(|growth| fills_in_time(case, growth));
-    let mut conditions: Vec<Condition> = ahead.collect();
+    let mut conditions: Vec<Condition> = ahead.chain(list_shortened(case)).collect();
     conditions.extend(unread.then_some(Condition::LaterSteps));
     conditions.extend(is_only_first_step(case).then_some(Condition::OptimizerState));
     conditions.extend(untrained(case, spare));
@@ -51,7 +54,7 @@ pub(super) fn list_conditions(case: &Case, spare: Bytes, growth: Option<&Growth>
 /// True if a growth that goes on fills the device before the loop ends: within a known number of steps, else before [`Growth::LATEST`]. A program
 /// that made all of its steps has shown the opposite.
 fn fills_in_time(case: &Case, growth: &Growth) -> bool {
-    let is_open = case.limited.processes.iter().any(is_stopped);
+    let is_open = case.limited.processes.iter().any(|process| is_stopped(process) || is_cut(process));
     let in_time = |step: u32| total_steps(case).map_or(!growth.is_harmless(), |total| u64::from(step) <= total);
     is_open && growth.full_at.is_some_and(in_time)
 }
@@ -77,6 +80,29 @@ pub(super) fn untrained_bytes(case: &Case) -> Option<Bytes> {
     let of_process = |process: &Process| Bytes(process.untrained.iter().map(|untrained| untrained.bytes).sum());
     let most = case.limited.processes.iter().map(of_process).max()?;
     (most.0 > 0).then_some(most)
+}
+
+/// Lists the loops whose passes that were left out may differ from those that ran.
+fn list_shortened(case: &Case) -> impl Iterator<Item = Condition> {
+    let loops = case.limited.processes.iter().flat_map(|process| &process.shortened);
+    loops.filter_map(|one| {
+        let location = locate(&one.file, one.line);
+        match one.reason {
+            ShortenedReason::Alike | ShortenedReason::Largest => None,
+            ShortenedReason::Varying => Some(Condition::Varying { location }),
+            ShortenedReason::Cut => Some(Condition::Cut { location }),
+        }
+    })
+}
+
+/// True if a loop of the process was ended early.
+fn is_cut(process: &Process) -> bool {
+    process.shortened.iter().any(|one| one.reason == ShortenedReason::Cut)
+}
+
+/// True if the process was to run to its own end, with shortened loops.
+fn visits_life(process: &Process) -> bool {
+    !process.stages.is_empty()
 }
 
 fn is_stopped(process: &Process) -> bool {
@@ -116,7 +142,8 @@ fn rise(process: &Process, spare: Bytes) -> Option<Condition> {
     let total = process.course.as_ref().and_then(|course| course.total_steps).unwrap_or(MANY_STEPS);
     let left = total.saturating_sub(done);
     let more = extrapolate(&peaks, left).max(extrapolate(&after, left));
-    (is_stopped(process) && more > spare.0).then_some(Condition::Rising)
+    // A peak of a later stage is no rise of the steps.
+    (is_stopped(process) && !visits_life(process) && more > spare.0).then_some(Condition::Rising)
 }
 
 /// Returns the rise of the peak in `left` steps, if the last rise repeats, or rises grow as the last two did: a matrix over all earlier states

@@ -1,6 +1,6 @@
 //! The figures of the report.
 
-use report::{Breakdown, Growth, Keeper, Need, Oom, Peak, Place, Rank, Site, Usage, ValueShape, Verdict};
+use report::{Breakdown, Growth, Keeper, LifeReport, Need, Oom, Peak, Place, Rank, Site, Usage, ValueShape, Verdict};
 use trace::run::EndReason;
 use trace::{Bytes, Moment, Peak as Highest, Process};
 
@@ -8,6 +8,7 @@ use super::attempt::measure_attempt;
 use super::case::Case;
 use super::conditions::total_steps;
 use super::foresee::foresee;
+use super::lives::describe_life;
 use super::need::need;
 use super::oom::oom;
 use super::ranks::ranks;
@@ -19,6 +20,7 @@ use crate::measure::breakdown::breakdown_after;
 use crate::measure::growth::{find_step_growth, list_kept, survivors};
 use crate::measure::keeper::find_keeper;
 use crate::measure::passes::{PassGrowth, fills, find_ended_growth, find_pass_growth};
+use crate::measure::program_steps::ProgramSteps;
 use crate::measure::sites::sites;
 use crate::measure::usage::fullest;
 use crate::measure::view::View;
@@ -37,6 +39,7 @@ pub(super) struct Measured {
     pub(super) growth: Option<Growth>,
     /// The loop that `growth` is about, if no optimizer steps.
     pub(super) passes: Option<PassGrowth>,
+    pub(super) life: LifeReport,
     pub(super) ranks: Vec<Rank>,
     pub(super) value_shapes: Vec<ValueShape>,
 }
@@ -54,6 +57,7 @@ impl Measured {
             sites: Vec::new(),
             growth: None,
             passes: None,
+            life: LifeReport::default(),
             ranks: ranks(case),
             value_shapes: value_shapes(case.limited),
         }
@@ -85,8 +89,10 @@ impl Measured {
         let growth = growth.map(|growth| if ended.is_some() { Growth { full_at: None, ..growth } } else { growth });
         let growth = growth.map(|growth| Growth { keeper: find_keeper_of(view, passes.as_ref()), ..growth });
         let (decision, need) = foresee(case, view, decision, need);
+        let verdict = decision.with_figures(case, held, need.usage.device_bytes, growth.as_ref());
         Measured {
-            verdict: decision.with_figures(case, held, need.usage.device_bytes, growth.as_ref()),
+            life: describe_life(case, view, &verdict, oom.as_ref()),
+            verdict,
             growth,
             passes,
             peak,
@@ -160,7 +166,8 @@ fn with_end(case: &Case, growth: Growth, oom: Option<&Oom>) -> Growth {
 fn last_step_of_ended(case: &Case) -> Option<u64> {
     let has_ended = |process: &Process| process.end.as_ref().is_some_and(|end| end.reason == EndReason::Exit);
     let ended = case.limited.processes.iter().filter(|process| has_ended(process));
-    ended.map(|process| u64::from(process.step_count())).max()
+    let last = |process: &Process| ProgramSteps::of(process).find(process.step_count());
+    ended.filter_map(|process| last(process).map(u64::from)).max()
 }
 
 /// Returns the usage with the peak of the trace, if the counters were never written.

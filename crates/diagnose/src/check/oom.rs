@@ -2,13 +2,14 @@
 
 use report::{Location, Oom, Place};
 use trace::text::Artifact;
-use trace::{Bytes, Process};
+use trace::{Action, Bytes, Mark, Process};
 
 use super::case::Case;
 use super::ranks::ranks;
 use crate::judge::caught::{find_caught, own_line};
 use crate::judge::outcome::Outcome;
-use crate::measure::view::find_root;
+use crate::measure::program_steps::ProgramSteps;
+use crate::measure::view::{find_late_stage, find_root};
 
 /// Returns the decisive error of `process`'s allocator: the last error if it ended the program, else the first caught
 /// error. `None` without an error, or if a library's own request failed.
@@ -19,8 +20,9 @@ pub(super) fn refused(case: &Case, process: &Process) -> Option<Oom> {
         requested_bytes: Some(Bytes(oom.requested_bytes)),
         rank: rank_in_job(case, process),
         place: Place {
-            step: Some(oom.step),
+            step: ProgramSteps::of(process).find(oom.step),
             phase: oom.phase.0,
+            stage: mark_of_error(process, oom.device, is_fatal).and_then(find_late_stage),
             module: Some(oom.module.clone()).filter(|module| !module.is_empty()),
             root: find_root(process, &oom.module),
         },
@@ -28,6 +30,14 @@ pub(super) fn refused(case: &Case, process: &Process) -> Option<Oom> {
         message: error_message(process),
         caught: None,
     })
+}
+
+/// Returns the mark of the last error of a device, or of the first.
+fn mark_of_error(process: &Process, device: u32, is_last: bool) -> Option<&Mark> {
+    let snapshot = process.snapshot.as_ref()?;
+    let mut errors = snapshot.traces.get(device as usize)?.iter().filter(|event| event.action == Action::Oom);
+    let error = if is_last { errors.next_back() } else { errors.next() };
+    snapshot.marks.get(error?.mark? as usize)
 }
 
 /// Returns the out-of-memory error of `process`, as far as it is known.

@@ -102,7 +102,7 @@ fn has_known_end(case: &Case, ended: Option<&Ended>) -> bool {
 fn after_steps(case: &Case, reason: &str) -> String {
     let done = case.limited.processes.iter().map(Process::step_count).max().unwrap_or_default();
     let steps = match case.launch.steps {
-        0 => count(done, "step", "steps"),
+        wanted if wanted < done.max(1) => count(done, "step", "steps"),
         wanted => format!("{done} of {}", count(wanted, "step", "steps")),
     };
     let stopped = find_stop(case.limited, case.launch.ended.as_ref(), None);

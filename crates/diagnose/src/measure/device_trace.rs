@@ -7,6 +7,7 @@ use trace::run::LoopRecord;
 use trace::{DeviceIndex, Event, EventIndex, Frame, History, Mark, Process, Snapshot, StackId, StackTable};
 
 use super::own::is_python;
+use super::program_steps::ProgramSteps;
 use super::roles::{Role, roles};
 
 /// The process of a snapshot that was recorded without oomph: a process without records.
@@ -25,6 +26,8 @@ pub(crate) struct DeviceTrace<'a> {
     pub(crate) history: History,
     /// The loops around the last failed request, outermost first: recorded, or guessed for a snapshot without a run.
     pub(crate) loops: Cow<'a, [LoopRecord]>,
+    /// The program's numbers of the steps.
+    pub(crate) program_steps: ProgramSteps,
     /// The role of each stack, by stack id.
     pub(super) roles: Vec<Role>,
     /// The script's folder.
@@ -57,6 +60,7 @@ impl<'a> DeviceTrace<'a> {
             history: snapshot.map(|snapshot| History::of(snapshot, device)).unwrap_or_default(),
             // Without an error the agent lists all loops of the program, and none is the one around a request.
             loops: Cow::Borrowed(if process.ooms.is_empty() { &[] } else { &process.loops }),
+            program_steps: ProgramSteps::of(process),
             roles: snapshot.map(|snapshot| roles(&snapshot.stacks)).unwrap_or_default(),
             script_dir: &process.identity.script_dir,
         }

@@ -48,9 +48,9 @@ impl Survivors {
 ///
 /// Tensors that replace the previous step's tensors are no growth, even if each batch is longer than the last.
 pub(crate) fn find_step_growth(view: &View, peak: &Peak, usable: Bytes) -> Option<Growth> {
-    let after = allocated_after_steps(view);
+    let (after, is_known) = in_program_steps(view, allocated_after_steps(view));
     let steady = steady_rises(&after).and_then(|(first, rises)| Some((first, Bytes::median(rises)?)));
-    let (first_iteration, bytes_per_iteration) = steady.or_else(|| rare_rises(&after))?;
+    let (first_iteration, bytes_per_iteration) = steady.or_else(|| rare_rises(&after).filter(|_| is_known))?;
     if outliving(view).next().is_none() && !view.trace.events.is_empty() {
         return None;
     }
@@ -106,6 +106,14 @@ fn rare_rises(after: &[(u32, Bytes)]) -> Option<(u32, Bytes)> {
     Some((*rises.first()?, rise(*first, *last)?))
 }
 
+/// Replaces the numbers of the steps by those of the program, if these are known (Note [Program steps] in `program_steps.rs`). Else a rare rise may
+/// be that of many steps; a loop whose memory rises in every step is never shortened.
+fn in_program_steps(view: &View, after: Vec<(u32, Bytes)>) -> (Vec<(u32, Bytes)>, bool) {
+    let steps = &view.trace.program_steps;
+    let known = after.iter().map(|(step, bytes)| Some((steps.find(*step)?, *bytes))).collect::<Option<Vec<_>>>();
+    known.map_or((after, false), |known| (known, true))
+}
+
 /// The rise of a step between two records; `None` for two records of one step.
 fn rise((step, bytes): (u32, Bytes), (later, more): (u32, Bytes)) -> Option<Bytes> {
     let steps = later.checked_sub(step)?;
@@ -118,7 +126,8 @@ fn full_at(view: &View, peak: &Peak, usable: Bytes, rise: Bytes) -> Option<u32> 
     let room = usable - peak.usage.allocated_bytes;
     let more = room.0.checked_div(rise.0)?.checked_add(1)?;
     let steady = u32::try_from(more).ok().and_then(|more| from.checked_add(more));
-    steady.into_iter().chain(full_by_faster_rises(&allocated_after_steps(view), room)).min()
+    let (after, _) = in_program_steps(view, allocated_after_steps(view));
+    steady.into_iter().chain(full_by_faster_rises(&after, room)).min()
 }
 
 /// Returns the step after which `room` is gone, if each rise is larger than the one before: what is kept may grow with the step.

@@ -23,9 +23,9 @@ Examples:
   oomph check --world-size 64 --rank first,last -- torchrun --nproc-per-node 8 train.py
   oomph check -- python -m package.train --epochs 1
 
-The program runs unchanged, with real PyTorch, to the end of the third optimizer step (--steps). It goes on for
-some seconds where steps are short, and longer while there is more to see: a branch that did not run, a size that changes, memory that grows.
-`fits` is said of a program that ran to its end or whose steps repeat; `fits so far` names what was not run or was assumed.
+The program runs with real PyTorch, from its load to its end: first steps, the largest batches, evaluation, save, the next epoch. Its
+loops are shortened: a pass that repeats the passes before it is left out. --steps N stops after N optimizer steps, for a quick look.
+`fits` is said of a program that came to its end with nothing left open; `fits so far` names what was not run or was assumed.
 Exit status: 0 it fits, or fits so far (1 with --strict); 1 it does not fit; 2 oomph could not tell;
 after a signal 128 and its number, with a report of what was seen.";
 

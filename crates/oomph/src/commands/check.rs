@@ -103,7 +103,9 @@ fn prepare(arguments: &Check, choice: &GpuChoice, words: &Words) -> Result<Progr
     program.set_others(arguments.others.others.unwrap_or_default())?;
     program.spec.verbose = arguments.verbose;
     if run.steps.is_none() {
-        program.spec.options.stop_at = program.spec.options.stop_at.with_more();
+        let options = &mut program.spec.options;
+        let is_whole = options.job.is_none();
+        options.stop_at = if is_whole { options.stop_at.with_life() } else { options.stop_at.with_more() };
     }
     Ok(program)
 }

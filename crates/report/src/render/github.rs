@@ -6,6 +6,7 @@
 use std::fmt::Display;
 
 use super::layout::short_path;
+use super::stages::{list_rows, words_of_whole_row};
 use super::verdict::sentence;
 use super::{Rendered, Renderer, against};
 use crate::against::AgainstReport;
@@ -33,7 +34,7 @@ impl Renderer for Github {
         Ok(line(command, location, "oomph explain", &against::headline(report), &report.folder))
     }
 
-    // The verdict, unless it is "fits", and the findings.
+    // The verdict, the stages that do not fit, and the findings.
     fn check(&self, report: &CheckReport) -> Rendered {
         let command = match report.verdict {
             Verdict::Fits { .. } | Verdict::FitsSoFar { .. } => "notice",
@@ -41,7 +42,11 @@ impl Renderer for Github {
             Verdict::Incomplete { .. } => "warning",
         };
         let verdict = line(command, None, "oomph check", &clean(&sentence(report)), &report.folder);
-        Ok(verdict + &findings(&report.findings, &report.folder))
+        let late = list_rows(report).iter().filter(|row| row.fits == Some(false)).map(|row| {
+            let message = clean(&words_of_whole_row(row, &report.folder)).into_owned();
+            line("error", row.location.as_ref(), "oomph check", &message, &report.folder)
+        });
+        Ok(verdict + &late.collect::<String>() + &findings(&report.findings, &report.folder))
     }
 
     // The findings; a notice without findings.

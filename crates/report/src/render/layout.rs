@@ -3,8 +3,10 @@
 //! Every function that breaks or cuts a text neutralises the text first (Note [Foreign text] in `sanitize.rs`): widths are
 //! shown widths.
 
+use super::stages::words_of_time;
 use crate::check::{Growth, Place};
 use crate::finding::Location;
+use crate::life::{is_training, name_stage};
 use crate::sanitize::{clean, columns, columns_of};
 pub(super) use crate::words::grouped;
 use crate::words::{quote, relative};
@@ -125,10 +127,15 @@ pub(super) fn words_of_frame(file: &str, line: u32, function: &str, folder: &str
     }
 }
 
-/// `step 2, backward, transformer.h.3`, as much of it as is known.
+/// `step 2, backward, transformer.h.3`, or `evaluation after step 500, transformer.h.3`, as much of it as is known.
 pub(super) fn words_of(place: &Place) -> String {
-    let step = place.step.map(|step| format!("step {step}"));
-    let phase = place.phase.map(|phase| phase.name().to_owned());
+    let late = place.stage.filter(|stage| !is_training(*stage));
+    let step = match late {
+        Some(stage) => Some(name_stage(stage).to_owned() + &words_of_time(stage, place.step).unwrap_or_default()),
+        None => place.step.map(|step| format!("step {step}")),
+    };
+    // Outside of the steps a phase says nothing.
+    let phase = place.phase.filter(|_| late.is_none()).map(|phase| phase.name().to_owned());
     let module = words_of_module(place);
     let parts = [step, phase, module];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")

@@ -5,6 +5,7 @@
 use std::fmt::Display;
 
 use super::layout::{line_of, short_path};
+use super::stages::{list_rows, words_of_shortened, words_of_whole_row};
 use super::{Rendered, Renderer, against};
 use crate::against::AgainstReport;
 use crate::check::CheckReport;
@@ -34,7 +35,10 @@ impl Renderer for Markdown {
     }
 
     fn check(&self, report: &CheckReport) -> Rendered {
-        Ok(page("check", &super::verdict::sentence(report), &findings(&report.findings, &report.folder)))
+        let stages = list_rows(report).iter().map(|row| words_of_whole_row(row, &report.folder));
+        let shortened = stages.chain(words_of_shortened(report)).collect::<Vec<_>>();
+        let items = findings(&report.findings, &report.folder) + &sentences(&shortened);
+        Ok(page("check", &super::verdict::sentence(report), &items))
     }
 
     fn explain(&self, report: &ExplainReport) -> Rendered {

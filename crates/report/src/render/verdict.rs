@@ -10,6 +10,7 @@ use super::figures::Figure;
 use super::layout::{grouped, line_of, short_line, words_of, words_of_growth};
 use super::phrases::{part_of, shorten_gpu, without_unit_of};
 use super::size_search::recovered;
+use super::stages;
 use crate::check::{CheckReport, Condition, Gpu, Need, Oom, Usage, Verdict};
 use crate::size_search::SizeSearch;
 
@@ -59,6 +60,7 @@ pub(super) fn facts(report: &CheckReport) -> Vec<Figure> {
     facts.extend(without_limit(report));
     facts.extend(report.oom.iter().flat_map(|oom| ran_out(oom, &report.folder)));
     facts.extend(report.growth.as_ref().map(|growth| ("growth", words_of_growth(growth))));
+    facts.extend(stages::list_figures(report));
     facts.push(("ran", ran(report)));
     facts
 }
@@ -99,7 +101,8 @@ fn does_not_fit(report: &CheckReport, spare: i64, assumed: &[Condition]) -> Stri
     }
     let condition = list_assumed(assumed, &report.folder);
     let margin = words_of_margin(report, spare, &condition);
-    join([Some(start + &margin), blame::words_of_cause(report), blame::words_of_change(report)])
+    let stage = stages::words_of_error(report).map_or_else(String::new, |words| format!("; {words}"));
+    join([Some(start + &margin + &stage), blame::words_of_cause(report), blame::words_of_change(report)])
 }
 
 /// Joins sentences; one alone has no full stop.

@@ -148,7 +148,7 @@ fn peak(whole: bool) -> HistoryPeak {
         reserved_bytes: gib(20),
         whole,
         event: Some(2),
-        place: Place { step: Some(3), phase: Some(Phase::Forward), module: Some("h.7".to_owned()), root: None },
+        place: Place { step: Some(3), phase: Some(Phase::Forward), module: Some("h.7".to_owned()), ..Place::default() },
     }
 }
 

@@ -3,14 +3,14 @@
 
 use causes::CauseId;
 use report::{
-    Assumption, Breakdown, CheckReport, Condition, Contents, Evidence, Finding, Gpu, Growth, Location, Need, Oom, Part,
-    Peak, Place, Rank, Recovery, Remark, Remedy, Severity, Site, SiteFrame, SizeSearch, Standing, Usage, Value,
-    ValueShape, Verdict,
+    Assumption, Breakdown, CheckReport, Condition, Contents, Evidence, Finding, Gpu, Growth, LifeReport, Location,
+    Need, Oom, Part, Peak, Place, Rank, Recovery, Remark, Remedy, Severity, Site, SiteFrame, SizeSearch, Standing,
+    Usage, Value, ValueShape, Verdict,
 };
 use trace::{Bytes, Phase};
 
 pub(crate) fn place(step: u32, phase: Phase, module: &str) -> Place {
-    Place { step: Some(step), phase: Some(phase), module: Some(module.to_owned()), root: None }
+    Place { step: Some(step), phase: Some(phase), module: Some(module.to_owned()), ..Place::default() }
 }
 
 pub(crate) fn usage(allocated: u64, reserved: u64, device: u64) -> Usage {
@@ -51,6 +51,7 @@ pub(crate) fn site(mib: u64, count: u64, line: u32) -> Site {
 
 pub(crate) fn fits() -> CheckReport {
     CheckReport {
+        life: LifeReport::default(),
         mistake: None,
         made_up_data: Vec::new(),
         unapplied: Vec::new(),
@@ -93,6 +94,7 @@ pub(crate) fn fits() -> CheckReport {
 
 pub(crate) fn full() -> CheckReport {
     CheckReport {
+        life: LifeReport::default(),
         mistake: None,
         made_up_data: Vec::new(),
         unapplied: Vec::new(),

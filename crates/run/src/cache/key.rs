@@ -135,6 +135,7 @@ mod tests {
             RunSpec { device: Device::Phantom(DeviceFacts { context: Bytes(3), ..facts() }), ..spec() },
             asking(RunOptions { devices: 2, ..RunOptions::default() }),
             asking(RunOptions { stop_at: StopAt::step(4), ..RunOptions::default() }),
+            asking(RunOptions { stop_at: StopAt::step(3).with_life(), ..RunOptions::default() }),
             asking(RunOptions { fraction: Fraction(0.25), ..RunOptions::default() }),
             asking(RunOptions { fakes_data: true, ..RunOptions::default() }),
         ];

@@ -29,6 +29,7 @@ macro_rules! rust_type {
     (census_time) => { CensusTime };
     (untrained_reason) => { UntrainedReason };
     (ahead_reason) => { AheadReason };
+    (shortened_reason) => { ShortenedReason };
     (end_reason) => { EndReason };
     (action) => { Option<RemedyAction> };
     (guard) => { Guard };
@@ -151,6 +152,22 @@ pub enum AheadReason {
     Unread,
     /// An optimizer of which no step trained a parameter.
     Unstepped,
+}
+
+/// The relation of the passes of a loop that a dry run left out to the passes that ran.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum ShortenedReason {
+    /// They repeat passes that ran.
+    #[default]
+    Alike,
+    /// They have smaller batches: the largest of all batches ran.
+    Largest,
+    /// Their batches differ, and the largest is not known.
+    Varying,
+    /// Unknown: no repetition was seen, or the loop's end is not known.
+    Cut,
 }
 
 /// The reason for which a process ended.

@@ -74,6 +74,9 @@ macro_rules! key_type {
     (ahead_reason) => {
         ("str", Sample::Json("\"unrun\""))
     };
+    (shortened_reason) => {
+        ("str", Sample::Json("\"alike\""))
+    };
     (end_reason) => {
         ("str", Sample::Json("\"exit\""))
     };

@@ -235,6 +235,47 @@ macro_rules! agent_records {
                     /// The line of the loop, or 0.
                     line: u32,
                 }
+                /// A stage of the program's life begins for the first time.
+                Stage "stage" => many stages: StageRecord {
+                    /// The stage, as in the mark.
+                    stage: text,
+                    /// The current optimizer step, counted from 1.
+                    step: u32,
+                    /// The file of the user's line that begins it; empty if unknown.
+                    file: text,
+                    /// That line, or 0.
+                    line: u32,
+                }
+                /// A loop of which a dry run left passes out.
+                Shortened "shortened" => many shortened: ShortenedRecord {
+                    /// The script's file.
+                    file: text,
+                    /// The first line of the loop.
+                    line: u32,
+                    /// The number of passes that ran.
+                    passes: u64,
+                    /// The number of passes of the whole loop, if known.
+                    total: u64_or_null,
+                    /// The relation of the other passes to those that ran.
+                    reason: shortened_reason,
+                }
+                /// The sizes of the batches of a data loader, found without running the model.
+                Batches "batches" => many batches_scanned: BatchesRecord {
+                    /// The script's file.
+                    file: text,
+                    /// The line of the loop over the batches, or 0.
+                    line: u32,
+                    /// The number of batches whose sizes are known.
+                    scanned: u64,
+                    /// The number of batches of an epoch; `None` if unknown.
+                    total: u64_or_null,
+                    /// The position of the largest batch, counted from 0; `None` if unknown.
+                    largest: u64_or_null,
+                    /// The shapes of the largest batch.
+                    shape: text,
+                    /// The known bound where not all batches were scanned; else empty.
+                    bound: text,
+                }
                 /// A loop around a line of the stack at the last out-of-memory error, outermost first (`python/oomph/agent/position/enclosing.py`).
                 Loop "loop" => many loops: LoopRecord {
                     /// The frame of the user's code, counted from the outermost.

@@ -7,7 +7,7 @@ graph nodes: `modules` registers the hooks of forward passes, this file the hook
 
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import torch
 
@@ -31,6 +31,10 @@ class Backward:
         # script.
         self.waiting_thread: int | None = None
         self._depth = 0
+        # The calls of the engine so far.
+        self.count = 0
+        # Hears of each outermost call.
+        self.on_call: Callable[[], object] = lambda: None
         self.write: Write | None = None
         # The user's lines whose gradients have a graph.
         self._graph_lines: set[tuple[str, int]] = set()
@@ -59,7 +63,9 @@ class Backward:
     @guarded
     def _begin(self, outputs: Sequence) -> list:
         self._depth += 1
+        self.count += 1
         if self._depth == 1:
+            self.on_call()
             self.waiting_thread = threading.get_ident()
         self.marks.enter_phase("backward")
         return [node.register_prehook(self._first_node) for node in _nodes(outputs)]

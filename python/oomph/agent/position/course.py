@@ -44,6 +44,8 @@ _OPEN = _Allowance(step_events=5_000, all_events=200_000, all_seconds=10.0)
 # For a program that seems to repeat itself.
 _SETTLED = _Allowance(step_events=500, all_events=100_000, all_seconds=5.0)
 
+# For a program whose loops are shortened.
+_WHOLE = _Allowance(step_events=1_000_000, all_events=600_000, all_seconds=30.0)
 
 # A program that ends after so few steps has shown no repetition.
 _FEW_STEPS = 3
@@ -68,6 +70,8 @@ class Course:
         self._events: list[int] = []
         self._seconds: list[float] = []
         self._look_at = wanted
+        # True if the loops are shortened, and the program runs to its own end.
+        self.is_whole = False
 
     def begin(self, frame: FrameType | None) -> None:
         """An optimizer is made: the loop is near."""
@@ -90,7 +94,7 @@ class Course:
 
     def is_enough(self, fewest: int, frame: FrameType | None, optimizers: Collection[torch.optim.Optimizer] = ()) -> bool:
         """True if the program is to be stopped; `fewest`: the steps of the optimizer of `optimizers` that made the fewest."""
-        if self.wanted == 0 or fewest < self.wanted:
+        if self.wanted == 0 or fewest < self.wanted or (self.is_whole and self._is_within(_WHOLE)):
             return False
         is_last = fewest >= self.wanted + self.more or not self._is_within(_OPEN) or _has_ranks()
         if self.looks and (fewest >= self._look_at or is_last):

@@ -28,6 +28,8 @@ class Marks:
         self.step = 1
         self.phase = "setup"
         self.census = 0
+        # The stage of the job (`life.stages`); empty if the program is stopped after its steps.
+        self.stage = ""
         self.thread = _ThreadPosition()
         self._prefix = self._text()
         self._set: Callable[[str], None] | None = None
@@ -46,6 +48,11 @@ class Marks:
         if phase != self.phase:
             self.phase = phase
             self._changed()
+
+    def enter_stage(self, stage: str) -> None:
+        """Sets the stage of the job."""
+        self.stage = stage
+        self._changed()
 
     def step_done(self, done: int) -> None:
         """Sets the number of completed optimizer steps."""
@@ -75,4 +82,5 @@ class Marks:
         self.enter_module(self.thread.module)
 
     def _text(self) -> str:
-        return f"oomph step={self.step} phase={self.phase} census={self.census} module="
+        stage = f" stage={self.stage}" if self.stage else ""
+        return f"oomph step={self.step} phase={self.phase} census={self.census}{stage} module="

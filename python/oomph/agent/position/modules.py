@@ -68,11 +68,14 @@ class Modules:
         self._unseen: weakref.WeakSet[torch.nn.Module] = weakref.WeakSet()
         # By id, because a module's own hash may be costly; an entry counts only while its reference is the module.
         self._names: dict[int, _Named] = {}
+        # Hears of each call of a root.
+        self.on_call: Callable[[torch.nn.Module], object] = lambda _module: None
         self._last_output = 0
         # Of every root so far, up to a number.
         self.calls: list[Call] = []
         self._root_count = 0
-        self._call_count = 0
+        # Of all roots.
+        self.call_count = 0
 
     def install(self) -> None:
         """Hooks every module there is and will be."""
@@ -125,6 +128,7 @@ class Modules:
         named = self._named(module) or self._name(module)
         # Recomputation during backward stays backward.
         if not place.callers and marks.phase != "backward":
+            self.on_call(module)
             marks.enter_phase("forward")
             self._note_call(named.call)
         place.callers.append((id(module), place.module))
@@ -154,8 +158,8 @@ class Modules:
                 self._first_forward(module)
 
     def _note_call(self, call: Call) -> None:
-        self._call_count += 1
-        call.last, call.is_running = self._call_count, True
+        self.call_count += 1
+        call.last, call.is_running = self.call_count, True
         call.is_without_grad = call.is_without_grad and not torch.is_grad_enabled()
 
     def _named(self, module: torch.nn.Module) -> _Named | None:

@@ -49,6 +49,10 @@ class Position(Part):
         self.marks.reset()
         self.steps.reset()
 
+    def count_work(self) -> int:
+        """The calls of models and the backward passes so far."""
+        return self.modules.call_count + self.backward.count
+
     def finish(self, reason: str, write: Write) -> None:
         """The records of untrained parameters, and of the rest of a stopped program."""
         self._write_untrained(write)

@@ -20,6 +20,8 @@ class Environment:
     steps: int
     # The most steps after those; see `position.course`.
     more_steps: int
+    # True to visit the whole life of the job: loops are shortened, and the program ends by itself.
+    life: bool
     # The share of elements that a value-dependent shape is assumed to select.
     fraction: float
     # True to record the allocator's history; False for its counters only.
@@ -50,6 +52,7 @@ def read_in(run_dir: str, is_first: bool = True) -> Environment:
         world_size=_number("WORLD_SIZE", 1),
         steps=_number(wire.STEPS, 0),
         more_steps=_number(wire.MORE_STEPS, 0),
+        life=os.environ.get(wire.LIFE) == "1",
         fraction=_number(wire.FRACTION, 0.5),
         history=os.environ.get(wire.HISTORY) != "0",
         work=os.environ.get(wire.WORK) == "1",

@@ -4,6 +4,7 @@ use super::contents::{Drawing, Filled, List, Page};
 use crate::check::CheckReport;
 use crate::render::figures::Figure;
 use crate::render::sites::{AT_THE_NEED, AT_THE_PEAK, LINES_AT_THE_NEED, LINES_AT_THE_PEAK, words_of_assumption};
+use crate::render::stages::{list_rows, words_of_whole_row};
 use crate::render::verdict;
 use crate::render::words::words_of_rank;
 use crate::run_picture::{DevicePicture, RunPicture};
@@ -20,7 +21,10 @@ pub(super) fn page<'a>(report: &'a CheckReport, run: &'a RunPicture) -> Page<'a>
         devices: run.devices.iter().enumerate().map(|(index, device)| drawing(report, device, index == 0)).collect(),
         fillings: fillings(report),
         comparison: None,
-        upper_lists: vec![("Ranks", report.ranks.iter().map(words_of_rank).collect())],
+        upper_lists: vec![
+            ("Stages", list_rows(report).iter().map(|row| words_of_whole_row(row, &report.folder)).collect()),
+            ("Ranks", report.ranks.iter().map(words_of_rank).collect()),
+        ],
         lower_lists: lists(report),
         version: &report.version,
         folder: &report.folder,

@@ -11,7 +11,7 @@ use crate::check::{CheckReport, Growth, Oom, Place, Site};
 use crate::finding::{Finding, Severity};
 use crate::render::layout::{COLUMNS, cells, keep_end, line_of, words_of, words_of_growth, words_of_kept};
 use crate::render::sites::{called, words_of_site};
-use crate::render::{blame, verdict};
+use crate::render::{blame, stages, verdict};
 use crate::sanitize::{clean, columns};
 use crate::words::count;
 
@@ -32,6 +32,7 @@ pub(super) fn write(page: &mut Page, report: &CheckReport) {
     for (name, text) in figures(report) {
         page.fact(name, &text);
     }
+    write_stages(page, report);
     bar(page, report, breakdown);
     lines(page, sites, breakdown.total());
     if let Some(finding) = report.findings.iter().find(|finding| matters(report, finding)) {
@@ -63,6 +64,18 @@ fn figures(report: &CheckReport) -> Vec<(&'static str, String)> {
     let growth = report.growth.as_ref().filter(|growth| growth.is_notable());
     figures.extend(growth.map(|growth| ("growth", words_of_growth(growth) + &kept(report, growth))));
     figures
+}
+
+/// The stages of the program's life, each with its use of the device.
+fn write_stages(page: &mut Page, report: &CheckReport) {
+    for (number, row) in stages::list_rows(report).iter().enumerate() {
+        let name = if number == 0 { "stages" } else { "" };
+        let head = format!("  {name:<9}{:>11}  ", row.peak_device_bytes);
+        page.paragraph(&head, &stages::words_of_row(row, page.folder()));
+    }
+    for (name, text) in stages::list_figures(report) {
+        page.fact(name, &text);
+    }
 }
 
 /// The loop, the line and the container, where no sentence above has them.

@@ -4,11 +4,12 @@ use super::page::Page;
 use super::sections;
 use crate::check::{CheckReport, Verdict};
 use crate::render::words::words_of_rank;
-use crate::render::{sites, verdict};
+use crate::render::{sites, stages, verdict};
 
 /// Writes the whole report.
 pub(super) fn write(page: &mut Page, report: &CheckReport) {
     head(page, report);
+    write_stages(page, report);
     if let Some(filling) = report.need.filling.as_ref().filter(|_| report.verdict.is_oom()) {
         sections::breakdown(page, sites::AT_THE_NEED, &filling.breakdown);
         sections::sites(page, sites::LINES_AT_THE_NEED, &filling.sites);
@@ -39,6 +40,17 @@ pub(super) fn headline(page: &mut Page, report: &CheckReport) {
         Verdict::FitsSoFar { .. } | Verdict::Incomplete { .. } => styles.unsure,
     };
     page.styled_paragraph("", &verdict::sentence(report), style);
+}
+
+/// The stages of the program's life, if there are several.
+fn write_stages(page: &mut Page, report: &CheckReport) {
+    let rows = stages::list_rows(report);
+    if !rows.is_empty() {
+        page.heading("Stages");
+    }
+    for row in rows {
+        page.paragraph("  ", &stages::words_of_whole_row(row, page.folder()));
+    }
 }
 
 /// Every process, if there are several.

@@ -44,6 +44,12 @@ ROWS = (
     ("process.finish", "writes the last records of a program that leaves at once", ("os:_exit",)),
     ("process.server", "ends the imports of a fork server before CUDA starts", ("torch.cuda:_lazy_init",)),
     ("libraries", "opens the phantom's library in place of CUDA's runtime", ("ctypes:_dlopen",)),
+    ("life.loading", "compiles the program's own modules with loops that can be shortened", ("importlib.machinery:SourceFileLoader.get_code",)),
+    ("life.stages", "notes that the program saves", (
+        "torch.serialization:save = torch:save", "safetensors.torch:save_file", "transformers.modeling_utils:PreTrainedModel.save_pretrained",
+        "torch.distributed.checkpoint.state_dict_saver:save = torch.distributed.checkpoint:save",
+    )),
+    ("life.stages", "notes that the program generates a text", ("transformers.generation.utils:GenerationMixin.generate",)),
     ("host.initializers", "leaves large weights undrawn", ("torch.nn.init:orthogonal_", "torch.nn.init:_no_grad_trunc_normal_")),
     ("host.latent", "draws an undrawn tensor that the program reads", ("torch:Tensor.tolist", "torch:Tensor.numpy")),
     ("host.checkpoints.unread", "leaves large weights of a checkpoint unread", ("torch:UntypedStorage.from_file", "torch.serialization:load = torch:load")),

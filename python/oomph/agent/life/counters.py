@@ -1,0 +1,111 @@
+"""The counters of a loop beside its target: variables, attributes and items to which each pass adds, and lists that grow with each pass."""
+
+import ast
+import itertools
+from dataclasses import dataclass, field
+
+from ..process import objects
+from ..source.names import name_of_call
+from ..source.scope import UNKNOWN, Scope
+from .reached import Body
+
+_MOST_COUNTERS = 64
+# A list that is made longer by more elements than this stays as it is.
+_MOST_ELEMENTS = 1 << 20
+
+
+@dataclass
+class Counter:
+    """A counter outside the loop's own variables: `owner[key]`, in the object's own dict where it is an attribute."""
+
+    owner: object
+    namespace: dict
+    key: object
+    # The value at the begin of each pass.
+    values: list[int] = field(default_factory=list)
+
+    def read(self) -> None:
+        """Notes the value."""
+        value = self.namespace.get(self.key)
+        self.values.append(value if type(value) is int else None)
+
+    def add(self, number: int) -> None:
+        """Adds to the value."""
+        self.namespace[self.key] += number
+
+
+@dataclass
+class Grown:
+    """A list to which a pass appends."""
+
+    values: list
+    lengths: list[int] = field(default_factory=list)
+
+    def read(self) -> None:
+        """Notes the length."""
+        self.lengths.append(len(self.values))
+
+    def repeat(self, number: int) -> None:
+        """Appends the last element again, as often as elements are missing: a list of losses has its true length."""
+        if self.values and 0 < number <= _MOST_ELEMENTS:
+            self.values.extend(itertools.repeat(self.values[-1], number))
+
+
+def find_counters(bodies: list[Body], names: list[str]) -> list[Counter]:
+    """The counters that the code of a loop adds to or reads, but for the loop's own `names`."""
+    found: dict[tuple[int, object], Counter] = {}
+    for body in bodies:
+        for node in body.walk():
+            target = _find_target(node)
+            place = None if target is None else find_place(target, body.scope, names)
+            if place is not None and len(found) < _MOST_COUNTERS:
+                found.setdefault((id(place[1]), place[2]), Counter(*place))
+    return list(found.values())
+
+
+def _find_target(node: ast.AST) -> ast.expr | None:
+    if isinstance(node, ast.AugAssign) and isinstance(node.op, (ast.Add, ast.Sub)):
+        return node.target
+    # A method may add to an attribute that is read here, as a progress bar's does.
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load):
+        return node
+    is_sum = isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp) and isinstance(node.value.op, (ast.Add, ast.Sub))
+    return node.targets[0] if is_sum and ast.unparse(node.value.left) == ast.unparse(node.targets[0]) else None
+
+
+def find_place(target: ast.expr, scope: Scope, names: list[str]) -> tuple[object, dict, object] | None:
+    """The owner, the dict and the key of a counter: a global variable of another function, an attribute, an item of a dict."""
+    if isinstance(target, ast.Name):
+        is_global = target.id not in names and type(scope.namespace) is dict and type(scope.namespace.get(target.id)) is int
+        return (None, scope.namespace, target.id) if is_global and scope.get(target.id) is scope.namespace[target.id] else None
+    owner = scope.evaluate(target.value) if isinstance(target, (ast.Attribute, ast.Subscript)) else UNKNOWN
+    if owner is UNKNOWN:
+        return None
+    if isinstance(target, ast.Attribute):
+        own = objects.list_own(owner)
+        return (owner, own, target.attr) if type(own) is dict and type(own.get(target.attr)) is int else None
+    key = scope.evaluate(target.slice)
+    is_item = type(owner) is dict and type(key) in (str, int) and type(owner.get(key)) is int
+    return (owner, owner, key) if is_item else None
+
+
+def find_lists(bodies: list[Body]) -> list[Grown]:
+    """The lists of the program that the code of a loop appends to."""
+    found: dict[int, Grown] = {}
+    for body in bodies:
+        for node in body.walk():
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and name_of_call(node) in ("append", "extend"):
+                values = body.scope.evaluate(node.func.value)
+                if type(values) is list:
+                    found.setdefault(id(values), Grown(values))
+    return list(found.values())
+
+
+def difference(values: list, period: int) -> int | None:
+    """By how much a value rises in `period` passes, if it rose as much in the two last periods; `values` ends with the present one."""
+    if len(values) < 2 * period + 1:
+        return None
+    last, middle, first = values[-1], values[-1 - period], values[-1 - 2 * period]
+    if None in (last, middle, first) or any(type(it) is not int for it in (last, middle, first)):
+        return None
+    return last - middle if last - middle == middle - first else None

@@ -1,0 +1,155 @@
+"""Expressions of a program as functions of a loop's pass: of its target and of its counters.
+
+What else an expression reads is read once, as it is now. A part that is not known makes the whole unknown, but for `and` and `or`: those are
+known from the operand that decides. An unknown value is `None` here.
+"""
+
+import ast
+from collections.abc import Callable
+
+from ..source.names import name_of_call
+from ..source.scope import UNKNOWN, Scope
+from .reached import Body, enter
+
+_PLAIN = (int, float, str, bool, type(None))
+_CONTAINERS = (list, tuple, set, frozenset, dict, range)
+_MOST_ELEMENTS = 1 << 16
+_FUNCTIONS = {"min": min, "max": max, "int": int, "float": float, "abs": abs, "round": round, "len": len, "bool": bool, "divmod": divmod}
+# Names that stand for assigned expressions that stand for others.
+_DEPTH = 12
+
+
+class UnknownPart(Exception):
+    """The value of a part is not known."""
+
+
+class Reducer:
+    """Turns expressions into trees of variables and constants."""
+
+    def __init__(self, targets: dict[str, ast.expr], counters: Callable[[ast.expr, Scope], str | None], own: Body) -> None:
+        # The target's names, each with its expression.
+        self._targets = targets
+        # Names the variable of a counter.
+        self._counters = counters
+        self._own = own
+        self.constants: dict[str, object] = {}
+        self._assigned: dict[int, dict[str, list[ast.expr | None]]] = {}
+
+    def reduce(self, node: ast.expr, body: Body, depth: int = _DEPTH) -> ast.expr:
+        """The tree of an expression. Raises `UnknownPart`."""
+        if depth == 0:
+            raise UnknownPart
+        if isinstance(node, ast.Constant):
+            return node
+        counter = self._counters(node, body.scope) if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)) else None
+        if counter is not None:
+            return ast.Name(counter, ast.Load())
+        if isinstance(node, ast.Name):
+            return self._name(node, body, depth)
+        if isinstance(node, ast.BoolOp):
+            return self._bool(node, body, depth)
+        if isinstance(node, ast.Call):
+            return self._call(node, body, depth)
+        if isinstance(node, (ast.BinOp, ast.UnaryOp, ast.Compare, ast.IfExp, ast.Tuple, ast.List, ast.Set)):
+            return self._parts(node, body, depth)
+        if isinstance(node, ast.Subscript):
+            return ast.Subscript(self.reduce(node.value, body, depth - 1), self.reduce(node.slice, body, depth - 1), ast.Load())
+        return self._constant(body.scope.evaluate(node))
+
+    def _name(self, node: ast.Name, body: Body, depth: int) -> ast.expr:
+        if body is self._own and node.id in self._targets:
+            return self._targets[node.id]
+        assigned = self._list_assigned(body).get(node.id)
+        if assigned is not None:
+            if len(assigned) != 1 or assigned[0] is None:
+                raise UnknownPart
+            return self.reduce(assigned[0], body, depth - 1)
+        if node.id in body.arguments and body.caller is not None:
+            return self.reduce(body.arguments[node.id], body.caller, depth - 1)
+        return self._constant(body.scope.evaluate(node))
+
+    def _list_assigned(self, body: Body) -> dict[str, list[ast.expr | None]]:
+        """The expressions that the statements assign to each name; `None` for a value that is no expression."""
+        found = self._assigned.get(id(body))
+        if found is None:
+            found = self._assigned[id(body)] = {}
+            for node in body.walk():
+                if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                    found.setdefault(node.targets[0].id, []).append(node.value)
+            plain = {id(node.targets[0]) for node in body.walk() if isinstance(node, ast.Assign) and len(node.targets) == 1}
+            for node in body.walk():
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in plain:
+                    found.setdefault(node.id, []).append(None)
+        return found
+
+    def _bool(self, node: ast.BoolOp, body: Body, depth: int) -> ast.expr:
+        known, is_open = [], False
+        for value in node.values:
+            try:
+                known.append(self.reduce(value, body, depth - 1))
+            except UnknownPart:
+                is_open = True
+        if not known:
+            raise UnknownPart
+        return ast.BoolOp(node.op, [*known, ast.Constant(None)] if is_open else known) if len(known) + is_open > 1 else known[0]
+
+    def _call(self, node: ast.Call, body: Body, depth: int) -> ast.expr:
+        name = name_of_call(node)
+        if isinstance(node.func, ast.Name) and name in _FUNCTIONS and not node.keywords:
+            if name == "len":
+                return self._constant(body.scope.evaluate(node))
+            self.constants[name] = _FUNCTIONS[name]
+            return ast.Call(ast.Name(name, ast.Load()), [self.reduce(it, body, depth - 1) for it in node.args], [])
+        if isinstance(node.func, ast.Attribute) and name == "get" and not node.keywords:
+            owner = self.reduce(node.func.value, body, depth - 1)
+            arguments = [self.reduce(it, body, depth - 1) for it in node.args]
+            return ast.Call(ast.Attribute(owner, "get", ast.Load()), arguments, [])
+        return self._returned(node, body, depth)
+
+    def _returned(self, node: ast.Call, body: Body, depth: int) -> ast.expr:
+        """The expression that a function of the program's own returns, if that is its only statement."""
+        inner = enter(node, body)
+        statements = [it for it in inner.statements if not _is_text(it)] if inner is not None else []
+        if len(statements) != 1 or not isinstance(statements[0], ast.Return) or statements[0].value is None:
+            raise UnknownPart
+        return self.reduce(statements[0].value, inner, depth - 1)
+
+    def _parts(self, node: ast.expr, body: Body, depth: int) -> ast.expr:
+        if isinstance(node, ast.BinOp) and isinstance(node.op, (ast.Pow, ast.LShift)):
+            # The result may be as long as the memory.
+            raise UnknownPart
+        new = type(node)()
+        for name, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                value = [self.reduce(it, body, depth - 1) if isinstance(it, ast.expr) else it for it in value]
+            elif isinstance(value, ast.expr):
+                value = self.reduce(value, body, depth - 1)
+            setattr(new, name, value)
+        return new
+
+    def _constant(self, value: object) -> ast.expr:
+        if value is UNKNOWN or type(value) not in (*_PLAIN, *_CONTAINERS):
+            raise UnknownPart
+        if type(value) in _PLAIN:
+            return ast.Constant(value)
+        if len(value) > _MOST_ELEMENTS or (type(value) is not range and not all(type(it) in (*_PLAIN, tuple) for it in value)):
+            raise UnknownPart
+        name = f"c{len(self.constants)}"
+        self.constants[name] = value
+        return ast.Name(name, ast.Load())
+
+
+def _is_text(node: ast.stmt) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+
+
+def compile_function(tree: ast.expr, variables: list[str], constants: dict[str, object]) -> Callable:
+    """A Python function of the variables."""
+    arguments = ast.arguments(posonlyargs=[], args=[ast.arg(it) for it in variables], kwonlyargs=[], kw_defaults=[], defaults=[])
+    whole = ast.fix_missing_locations(ast.Expression(ast.Lambda(arguments, tree)))
+    return eval(compile(whole, "<oomph>", "eval"), {"__builtins__": {}, **constants})
+
+
+def is_of(tree: ast.expr, variables: list[str]) -> bool:
+    """True if an expression reads one of the variables."""
+    return any(isinstance(node, ast.Name) and node.id in variables for node in ast.walk(tree))

@@ -1,0 +1,44 @@
+"""The life of a job, as a part of the session."""
+
+import torch
+
+from .. import records
+from ..failure import guarded
+from ..part import Part, Write
+from ..position.part import Position
+from ..process.environment import Environment
+from . import calls
+from .items import open_items
+from .passes import Control
+from .signature import Pulse
+from .stages import Stages
+
+
+class Life(Part):
+    """Shortens the program's loops, if the launcher asks for the whole life."""
+
+    def __init__(self, env: Environment, position: Position) -> None:
+        self.is_on = env.life and env.world_size == 1
+        self._control: Control | None = None
+        if self.is_on:
+            self._stages = Stages(position.marks.enter_stage, step=lambda: position.marks.step)
+            self._control = Control(Pulse(position.count_work, lambda: position.steps.done), self._stages, env.steps)
+            position.course.is_whole = True
+            position.modules.on_call = self._stages.begin_forward
+            position.backward.on_call = self._stages.train
+
+    def install(self, write: Write) -> None:
+        """Shortens loops from now on."""
+        if self._control is not None:
+            self._stages.install(write)
+            calls.start(self._control, open_items, torch.compiler.is_compiling)
+
+    def finish(self, reason: str, write: Write) -> None:
+        """The records of the loops that were shortened."""
+        if self._control is not None:
+            self._write_shortened(write)
+
+    @guarded
+    def _write_shortened(self, write: Write) -> None:
+        for run in self._control.shortened.values():
+            write(records.shortened(file=run.loop.file, line=run.loop.line, passes=len(run.passes), total=run.total, reason=run.reason))

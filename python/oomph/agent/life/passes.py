@@ -1,0 +1,122 @@
+"""The loops of a program that run, and what becomes of each.
+
+The loops that run lie on a stack. A loop that was left by a `break`, a `return` or an error is found out when a loop around it goes on. Only
+the first thread's loops are shortened, and none before the program has imported PyTorch, or in a process that it forks.
+"""
+
+import os
+import sys
+import threading
+import types
+from collections.abc import Iterator
+
+from ..failure import guarded
+from . import rewriting
+from .items import open_items
+from .run import KNOWN, Known, Run
+from .signature import Pulse
+from .stages import Stages
+
+# A loop of so many passes without any work is left alone.
+_DULL = 64
+
+
+class Control:
+    """The loops that run."""
+
+    def __init__(self, pulse: Pulse, stages: Stages, wanted: int) -> None:
+        self.pulse = pulse
+        self.stages = stages
+        # The loops that have made optimizer steps.
+        self._trained: set[int] = set()
+        self.wanted = wanted
+        self.stack: list[Run] = []
+        # The runs that left out passes: the last of each loop.
+        self.shortened: dict[int, Run] = {}
+        self.is_on = True
+        self._thread = threading.get_ident()
+        self._process = os.getpid()
+
+    def applies(self) -> bool:
+        """True for the first thread of the process."""
+        return self.is_on and threading.get_ident() == self._thread and os.getpid() == self._process
+
+    def begin(self, number: int, items: object, frame: types.FrameType) -> Run:
+        """Enters a loop; `items`: those of a `for`, `None` for a `while`."""
+        one, opened = rewriting.LOOPS[number], None if items is None else open_items(items)
+        run = Run(one, opened, KNOWN.setdefault(one.number, Known()), self.pulse.read(), id(frame))
+        self.stack.append(run)
+        self.stages.begin_loop(is_again=number in self._trained)
+        return run
+
+    def run_all(self, run: Run) -> Iterator[Iterator]:
+        """The items of a `for`: those of the passes that are watched, and the rest of a loop that is left alone."""
+        try:
+            yield self._watch(run)
+            if run in self.stack:
+                yield run.items.rest()
+        finally:
+            self.end(run)
+
+    def _watch(self, run: Run) -> Iterator:
+        while self.go_on(run, sys._getframe(1)):
+            try:
+                yield run.items.take()
+            except StopIteration:
+                self.end(run)
+                return
+
+    def go_on(self, run: Run, frame: types.FrameType) -> bool:
+        """Ends a pass of the loop, and moves the loop to its next; False if the loop ends, or is left alone."""
+        goes = _advance(self, run, frame)
+        return True if goes is None else goes
+
+    def advance(self, run: Run, frame: types.FrameType) -> bool:
+        """As `go_on`. Raises whatever goes wrong."""
+        if run not in self.stack:
+            return True
+        del self.stack[self.stack.index(run) + 1 :]
+        if not run.has_begun:
+            run.has_begun = True
+            return True
+        reading = self.pulse.read()
+        run.end_pass(reading)
+        if run.passes[-1].steps:
+            self._trained.add(run.loop.number)
+        if run.items is not None and len(run.passes) == _DULL and not any(it.allocations or it.work for it in run.passes):
+            return False
+        run.find_places(frame)
+        if run.is_stuck:
+            return True
+        period = run.find_repetition(self.wanted, reading.steps)
+        if period is None and run.is_varying() and reading.steps >= min(self.wanted, reading.steps + (not any(it.steps for it in run.passes))):
+            period = 1
+        if period is None:
+            return True
+        run.plan(frame, period)
+        self.stages.begin_pass(run.is_at_largest())
+        goes = run.go_on(period)
+        if run.is_shortened or not goes:
+            self.shortened[run.loop.number] = run
+        if not goes:
+            self.end(run)
+        return goes
+
+    def find(self, number: int, frame: types.FrameType) -> Run | None:
+        """The innermost run of a loop in this call of its function."""
+        return next((it for it in reversed(self.stack) if it.loop.number == number and it.frame_id == id(frame)), None)
+
+    def end(self, run: Run) -> None:
+        """Leaves a loop."""
+        if run not in self.stack:
+            return
+        del self.stack[self.stack.index(run) :]
+        steps = self.pulse.read().steps
+        if run.has_trained(steps) and not any(it.has_trained(steps) for it in self.stack):
+            self._trained.add(run.loop.number)
+            self.stages.end_training()
+
+
+@guarded
+def _advance(control: Control, run: Run, frame: types.FrameType) -> bool:
+    return control.advance(run, frame)

@@ -1,0 +1,295 @@
+"""The passes of a loop that are unlike those that ran: those in which a condition, or a value that is chosen, changes, and the last.
+
+A pass is described by the loop's target and its counters. Conditions and chosen values that depend on them alone are computed for each pass
+to come (`expressions`); a pass is wanted if one of them has a value that no pass so far had. A condition that decides about the optimizer's
+step is wanted three times: an optimizer has its state after its first step, and repeats itself after the second.
+"""
+
+import ast
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from ..process.objects import Budget, Spent
+from ..source.flow import LOOPS, SCOPES
+from ..source.scope import Scope
+from .counters import find_place
+from .expressions import Reducer, UnknownPart, compile_function, is_of
+from .reached import Body, is_looped
+from .rewriting import Loop
+
+# The seconds of processor time for one plan, the passes between two looks at the clock, and the most values that one expression chooses among.
+_SECONDS, _EVERY, _MOST_VALUES = 1.5, 512, 64
+_MOST_INNER = 64
+_STEPS_WANTED = 3
+# Passes of one value, each of which keeps more memory.
+_MOST_GROWN = 100
+_CHOOSING = (ast.Compare, ast.Subscript, ast.IfExp, ast.BoolOp, ast.Call)
+_CHOOSING_OPERATORS = (ast.FloorDiv, ast.Mod)
+
+
+@dataclass
+class Watch:
+    """An expression of which a new value makes a pass a new one."""
+
+    function: Callable
+    # True if a pass may have several values, because a loop inside changes a counter.
+    is_nested: bool = False
+    # True if the loop ends where this is true, or false.
+    ends_if: bool | None = None
+    # Counts of passes by value.
+    seen: dict[object, int] = field(default_factory=dict)
+    # Counts of passes with a step, by value.
+    steps: dict[object, int] = field(default_factory=dict)
+    # The values whose last pass left more memory than it found.
+    grown: set[object] = field(default_factory=set)
+
+    def value(self, arguments: list) -> object:
+        """The value in one pass; `None` if it is not known."""
+        try:
+            value = self.function(*arguments)
+            hash(value)
+        except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
+            return None
+        # A table of the program's may choose among functions, for example.
+        return value if value is None or type(value) in (int, float, bool, str) else ("object", id(value))
+
+    def note(self, value: object, has_stepped: bool, has_grown: bool) -> None:
+        """Counts a pass that ran."""
+        (self.grown.add if has_grown else self.grown.discard)(value)
+        self.seen[value] = self.seen.get(value, 0) + 1
+        self.steps[value] = self.steps.get(value, 0) + has_stepped
+
+    def is_new(self, value: object) -> bool:
+        """True if too few passes had the value."""
+        count = self.seen.get(value, 0)
+        if count == 0:
+            return len(self.seen) < _MOST_VALUES
+        wanted = _MOST_GROWN if value in self.grown else _STEPS_WANTED if self._decides_steps(value) else 1
+        return count < wanted
+
+    def _decides_steps(self, value: object) -> bool:
+        others = [it for it in self.seen if it != value]
+        return bool(self.steps.get(value)) and bool(others) and not any(self.steps[it] for it in others)
+
+
+@dataclass
+class Course:
+    """How the passes go on: the position of the next one, and each counter's value at the begin of a pass."""
+
+    position: int
+    # By counter: the values at the begin of the passes so far, the last of the pass to come.
+    values: list[list[int | None]]
+    rises: list[int | None]
+    period: int
+
+    def of(self, index: int, position: int) -> int | None:
+        """A counter's value at the begin of a pass to come."""
+        values, rise, period = self.values[index], self.rises[index], self.period
+        ahead = position - self.position
+        if ahead == 0:
+            return values[-1]
+        if rise is None or values[-1] is None:
+            return None
+        if period == 1:
+            return values[-1] + rise * ahead
+        if len(values) <= period:
+            return None
+        base = values[len(values) - 1 - period + ahead % period]
+        return None if base is None else base + rise * (1 + ahead // period)
+
+
+class Plan:
+    """The watches of a loop, made anew each time that passes repeat."""
+
+    def __init__(self, loop: Loop, bodies: list[Body], counters: list, seen: dict[tuple, tuple[dict, dict, set]], budget: Budget) -> None:
+        self._loop = loop
+        # The counts of each expression, kept by the run from plan to plan.
+        self._seen = seen
+        self._budget = budget
+        self._targets: list[str] = []
+        self._counters = counters
+        self._names = names = loop.counters
+        self._own = bodies[0]
+        # True to take a counter as it is at the end of a pass; and whether the last expression reads a counter of which neither is sure.
+        self._is_behind = self._is_rough = False
+        self._additions = _find_additions(bodies)
+        reducer = Reducer(self._bind(loop), self._find_counter, bodies[0])
+        self.variables = [*self._targets, *(f"{it}{index}" for index in range(len(counters) + len(names)) for it in "vw")]
+        self.watches: list[Watch] = []
+        self._at: ast.AST | None = None
+        try:
+            for body in bodies:
+                self._watch(body, reducer)
+        except Spent:
+            # The watches so far have to do.
+            self._is_rough = False
+
+    def _bind(self, loop: Loop) -> dict[str, ast.expr]:
+        """The names of the target, each a variable: `t0`, or an item of it."""
+        self._targets.append("t0")
+        found: dict[str, ast.expr] = {}
+        if isinstance(loop.node, ast.For):
+            _bind(loop.node.target, ast.Name("t0", ast.Load()), found)
+        return found
+
+    def _find_counter(self, node: ast.expr, scope: Scope) -> str | None:
+        """The variable of a counter: with `v` its value at the begin of the pass, with `w` behind the addition."""
+        is_own = scope is self._own.scope
+        if isinstance(node, ast.Name) and is_own and node.id in self._names:
+            index = self._names.index(node.id)
+        else:
+            place = find_place(node, scope, self._names if is_own else [])
+            index = next((n for n, it in enumerate(self._counters) if place and it.namespace is place[1] and it.key == place[2]), None)
+            if index is None:
+                return None
+            index += len(self._names)
+        line = self._additions.get((id(scope), ast.unparse(node)))
+        if line is None:
+            self._is_rough = True
+        is_behind = self._is_behind if line is None else self._at is not None and line < getattr(self._at, "lineno", 0)
+        return f"{'w' if is_behind else 'v'}{index}"
+
+    def _watch(self, body: Body, reducer: Reducer) -> None:
+        for node in body.walk():
+            self._budget.spend()
+            is_nested = is_looped(node, body.statements)
+            for expression, ends_if in _list_watched(node, is_nested or body is not self._own):
+                self._add(expression, ends_if, is_nested or body.is_nested, body, reducer)
+        if body is self._own and isinstance(self._loop.node, ast.While):
+            self._add(self._loop.node.test, False, False, body, reducer)
+
+    def _add(self, expression: ast.expr, ends_if: bool | None, is_nested: bool, body: Body, reducer: Reducer) -> None:
+        self._at = None if ends_if is False else expression
+        for self._is_behind in (False, True):
+            self._is_rough = False
+            self._add_one(expression, ends_if, is_nested, body, reducer)
+            if not self._is_rough:
+                break
+
+    def _add_one(self, expression: ast.expr, ends_if: bool | None, is_nested: bool, body: Body, reducer: Reducer) -> None:
+        try:
+            tree = reducer.reduce(expression, body)
+            if is_of(tree, self.variables):
+                key = (id(expression), self._is_behind, body.owner)
+                seen, steps, grown = self._seen.setdefault(key, ({}, {}, set()))
+                function = compile_function(tree, self.variables, reducer.constants)
+                self.watches.append(Watch(function, is_nested, ends_if, seen, steps, grown))
+        except (UnknownPart, RecursionError, ValueError, TypeError, SyntaxError):
+            # Not a function of the pass.
+            return
+
+
+def _find_additions(bodies: list[Body]) -> dict[tuple[int, str], int]:
+    """The line behind which a counter has been added to, by the scope of the code and by its text."""
+    found: dict[tuple[int, str], int] = {}
+    for body in bodies:
+        for node in body.walk():
+            if isinstance(node, ast.AugAssign):
+                found.setdefault((id(body.scope), ast.unparse(node.target)), node.lineno)
+            elif isinstance(node, ast.Assign) and isinstance(node.value, ast.BinOp):
+                if ast.unparse(node.value.left) == ast.unparse(node.targets[0]):
+                    found.setdefault((id(body.scope), ast.unparse(node.targets[0])), node.lineno)
+    return found
+
+
+def _bind(target: ast.expr, value: ast.expr, found: dict[str, ast.expr]) -> None:
+    if isinstance(target, ast.Name):
+        found[target.id] = value
+    elif isinstance(target, (ast.Tuple, ast.List)) and not any(isinstance(it, ast.Starred) for it in target.elts):
+        for index, part in enumerate(target.elts):
+            _bind(part, ast.Subscript(value, ast.Constant(index), ast.Load()), found)
+
+
+def _list_watched(node: ast.AST, is_inner: bool) -> Iterator[tuple[ast.expr, bool | None]]:
+    """The expressions of a node that choose: conditions, and values of which there are few. With each whether it ends the loop."""
+    if isinstance(node, ast.If):
+        yield node.test, (True if not is_inner and _leaves(node.body) else None)
+    elif isinstance(node, (ast.IfExp, ast.While)):
+        yield node.test, None
+    elif isinstance(node, ast.Assign) and _chooses(node.value):
+        yield node.value, None
+    elif isinstance(node, ast.Call):
+        yield from ((it, None) for it in (*node.args, *(word.value for word in node.keywords)) if _chooses(it))
+    elif isinstance(node, ast.comprehension):
+        yield node.iter, None
+
+
+def _leaves(block: list[ast.AST]) -> bool:
+    """True if a statement leaves the loop around the block: not a loop inside."""
+    for node in block:
+        if isinstance(node, (ast.Break, ast.Return)):
+            return True
+        if not isinstance(node, (*LOOPS, *SCOPES)) and _leaves(list(ast.iter_child_nodes(node))):
+            return True
+    return False
+
+
+def _chooses(node: ast.expr) -> bool:
+    for it in ast.walk(node):
+        if isinstance(it, _CHOOSING) or (isinstance(it, ast.BinOp) and isinstance(it.op, _CHOOSING_OPERATORS)):
+            return True
+    return False
+
+
+@dataclass
+class Scan:
+    """What a plan found ahead."""
+
+    # The next wanted pass; `None` if the passes to come are as those that ran.
+    wanted: int | None
+    # The number of passes, as far as it is known.
+    total: int | None
+    # True if every pass up to the total was looked at.
+    is_whole: bool
+
+
+def scan(plan: Plan, course: Course, value_at: Callable[[int], object], total: int | None, most: int, inner: dict[int, int]) -> Scan:
+    """Looks for the next pass with a new value, from the course's position on; `inner`: the rise of counters in a pass of a loop inside."""
+    start, position = time.process_time(), course.position
+    count = len(course.values)
+    while position < most and (total is None or position < total):
+        if position % _EVERY == 0 and time.process_time() - start > _SECONDS:
+            return Scan(None, total, False)
+        arguments = [value_at(position)]
+        for index in range(count):
+            arguments += [course.of(index, position), course.of(index, position + 1)]
+        for watch in plan.watches:
+            for value in _values(watch, arguments, count, inner):
+                if watch.ends_if is not None and value is not None and bool(value) is watch.ends_if:
+                    end = position + (1 if watch.ends_if else 0)
+                    return Scan(None if end <= course.position else end - 1, end, True)
+                if value is not None and watch.is_new(value):
+                    return Scan(position, total, True)
+        position += 1
+    return Scan(None, total, total is not None)
+
+
+def _values(watch: Watch, arguments: list, count: int, inner: dict[int, int]) -> Iterator[object]:
+    """The values of a watch in a pass: one, or one for each pass of a loop inside."""
+    if not watch.is_nested or not inner:
+        yield watch.value(arguments)
+        return
+    changed = list(arguments)
+    index = next(iter(inner))
+    first, last, rise = arguments[1 + 2 * index], arguments[2 + 2 * index], inner[index]
+    if first is None or last is None or rise == 0 or abs(last - first) > abs(rise) * 100_000:
+        yield watch.value(arguments)
+        return
+    for value in range(first, last, rise):
+        changed[1 + 2 * index], changed[2 + 2 * index] = value, value + rise
+        yield watch.value(changed)
+
+
+def note_passed(plan: Plan, positions: list[int], histories: list[list[int | None]], did: list[tuple[bool, bool]], value_at: Callable, inner: dict) -> None:
+    """Counts the values of the passes that ran.
+
+    `histories`: each counter's value at the begin of each, and of the next; `did`: whether each made a step, and whether it kept more memory.
+    """
+    for number, position in enumerate(positions):
+        arguments = [value_at(position)]
+        for history in histories:
+            arguments += [history[number], history[number + 1]]
+        for watch in plan.watches:
+            for value in _values(watch, arguments, len(histories), inner):
+                watch.note(value, *did[number])

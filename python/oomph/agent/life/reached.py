@@ -1,0 +1,125 @@
+"""The code that a loop runs: its body, and the program's own functions that are called there."""
+
+import ast
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..process import frames
+from ..process.objects import Budget
+from ..source import trees
+from ..source.flow import LOOPS, walk_own
+from ..source.scope import UNKNOWN, Scope
+
+# Functions that call functions that call functions.
+_DEPTH = 4
+_MOST_BODIES = 60
+# The objects of a list whose methods are called.
+_MOST_OBJECTS = 16
+
+
+@dataclass
+class Body:
+    """The statements of a loop or of a function, with the names of parameters that stand for expressions of the caller."""
+
+    statements: list[ast.stmt]
+    scope: Scope
+    caller: "Body | None" = None
+    arguments: dict[str, ast.expr] = field(default_factory=dict)
+    # True if a loop inside the loop calls the function.
+    is_nested: bool = False
+    # The identity of the object whose method this is.
+    owner: int = 0
+
+    def walk(self) -> Iterator[ast.AST]:
+        """All nodes but those of inner functions."""
+        for statement in self.statements:
+            yield from walk_own(statement)
+
+
+def list_bodies(statements: list[ast.stmt], scope: Scope, budget: Budget) -> list[Body]:
+    """The body of a loop, and those of the functions that it calls, each once. Raises `Spent`."""
+    found, met = [Body(statements, scope)], set()
+    waiting = [(found[0], 0)]
+    while waiting and len(found) < _MOST_BODIES:
+        body, depth = waiting.pop(0)
+        for node in body.walk() if depth < _DEPTH else ():
+            budget.spend()
+            for inner in _enter_all(node, body) if isinstance(node, ast.Call) else ():
+                if (id(inner.statements), inner.owner) not in met:
+                    met.add((id(inner.statements), inner.owner))
+                    found.append(inner)
+                    waiting.append((inner, depth + 1))
+    return found
+
+
+def _enter_all(node: ast.Call, body: Body) -> Iterator[Body]:
+    """The functions that a call runs: more than one, in a loop over the program's objects, such as callbacks."""
+    around = [it for it in list_loops(body.statements) if _is_inside(node, it)]
+    named = next((it for it in around if isinstance(it, ast.For) and isinstance(it.target, ast.Name) and reads(node.func, it.target.id)), None)
+    values = body.scope.evaluate(named.iter) if named is not None else None
+    if type(values) not in (list, tuple):
+        inner = enter(node, body)
+        if inner is not None:
+            inner.is_nested = body.is_nested or bool(around)
+            yield inner
+        return
+    for value in values[:_MOST_OBJECTS]:
+        body.scope.set(named.target.id, value)
+        inner = enter(node, body)
+        if inner is not None:
+            inner.is_nested = body.is_nested
+            yield inner
+    body.scope.set(named.target.id, UNKNOWN)
+
+
+def reads(node: ast.AST, name: str) -> bool:
+    """True if an expression reads the name."""
+    return any(isinstance(it, ast.Name) and it.id == name for it in ast.walk(node))
+
+
+def list_loops(statements: list[ast.stmt]) -> Iterator[ast.For | ast.While]:
+    """The loops among the statements, and inside."""
+    return (it for statement in statements for it in walk_own(statement) if isinstance(it, LOOPS))
+
+
+def _is_inside(node: ast.AST, loop: ast.For | ast.While) -> bool:
+    return node is not loop and loop.lineno < getattr(node, "lineno", 0) <= (loop.end_lineno or 0)
+
+
+def is_looped(node: ast.AST, statements: list[ast.stmt]) -> bool:
+    """True if a loop among the statements runs the node."""
+    return any(_is_inside(node, it) for it in list_loops(statements))
+
+
+def find_function(node: ast.Call, scope: Scope) -> tuple[types.FunctionType, tuple] | None:
+    """The program's own function that a call runs, with the object of a method; `None` for others."""
+    found = scope.evaluate(node.func)
+    bound: tuple = ()
+    if type(found) is types.MethodType:
+        found, bound = found.__func__, (found.__self__,)
+    if type(found) is not types.FunctionType:
+        return None
+    found = vars(found).get("__wrapped__", found)
+    is_own = type(found) is types.FunctionType and frames.is_users(found.__code__.co_filename)
+    return (found, bound) if is_own else None
+
+
+def enter(node: ast.Call, body: Body) -> Body | None:
+    """The body of the program's own function that a call runs."""
+    made = find_function(node, body.scope)
+    if made is None:
+        return None
+    function, bound = made
+    definition = trees.find_definition(function.__code__, function.__globals__)
+    if definition is None or isinstance(definition, ast.Lambda):
+        return None
+    names = [it.arg for it in (*definition.args.posonlyargs, *definition.args.args)]
+    known: dict[str, object] = dict(zip(names, bound))
+    given = dict(zip(names[len(bound) :], (it for it in node.args if not isinstance(it, ast.Starred))))
+    given.update({it.arg: it.value for it in node.keywords if it.arg})
+    for name, argument in given.items():
+        value = body.scope.evaluate(argument)
+        if value is not UNKNOWN:
+            known[name] = value
+    return Body(definition.body, body.scope.of_call(function, known), body, given, owner=id(bound[0]) if bound else 0)

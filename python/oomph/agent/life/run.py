@@ -1,0 +1,258 @@
+"""One run of a loop: its passes so far, what each did, and where the loop goes on."""
+
+import types
+from dataclasses import dataclass, field
+
+from ..process.objects import Budget, Spent
+from ..source.scope import Scope
+from ..ahead.samples import LoaderScope
+from .counters import Counter, Grown, difference, find_counters, find_lists
+from .items import Items
+from .plan import Course, Plan, note_passed, scan
+from .reached import Body, list_bodies
+from .rewriting import LOOPS, Loop
+from .signature import Pass, Reading, between, find_period
+
+# The most nodes that the reading of a loop's code visits.
+_NODES = 200_000
+# A loop of fewer passes is not shortened.
+_FEWEST = 4
+# Passes of batches that differ, before the loop goes on with the largest.
+_VARYING = 8
+# Passes without a step, in a loop with steps, that are taken for a long accumulation.
+_BETWEEN_STEPS = 130
+# The passes to look at, of a loop without a known number of passes.
+_FAR = 1_000_000
+
+
+@dataclass
+class Known:
+    """What earlier runs of a loop have shown."""
+
+    # Passes that have repeated.
+    steady: set[Pass] = field(default_factory=set)
+    # The rise of each counter in a pass, by its name or its place.
+    rises: dict[object, int] = field(default_factory=dict)
+
+
+class Run:
+    """A loop that is running."""
+
+    def __init__(self, loop: Loop, items: Items | None, known: Known, reading: Reading, frame_id: int) -> None:
+        self.loop = loop
+        self.items = items
+        self.known = known
+        self.frame_id = frame_id
+        # The positions of the passes that ran, and what each did; the first were made by none.
+        self.positions: list[int] = []
+        self.passes: list[Pass] = []
+        # Values of the loop's own counters, at the begin of each pass.
+        self.own: list[list[int | None]] = [[] for _ in loop.counters]
+        self.counters: list[Counter] = []
+        self.lists: list[Grown] = []
+        # The position of the pass to come, and what is added to the own counters in front of it.
+        self.position = 0
+        self.added: list[int] = [0] * len(loop.counters)
+        self.new_values: list[object] = []
+        self._reading = reading
+        self._first_steps = reading.steps
+        # The first pass with all histories: places are found after the first pass.
+        self._since = 0
+        self._is_found = False
+        self.reason = "alike"
+        self.has_begun = False
+        self.is_shortened = False
+        self.total: int | None = None
+        self.target: int | None = None
+        self._largest: list[int] | None = None
+        self._rises: list[int | None] = []
+        self._seen: dict[tuple, tuple[dict, dict, set]] = {}
+        # True if the items cannot be jumped over.
+        self.is_stuck = False
+
+    def begin(self, values: tuple) -> list[object]:
+        """Notes the own counters at the begin of a pass; returns them, raised by the passes that were jumped over."""
+        self.new_values = [value + more if more and type(value) is int else value for value, more in zip(values, self.added)]
+        for history, value in zip(self.own, self.new_values):
+            history.append(value if type(value) is int else None)
+        self.added = [0] * len(self.added)
+        return self.new_values
+
+    def end_pass(self, reading: Reading) -> None:
+        """Notes what the pass did that has just ended."""
+        self.positions.append(self.position)
+        self.passes.append(between(self._reading, reading))
+        self._reading = reading
+        self.position += 1
+
+    def find_places(self, frame: types.FrameType) -> None:
+        """Finds the counters and the lists of the code, once, and notes their values."""
+        if not self._is_found:
+            self._is_found, self._since = True, len(self.passes)
+            try:
+                bodies = self._read_code(frame)
+                self.counters, self.lists = find_counters(bodies, self.loop.counters), find_lists(bodies)
+            except Spent:
+                self.counters, self.lists = [], []
+        for each in (*self.counters, *self.lists):
+            each.read()
+
+    def _read_code(self, frame: types.FrameType) -> list[Body]:
+        budget = Budget(_NODES)
+        scope: Scope = LoaderScope.of_frame(frame, budget)
+        return list_bodies(self.loop.node.body, scope, budget)
+
+    def find_repetition(self, wanted: int, steps: int) -> int | None:
+        """The period of the last passes; `None` if they do not repeat, or if too few optimizer steps were made."""
+        if any(it.steps for it in self.passes) and steps < wanted:
+            return None
+        recent = self._take_recent()
+        if not recent or not recent[-1].work:
+            return None
+        period = find_period(recent)
+        if period is None:
+            return 1 if recent[-1] in self.known.steady else None
+        is_between_steps = any(it.steps for it in self.passes) and not any(it.steps for it in recent[-period:])
+        if is_between_steps and len(recent) < _BETWEEN_STEPS:
+            return None
+        if period == 1:
+            self.known.steady.add(recent[-1])
+        return period
+
+    def _take_recent(self) -> list[Pass]:
+        """The passes since the last jump, with all histories."""
+        return self.passes[self._since :]
+
+    def is_varying(self) -> bool:
+        """True if the batches of the loop's loader differ, and passes do not get to keep more and more."""
+        loader = self.items.loader if self.items is not None else None
+        if loader is None or loader.are_alike or len(self.passes) < _VARYING:
+            return False
+        last = [it.current_bytes for it in self.passes[-4:]]
+        return not all(a < b for a, b in zip(last, last[1:]))
+
+    def plan(self, frame: types.FrameType, period: int) -> None:
+        """Decides the next pass that runs: `target`."""
+        histories = self._histories(frame)
+        rises = [difference(it, period) for it in histories]
+        before = self._rises or [self.known.rises.get(name) if period == 1 else None for name in self._names()]
+        self._rises = rises = [known if rise is None else rise for rise, known in zip(rises, before)]
+        self.known.rises.update(self._name_rises(rises) if period == 1 else {})
+        plan = self._make_plan(frame)
+        total = None if self.items is None else self.items.total
+        # A list has no variable.
+        histories, rises = histories[: len(histories) - len(self.lists)], rises[: len(rises) - len(self.lists)]
+        inner = self._list_inner(len(histories))
+        value_at = (lambda _position: None) if self.items is None else self.items.value
+        recent = slice(self._since, None)
+        if plan is not None:
+            note_passed(plan, self.positions[recent], histories, self._list_done(), value_at, inner)
+            found = scan(plan, Course(self.position, histories, rises, period), value_at, total, self.position + _FAR, inner)
+        self.total = total if plan is None else found.total
+        wanted = None if plan is None else found.wanted
+        last = None if self.total is None else self.total - 1
+        self.target = min((it for it in (wanted, *self._list_largest(), last) if it is not None and it >= self.position), default=None)
+
+    def _list_done(self) -> list[tuple[bool, bool]]:
+        """Whether each pass since `_since` made a step, and whether it kept more memory than the pass before."""
+        before = self.passes[self._since - 1].current_bytes if self._since else 0
+        befores = [before, *(it.current_bytes for it in self.passes[self._since :])]
+        return [(bool(it.steps), it.current_bytes > earlier) for it, earlier in zip(self.passes[self._since :], befores)]
+
+    def _histories(self, frame: types.FrameType) -> list[list[int | None]]:
+        """The values of all counters since `_since`, with the one at the begin of the pass to come."""
+        now = self._read_own(frame)
+        own = [[*history[self._since :], value] for history, value in zip(self.own, now)]
+        return [*own, *(it.values for it in self.counters), *(it.lengths for it in self.lists)]
+
+    def _read_own(self, frame: types.FrameType) -> list[int | None]:
+        scope = Scope.of_frame(frame)
+        values = [scope.get(name) for name in self.loop.counters]
+        return [value if type(value) is int else None for value in values]
+
+    def _make_plan(self, frame: types.FrameType) -> Plan | None:
+        budget = Budget(_NODES)
+        try:
+            scope: Scope = LoaderScope.of_frame(frame, budget)
+            bodies = list_bodies(self.loop.node.body, scope, budget)
+            return Plan(self.loop, bodies, self.counters, self._seen, budget)
+        except Spent:
+            return None
+
+    def _name_rises(self, rises: list[int | None]) -> dict[object, int]:
+        return {name: rise for name, rise in zip(self._names(), rises) if rise}
+
+    def _names(self) -> list[object]:
+        """The counters and the lists, as `Known` has them."""
+        return [*self.loop.counters, *((id(it.namespace), it.key) for it in self.counters), *(("list", id(it.values)) for it in self.lists)]
+
+    def _list_inner(self, count: int) -> dict[int, int]:
+        """The rise of each counter in a pass of a loop inside, by its index."""
+        found: dict[int, int] = {}
+        for index, name in enumerate(self._names()[:count]):
+            rises = [KNOWN[it.number].rises.get(name) for it in LOOPS if it.number in KNOWN and it is not self.loop]
+            rise = next((it for it in rises if it), None)
+            if rise is not None and KNOWN.get(self.loop.number, Known()).rises.get(name) != rise:
+                found[index] = rise
+        return found
+
+    def _list_largest(self) -> list[int]:
+        loader = self.items.loader if self.items is not None else None
+        if loader is None or loader.are_alike:
+            return []
+        if self._largest is None:
+            # Positions of the loop and of its loader differ by what the loader made ahead.
+            ahead = loader.position - self.items.taken
+            found = loader.list_largest(2)
+            self.reason = "varying" if found is None else "largest"
+            self._largest = [it - ahead for it in found or ()]
+        return self._largest
+
+    def go_on(self, period: int) -> bool:
+        """Jumps towards the target; False if the loop is to end here."""
+        if self.target is None:
+            return self.items is not None and self.total is not None
+        landing = self.position + (self.target - self.position) // period * period
+        over = landing - self.position
+        if over <= 0:
+            return True
+        if self.items is not None and not self.items.jump(landing):
+            self.is_stuck = True
+            return True
+        self._raise_counters(over, period)
+        self.position, self.is_shortened = landing, True
+        self._forget_histories()
+        return True
+
+    def _raise_counters(self, over: int, period: int) -> None:
+        for index, history in enumerate(self.own):
+            # The value at the begin of the pass to come is not there yet.
+            rise = self._rises[index]
+            self.added[index] = 0 if rise is None else rise * (over // period)
+        for index, counter in enumerate(self.counters, len(self.own)):
+            if self._rises[index]:
+                counter.add(self._rises[index] * (over // period))
+        for index, each in enumerate(self.lists, len(self.own) + len(self.counters)):
+            each.repeat((self._rises[index] or 0) * (over // period))
+
+    def is_at_largest(self) -> bool:
+        """True if the pass to come has one of the largest batches."""
+        return self.target in (self._largest or ()) and self.reason == "largest"
+
+    def has_trained(self, steps: int) -> bool:
+        """True if optimizer steps were made in the loop; `steps`: those of the whole program so far."""
+        return steps > self._first_steps
+
+    def _forget_histories(self) -> None:
+        """Begins new histories behind a jump, with the values there."""
+        self._since = len(self.passes)
+        for each in self.counters:
+            each.values.clear()
+            each.read()
+        for each in self.lists:
+            each.lengths.clear()
+            each.read()
+
+
+# What is known of each loop, by its number.
+KNOWN: dict[int, Known] = {}

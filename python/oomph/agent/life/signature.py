@@ -1,0 +1,77 @@
+"""What a pass of a loop did with the memory, and whether passes repeat."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import torch
+
+# The most passes of a period, as of gradient accumulation.
+_LONGEST_PERIOD = 64
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The counters of all devices, and the work so far."""
+
+    current_bytes: int = 0
+    reserved_bytes: int = 0
+    # Ever allocated.
+    total_bytes: int = 0
+    allocations: int = 0
+    # Calls of models, backward passes, batches, and optimizer steps.
+    work: int = 0
+    steps: int = 0
+
+
+@dataclass(frozen=True)
+class Pass:
+    """The difference of two readings; passes that repeat are equal."""
+
+    current_bytes: int
+    reserved_bytes: int
+    total_bytes: int
+    allocations: int
+    work: int
+    steps: int
+
+
+def between(before: Reading, after: Reading) -> Pass:
+    """What a pass did, and the bytes that it left."""
+    return Pass(
+        after.current_bytes,
+        after.reserved_bytes,
+        after.total_bytes - before.total_bytes,
+        after.allocations - before.allocations,
+        after.work - before.work,
+        after.steps - before.steps,
+    )
+
+
+class Pulse:
+    """Reads the counters."""
+
+    def __init__(self, count_work: Callable[[], int], count_steps: Callable[[], int]) -> None:
+        self._count_work = count_work
+        self._count_steps = count_steps
+
+    def read(self) -> Reading:
+        """The counters now; only those of the work before CUDA is initialised."""
+        work, steps = self._count_work(), self._count_steps()
+        if not torch.cuda.is_initialized():
+            return Reading(work=work, steps=steps)
+        current = reserved = total = allocations = 0
+        for device in range(torch.cuda.device_count()):
+            stats = torch._C._cuda_memoryStats(device)
+            current += stats["allocated_bytes"]["all"]["current"]
+            reserved += stats["reserved_bytes"]["all"]["current"]
+            total += stats["requested_bytes"]["all"]["allocated"]
+            allocations += stats["allocation"]["all"]["allocated"]
+        return Reading(current, reserved, total, allocations, work, steps)
+
+
+def find_period(passes: list[Pass]) -> int | None:
+    """The number of passes after which the last ones repeat; `None` if they do not."""
+    for period in range(1, min(_LONGEST_PERIOD, len(passes) // 2) + 1):
+        if passes[-period:] == passes[-2 * period : -period]:
+            return period
+    return None

@@ -1,0 +1,155 @@
+"""The stages of a job, each a part of the mark of every allocation.
+
+`load` until the first training step, `steps`, `worst-batches`, `evaluation` (a model that is trained runs in evaluation mode or without
+gradients) and `generation`, `save` (from the call that collects the state, or from the branch that leads there, to the next forward), `later-steps` after the
+first of those, `next-epoch` from the second time that a training loop begins, and `end` behind the last one.
+"""
+
+import ast
+import sys
+from collections.abc import Callable
+
+import torch
+
+from .. import hooks, records
+from ..failure import guarded
+from ..hooks import events
+from ..part import Write
+from ..process import frames
+from ..source import trees
+from ..source.names import name_of_call
+from . import rewriting
+
+# Calls that write a checkpoint or a model.
+_SAVING = {"save", "save_file", "save_pretrained", "save_model", "save_checkpoint", "save_state", "export", "push_to_hub", "dump"}
+_SAVE_FUNCTIONS = (
+    "torch.serialization:save", "safetensors.torch:save_file", "transformers.modeling_utils:PreTrainedModel.save_pretrained",
+    "torch.distributed.checkpoint.state_dict_saver:save",
+)  # fmt: skip
+
+
+class Stages:
+    """The stage that the program is in."""
+
+    def __init__(self, show: Callable[[str], object], step: Callable[[], int]) -> None:
+        self._show = show
+        self._step = step
+        self._write: Write | None = None
+        self._base = "load"
+        # A stage between steps, until the next forward of a training step.
+        self._inner: str | None = None
+        self._shown = "load"
+        self._met: set[str] = set()
+        self._has_optimizer = False
+        # By file: the names of functions that save, at last.
+        self._savers: dict[str, set[str]] = {}
+
+    def install(self, write: Write) -> None:
+        """Hears of what begins and ends a stage."""
+        self._write = write
+        self._note("load")
+        events.on_optimizer_made(lambda _optimizer: self._note_optimizer())
+        for name in _SAVE_FUNCTIONS:
+            hooks.around(name, self._save)
+        hooks.around("transformers.generation.utils:GenerationMixin.generate", self._generate)
+
+    def _note_optimizer(self) -> None:
+        self._has_optimizer = True
+
+    def begin_forward(self, module: torch.nn.Module) -> None:
+        """The program calls a model."""
+        is_trained = any(it.requires_grad for it in module.parameters())
+        if not is_trained or self._inner == "generation":
+            return
+        if module.training and torch.is_grad_enabled():
+            self.train()
+        elif self._base != "end":
+            self._enter("evaluation")
+
+    def train(self) -> None:
+        """A training step runs."""
+        self._inner = None
+        if self._base in ("load", "end"):
+            self._base = "steps" if self._base == "load" else "later-steps"
+        self._change()
+
+    def begin_loop(self, is_again: bool) -> None:
+        """A loop begins; `is_again` for one that has trained before."""
+        if is_again:
+            self._inner, self._base = None, "next-epoch"
+        elif self._base == "load" and self._has_optimizer:
+            self._base = "steps"
+        self._change()
+
+    def end_training(self) -> None:
+        """The outermost loop with steps has ended."""
+        self._inner, self._base = None, "end"
+        self._change()
+
+    def begin_pass(self, is_largest: bool) -> None:
+        """A pass of a loader's loop begins."""
+        if is_largest and self._base in ("steps", "later-steps", "next-epoch"):
+            self._base = "worst-batches"
+        elif not is_largest and self._base == "worst-batches":
+            self._base = "later-steps"
+        self._change()
+
+    @guarded
+    def begin_branch(self, number: int) -> None:
+        """A branch of a condition in the program's own code runs."""
+        file, first = rewriting.BRANCHES[number]
+        if self._base != "load" and self._inner != "save" and self._leads_to_save(file, first):
+            self._enter("save")
+
+    def _enter(self, stage: str) -> None:
+        self._inner = stage
+        if self._base == "steps":
+            self._base = "later-steps"
+        self._change()
+
+    def _save(self, call, *args, **kwargs):
+        self._enter("save")
+        return call(*args, **kwargs)
+
+    def _generate(self, call, *args, **kwargs):
+        before, self._inner = self._inner, "generation"
+        self._change()
+        try:
+            return call(*args, **kwargs)
+        finally:
+            self._inner = before
+
+    @guarded
+    def _change(self) -> None:
+        stage = self._inner or self._base
+        if stage != self._shown:
+            self._shown = stage
+            self._show(stage)
+            self._note(stage)
+
+    def _note(self, stage: str) -> None:
+        if stage not in self._met and self._write is not None:
+            self._met.add(stage)
+            file, line = frames.users_line(sys._getframe(1))
+            is_users = frames.is_users(file)
+            self._write(records.stage(stage=stage, step=self._step(), file=file if is_users else "", line=line if is_users else 0))
+
+    def _leads_to_save(self, file: str, first: ast.stmt) -> bool:
+        if file not in self._savers:
+            self._savers[file] = _list_savers(file)
+        block = next((it for node in trees.walk(file) if isinstance(node, ast.If) for it in (node.body, node.orelse) if it and it[0].lineno == first.lineno), [])
+        return any(name_of_call(node) in self._savers[file] for it in block for node in ast.walk(it) if isinstance(node, ast.Call))
+
+
+def _list_savers(file: str) -> set[str]:
+    """The names of functions that save, and of those of the file that call one."""
+    calls = {
+        node.name: {name_of_call(it) for it in ast.walk(node) if isinstance(it, ast.Call)}
+        for node in trees.walk(file)
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
+    }
+    found, size = set(_SAVING), 0
+    while len(found) > size:
+        size = len(found)
+        found |= {name for name, called in calls.items() if called & found}
+    return found
