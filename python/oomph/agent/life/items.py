@@ -4,16 +4,28 @@ import itertools
 import time
 from collections.abc import Iterable, Iterator
 
+import torch
+
 from ..process import objects
 from . import loaders
 from .calls import Enumerate
 
 # The seconds of processor time for items that are made and not used.
-_SECONDS = 2.0
+_SECONDS = 4.0
+# No item is held.
+_NOTHING = object()
+# A position behind every last one.
+FAR = 1 << 40
+# The depth of an item, and the elements of each part, that are measured.
+_DEPTH, _ELEMENTS = 4, 1_000
 
 
 class Items:
-    """The items of any iterable: a jump makes the items in between, unless a loader makes them and can jump itself."""
+    """The items of any iterable.
+
+    A loader jumps by itself, if it knows its batches. Other items are made and not used, for some seconds; one that is larger than all before is not
+    jumped over, and the last one is not either.
+    """
 
     def __init__(self, iterable: Iterable) -> None:
         opened = len(loaders.opened)
@@ -22,11 +34,22 @@ class Items:
         self.total = _length(iterable)
         # The loaders that were opened before the loop.
         self._opened_before = opened
+        self._held: object = _NOTHING
+        self._largest_bytes = 0
+        # True if items were left out that nobody has seen.
+        self.has_unseen = False
 
     def take(self) -> object:
         """The next item. Raises `StopIteration`."""
         self.taken += 1
-        return next(self._iterator)
+        if self._held is not _NOTHING:
+            held, self._held = self._held, _NOTHING
+            return held
+        return self._measured(next(self._iterator))
+
+    def _measured(self, item: object) -> object:
+        self._largest_bytes = max(self._largest_bytes, measure(item))
+        return item
 
     def value(self, position: int) -> object:
         """A number or text that the loop is known to have at a position; `None` for others."""
@@ -35,28 +58,38 @@ class Items:
     @property
     def loader(self) -> "loaders.LoaderPasses | None":
         """The loader that makes the items: the first that was opened for the loop."""
-        own = loaders.opened[self._opened_before :]
+        own = list(loaders.opened)[self._opened_before :]
         return own[0] if own else None
 
     def jump(self, position: int) -> bool:
-        """Makes the item at `position` the next one; False if items are missing."""
+        """Makes the item at `position`, or an earlier one, the next one: `taken` tells which. False if there is none to jump to."""
         loader, left = self.loader, position - self.taken
-        if loader is not None:
-            if not loader.jump(loader.position + left):
-                return False
-            self.taken = position
+        if loader is not None and loader.total is not None and loader.jump(loader.position + left):
+            self.taken, self._held = position, _NOTHING
             return True
         return self._skip(position)
 
     def _skip(self, position: int) -> bool:
-        start = time.process_time()
-        while self.taken < position and time.process_time() - start < _SECONDS:
+        start, first, is_uniform = time.process_time(), self.taken, True
+        while self.taken < position:
+            if time.process_time() - start > _SECONDS:
+                self.has_unseen = True
+                # Items of one size: those to come are alike.
+                self.taken = position if is_uniform and position < FAR else self.taken
+                break
             try:
-                next(self._iterator)
+                item = next(self._iterator)
             except StopIteration:
-                return False
-            self.taken += 1
-        return self.taken == position
+                break
+            if self._held is not _NOTHING:
+                self.taken += 1
+            self._held, size = item, measure(item)
+            if size > self._largest_bytes:
+                self._largest_bytes = size
+                break
+            is_uniform = is_uniform and size == self._largest_bytes
+            del item
+        return self.taken > first
 
     def rest(self) -> Iterator:
         """The items that are left, for a loop that is left alone."""
@@ -65,6 +98,8 @@ class Items:
 
 class Indexed(Items):
     """The items of a range, a list or a tuple."""
+
+    has_unseen = False
 
     def __init__(self, values: range | list | tuple) -> None:
         self._values = values
@@ -112,6 +147,7 @@ class Numbered(Items):
         self._inner = inner
         self._start = start
 
+    has_unseen = property(lambda self: self._inner.has_unseen)
     taken = property(lambda self: self._inner.taken)
     total = property(lambda self: self._inner.total)
     loader = property(lambda self: self._inner.loader)
@@ -142,6 +178,7 @@ class Bar(Items):
         self._bar = bar
         self._inner = inner
 
+    has_unseen = property(lambda self: self._inner.has_unseen)
     taken = property(lambda self: self._inner.taken)
     total = property(lambda self: self._inner.total)
     loader = property(lambda self: self._inner.loader)
@@ -162,8 +199,10 @@ class Bar(Items):
 
     def jump(self, position: int) -> bool:
         """Makes the item at `position` the next one."""
-        self._bar.update(position - self._inner.taken)
-        return self._inner.jump(position)
+        before = self._inner.taken
+        has_jumped = self._inner.jump(position)
+        self._bar.update(self._inner.taken - before)
+        return has_jumped
 
     def rest(self) -> Iterator:
         """The items that are left."""
@@ -182,6 +221,19 @@ def open_items(iterable: object) -> Items:
         return Numbered(open_items(iterable.iterable), iterable.start)
     inner = objects.list_own(iterable).get("iterable") if _is_bar(iterable) else None
     return Bar(iterable, open_items(inner)) if inner is not None else Items(iterable)
+
+
+def measure(item: object, depth: int = _DEPTH) -> int:
+    """The bytes of the tensors in an item, and the elements of texts and of lists of numbers."""
+    if objects.is_a(item, torch.Tensor):
+        return item.numel() * item.element_size()
+    if type(item) in (str, bytes):
+        return len(item)
+    if type(item) in (int, float, bool, type(None)):
+        return 1
+    if not depth or not objects.is_a(item, (dict, list, tuple)):
+        return 0
+    return sum(measure(it, depth - 1) for it in objects.list_items(item, _ELEMENTS))
 
 
 def _is_bar(value: object) -> bool:

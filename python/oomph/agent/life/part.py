@@ -7,9 +7,10 @@ from ..failure import guarded
 from ..part import Part, Write
 from ..position.part import Position
 from ..process.environment import Environment
-from . import calls
+from . import calls, loaders
 from .items import open_items
 from .passes import Control
+from .run import Run
 from .signature import Pulse
 from .stages import Stages
 
@@ -31,6 +32,7 @@ class Life(Part):
         """Shortens loops from now on."""
         if self._control is not None:
             self._stages.install(write)
+            loaders.install()
             calls.start(self._control, open_items, torch.compiler.is_compiling)
 
     def finish(self, reason: str, write: Write) -> None:
@@ -41,4 +43,12 @@ class Life(Part):
     @guarded
     def _write_shortened(self, write: Write) -> None:
         for run in self._control.shortened.values():
+            self._write_batches(run, write)
             write(records.shortened(file=run.loop.file, line=run.loop.line, passes=len(run.passes), total=run.total, reason=run.reason))
+
+    def _write_batches(self, run: Run, write: Write) -> None:
+        """The record of a loop's batches, if they were looked at."""
+        scan = run.scan
+        if scan is not None and (scan.scanned or scan.bound):
+            row = {"scanned": scan.scanned, "total": scan.total, "largest": scan.largest, "shape": scan.shape, "bound": scan.bound}
+            write(records.batches(file=run.loop.file, line=run.loop.line, **row))

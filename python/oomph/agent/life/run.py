@@ -7,7 +7,8 @@ from ..process.objects import Budget, Spent
 from ..source.scope import Scope
 from ..ahead.samples import LoaderScope
 from .counters import Counter, Grown, difference, find_counters, find_lists
-from .items import Items
+from . import loaders
+from .items import FAR, Items
 from .plan import Course, Plan, note_passed, scan
 from .reached import Body, list_bodies
 from .rewriting import LOOPS, Loop
@@ -21,6 +22,8 @@ _FEWEST = 4
 _VARYING = 8
 # Passes without a step, in a loop with steps, that are taken for a long accumulation.
 _BETWEEN_STEPS = 130
+# The largest batches that are run.
+_LARGEST = 2
 # The passes to look at, of a loop without a known number of passes.
 _FAR = 1_000_000
 
@@ -65,6 +68,7 @@ class Run:
         self.total: int | None = None
         self.target: int | None = None
         self._largest: list[int] | None = None
+        self.scan: loaders.Scan | None = None
         self._rises: list[int | None] = []
         self._seen: dict[tuple, tuple[dict, dict, set]] = {}
         # True if the items cannot be jumped over.
@@ -197,32 +201,45 @@ class Run:
         return found
 
     def _list_largest(self) -> list[int]:
+        """The positions of the largest batches, unless all are alike."""
         loader = self.items.loader if self.items is not None else None
         if loader is None or loader.are_alike:
             return []
         if self._largest is None:
             # Positions of the loop and of its loader differ by what the loader made ahead.
             ahead = loader.position - self.items.taken
-            found = loader.list_largest(2)
-            self.reason = "varying" if found is None else "largest"
+            found, self.scan = loader.list_largest(_LARGEST), loader.scan
+            self.reason = "largest" if self.scan.is_complete else "varying"
             self._largest = [it - ahead for it in found or ()]
         return self._largest
 
     def go_on(self, period: int) -> bool:
         """Jumps towards the target; False if the loop is to end here."""
-        if self.target is None:
-            return self.items is not None and self.total is not None
-        landing = self.position + (self.target - self.position) // period * period
+        if self.target is None and (self.items is None or self.total is not None):
+            return self.items is not None
+        target = FAR if self.target is None else self.target
+        landing = self.position + (target - self.position) // period * period
+        if landing > self.position:
+            self._jump(landing, period)
+        is_endless = self.target is None and self.is_stuck
+        if is_endless:
+            self.reason = "cut"
+        return not is_endless
+
+    def _jump(self, landing: int, period: int) -> None:
+        if self.items is not None:
+            before = self.items.taken
+            if not self.items.jump(before + landing - self.position):
+                self.is_stuck = True
+                return
+            landing = self.position + self.items.taken - before
+            if self.items.has_unseen:
+                self.is_stuck = True
+                self.reason = "varying" if self.items.loader is not None else self.reason
         over = landing - self.position
-        if over <= 0:
-            return True
-        if self.items is not None and not self.items.jump(landing):
-            self.is_stuck = True
-            return True
         self._raise_counters(over, period)
         self.position, self.is_shortened = landing, True
         self._forget_histories()
-        return True
 
     def _raise_counters(self, over: int, period: int) -> None:
         for index, history in enumerate(self.own):
