@@ -116,6 +116,25 @@ class CorporaTest(unittest.TestCase):
         passes = iter(DataLoader(part, 8, collate_fn=pad))
         self.assertEqual(passes.list_largest(1), [max(range(2_500), key=lambda at: max(lengths[at * 8 : at * 8 + 8]))])
 
+    def test_the_longest_texts_are_tried_where_only_a_part_can_be_read(self):
+        class Letters(Dataset):
+            def __init__(self):
+                numbers = random.Random(3)
+                self.texts = ["a " * numbers.randint(3, 60) for _ in range(50_000)]
+                self.texts[31_111] = "ab " * 400
+
+            def __len__(self):
+                return len(self.texts)
+
+            def __getitem__(self, index):
+                sum(range(20_000))
+                return {"input_ids": [len(it) for it in self.texts[index].split()], "label": 0}
+
+        with mock.patch.object(passes_of, "_SECONDS", 0.5):
+            passes = iter(DataLoader(Letters(), 8, collate_fn=pad))
+            self.assertEqual(passes.list_largest(1), [31_111 // 8])
+        self.assertFalse(passes.scan.is_complete)
+
     def test_lengths_that_tell_something_else_are_not_used(self):
         lengths = make_corpora(6_000)["uniform"]
         dataset = Texts(lengths)

@@ -47,6 +47,11 @@ class LoaderPasses:
         return None if state.total is None or self.position > state.total else state.total
 
     @property
+    def is_stream(self) -> bool:
+        """True for an `IterableDataset`, whose jumps only count."""
+        return self._dataset_kind != torchs._DatasetKind.Map
+
+    @property
     def are_alike(self) -> bool:
         """True if the batches differ in no shape, but for a smaller last one."""
         loader = self.loader
@@ -97,7 +102,7 @@ class LoaderPasses:
     def bring(self, position: int) -> bool:
         """Has the batch at a position come next in place of the batch due; the positions and the other batches stay. False as for `jump`."""
         try:
-            return self._dataset_kind == torchs._DatasetKind.Map and self._bring(position)
+            return not self.is_stream and self._bring(position)
         # As above.
         except Exception:
             return False
@@ -108,8 +113,7 @@ class LoaderPasses:
             return True
         if position < 0 or (self.total is not None and position > self.total):
             return False
-        is_map = self._dataset_kind == torchs._DatasetKind.Map
-        if not (self._seek(position) if is_map else position >= self.position):
+        if not (position >= self.position if self.is_stream else self._seek(position)):
             return False
         state.has_jumped = True
         self._num_yielded = position
@@ -181,8 +185,7 @@ class LoaderPasses:
     def _is_over(self) -> bool:
         """True for a stream after a jump, at its total."""
         state = self._passes
-        is_counted = state.has_jumped and self._dataset_kind == torchs._DatasetKind.Iterable
-        return is_counted and state.total is not None and self.position >= state.total
+        return self.is_stream and state.has_jumped and state.total is not None and self.position >= state.total
 
     def _reset(self, loader: DataLoader, *args, **kwargs) -> None:
         self._passes = Epoch(loader)
@@ -213,7 +216,7 @@ def _derive(kind: type) -> type:
 
 
 def _scan(passes: LoaderPasses) -> Scan:
-    if passes._dataset_kind != torchs._DatasetKind.Map:
+    if passes.is_stream:
         return Scan(0, passes.total, bound=find_allowed(passes._dataset, passes._collate_fn))
     loader, order, start = passes.loader, passes._find_order(), time.process_time()
     # The program's own next draw comes first, and changes the random numbers as before.
@@ -236,7 +239,7 @@ def _close(passes: LoaderPasses) -> None:
 def _count_batches(passes: LoaderPasses) -> int | None:
     """The length of the loader; `None` if its sampler has another length, or is endless."""
     loader = passes.loader
-    if passes._dataset_kind == torchs._DatasetKind.Map:
+    if not passes.is_stream:
         found = count(passes._index_sampler)
         return found if loader is None or count(loader) == found else None
     if loader is None:

@@ -208,7 +208,8 @@ class _Scanner:
             return False
         for at in self._positions:
             index = self._order.find(at)
-            self._statistics[at] = of_lengths([lengths[each] for each in index] if self._iterator._auto_collation else [lengths[index]])
+            rows = [lengths.values[each] for each in (index if self._iterator._auto_collation else [index])]
+            self._statistics[at] = of_lengths(rows, lengths.are_letters)
         return True
 
     def _make_fetcher(self, collate: object) -> object:
