@@ -143,6 +143,27 @@ class CorporaTest(unittest.TestCase):
         self.assertEqual(passes.list_largest(1), [max(range(750), key=lambda at: max(lengths[at * 8 : at * 8 + 8]))])
 
 
+    def test_a_later_epoch_uses_the_samples_of_the_first(self):
+        class Growing(Texts):
+            factor = 1
+
+            def __getitem__(self, index):
+                found = super().__getitem__(index)
+                return {**found, "input_ids": found["input_ids"] * self.factor}
+
+        dataset = Growing(make_corpora(2_400)["log-normal"])
+        loader = DataLoader(dataset, 8, shuffle=True, collate_fn=pad)
+        # The most texts read in an epoch, and the factor of their lengths.
+        for most, factor in ((3_000, 1), (500, 1), (4_000, 2)):
+            dataset.factor, dataset.read = factor, 0
+            expected = largest_of_all(seeded(loader, most))
+            dataset.read = 0
+            passes = seeded(loader, most)
+            self.assertEqual(passes.scan.sizes[passes.list_largest(1)[-1]].bytes, expected)
+            self.assertLess(dataset.read, most)
+            self.assertTrue(passes.scan.is_complete)
+
+
 class ShapesTest(unittest.TestCase):
     def test_batches_of_one_shape_are_alike(self):
         same = Texts([64] * 100)

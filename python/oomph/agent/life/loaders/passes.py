@@ -15,14 +15,15 @@ from . import random_state
 from .allowed import find_allowed
 from .epoch import NOTHING, Epoch, opened
 from .order import Order, count
+from .past import Past
 from .worst import Scan, scan_batches
 
 _KINDS = (torchs._SingleProcessDataLoaderIter, torchs._MultiProcessingDataLoaderIter)
 # The processor seconds for all scans of a loader, and for one at least.
 _SECONDS, _FEWEST_SECONDS = 3.0, 0.5
-# The loaders whose batches are known to be alike, or not; the seconds of their scans.
+# The loaders whose batches are known to be alike, or not; their earlier scans.
 _alike: weakref.WeakKeyDictionary[DataLoader, bool] = weakref.WeakKeyDictionary()
-_spent: weakref.WeakKeyDictionary[DataLoader, float] = weakref.WeakKeyDictionary()
+_pasts: weakref.WeakKeyDictionary[DataLoader, Past] = weakref.WeakKeyDictionary()
 
 
 class LoaderPasses:
@@ -221,10 +222,10 @@ def _scan(passes: LoaderPasses) -> Scan:
     loader, order, start = passes.loader, passes._find_order(), time.process_time()
     # The program's own next draw comes first, and changes the random numbers as before.
     order.read_all()
+    past = Past() if loader is None else _pasts.setdefault(loader, Past())
     with random_state.kept():
-        found = scan_batches(passes, order, passes.position, _SECONDS if loader is None else max(_SECONDS - _spent.get(loader, 0), _FEWEST_SECONDS))
-    if loader is not None:
-        _spent[loader] = _spent.get(loader, 0) + time.process_time() - start
+        found = scan_batches(passes, order, passes.position, past, max(_SECONDS - past.seconds, _FEWEST_SECONDS))
+    past.seconds += time.process_time() - start
     return found
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from .sizes import Size, count_elements, list_parts
+from .sizes import Part, Size, count_elements
 
 
 @dataclass(frozen=True)
@@ -26,11 +26,11 @@ def of_lengths(lengths: Sequence[int], is_guess: bool) -> Statistic:
     return Statistic(len(lengths) * longest, sum(lengths), longest, is_guess)
 
 
-def of_samples(samples: Iterable[object]) -> Statistic:
-    """The statistic of samples by the tensors and numbers in them, or by the texts of samples without numbers."""
+def of_samples(samples: Iterable[tuple[Part, ...]]) -> Statistic:
+    """The statistic of samples, by their parts: by the tensors and numbers in them, or by the texts of samples without numbers."""
     shapes: dict[tuple[str, int], list[tuple[int, ...]]] = {}
     padded = packed = longest = 0
-    parts = [part for sample in samples for part in list_parts(sample, is_sample=True)]
+    parts = [part for sample in samples for part in sample]
     is_guess = any(part.is_text for part in parts) and not any(part.shape and not part.is_text for part in parts)
     for part in parts:
         if is_guess or not part.is_text:
