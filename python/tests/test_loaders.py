@@ -120,6 +120,11 @@ class JumpTest(unittest.TestCase):
             self.assertEqual(flat(passes), [[3, 4, 5], [6, 7, 8], [9]], options)
             self.assertEqual(list(passes), [], options)
             self.assertFalse(passes.jump(5), options)
+        passes = iter(DataLoader(Rows(), batch_size=None, shuffle=True))
+        self.assertTrue(passes.jump(8))
+        self.assertEqual([batch.shape for batch in passes], [(1,)] * 2)
+        passes = iter(DataLoader(Rows(), 3, drop_last=True))
+        self.assertEqual((passes.total, passes.jump(4), passes.jump(2), first(passes)), (3, False, True, [6, 7, 8]))
 
     def test_the_order_is_the_one_that_the_epoch_would_have(self):
         for options in ({"shuffle": True}, {"sampler": RandomSampler(Rows(), replacement=True, num_samples=17)}):

@@ -7,6 +7,7 @@ from unittest import mock
 import torch
 from oomph.agent.life import loaders
 from oomph.agent.life.loaders import passes as passes_of
+from oomph.agent.life.loaders import worst
 from oomph.agent.life.loaders.sizes import measure
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import DataLoader, Dataset, Subset
@@ -65,15 +66,18 @@ def seeded(loader, seed=2):
 
 class CorporaTest(unittest.TestCase):
     def test_the_largest_batch_is_that_of_a_scan_over_all(self):
-        for rows, collate, options in ((600, pack, {}), (600, pad, {"shuffle": True}), (4_000, pack, {"shuffle": True}), (8_000, pad, {})):
+        # The last column: the share of the time in which all batches are collated.
+        for collate, options, share in ((pack, {}, 1), (pad, {"shuffle": True}, 1), (pack, {"shuffle": True}, 0), (pad, {}, 0)):
+            rows = 1_600
             for name, lengths in make_corpora(rows).items():
                 loader = DataLoader(Texts(lengths), 8, collate_fn=collate, **options)
                 expected = largest_of_all(seeded(loader))
                 passes = seeded(loader)
                 next(passes)
-                positions = passes.list_largest(3)
+                with mock.patch.object(worst, "_ALL", share):
+                    positions = passes.list_largest(3)
                 found = passes.scan
-                case = (rows, name, collate.__name__, options)
+                case = (name, collate.__name__, options, share)
                 self.assertEqual((found.is_complete, found.scanned, found.bound), (True, rows // 8, ""), case)
                 self.assertEqual(found.sizes[positions[-1]].bytes, expected, case)
                 sizes = [found.sizes[at].bytes for at in positions]
@@ -112,12 +116,52 @@ class CorporaTest(unittest.TestCase):
         passes = iter(DataLoader(part, 8, collate_fn=pad))
         self.assertEqual(passes.list_largest(1), [max(range(2_500), key=lambda at: max(lengths[at * 8 : at * 8 + 8]))])
 
+    def test_the_longest_texts_are_tried_where_only_a_part_can_be_read(self):
+        class Letters(Dataset):
+            def __init__(self):
+                numbers = random.Random(3)
+                self.texts = ["a " * numbers.randint(3, 60) for _ in range(50_000)]
+                self.texts[31_111] = "ab " * 400
+
+            def __len__(self):
+                return len(self.texts)
+
+            def __getitem__(self, index):
+                sum(range(20_000))
+                return {"input_ids": [len(it) for it in self.texts[index].split()], "label": 0}
+
+        with mock.patch.object(passes_of, "_SECONDS", 0.5):
+            passes = iter(DataLoader(Letters(), 8, collate_fn=pad))
+            self.assertEqual(passes.list_largest(1), [31_111 // 8])
+        self.assertFalse(passes.scan.is_complete)
+
     def test_lengths_that_tell_something_else_are_not_used(self):
         lengths = make_corpora(6_000)["uniform"]
         dataset = Texts(lengths)
         dataset.lengths = lengths[::-1]
         passes = iter(DataLoader(dataset, 8, collate_fn=pad))
         self.assertEqual(passes.list_largest(1), [max(range(750), key=lambda at: max(lengths[at * 8 : at * 8 + 8]))])
+
+
+    def test_a_later_epoch_uses_the_samples_of_the_first(self):
+        class Growing(Texts):
+            factor = 1
+
+            def __getitem__(self, index):
+                found = super().__getitem__(index)
+                return {**found, "input_ids": found["input_ids"] * self.factor}
+
+        dataset = Growing(make_corpora(2_400)["log-normal"])
+        loader = DataLoader(dataset, 8, shuffle=True, collate_fn=pad)
+        # The most texts read in an epoch, and the factor of their lengths.
+        for most, factor in ((3_000, 1), (500, 1), (4_000, 2)):
+            dataset.factor, dataset.read = factor, 0
+            expected = largest_of_all(seeded(loader, most))
+            dataset.read = 0
+            passes = seeded(loader, most)
+            self.assertEqual(passes.scan.sizes[passes.list_largest(1)[-1]].bytes, expected)
+            self.assertLess(dataset.read, most)
+            self.assertTrue(passes.scan.is_complete)
 
 
 class ShapesTest(unittest.TestCase):
@@ -203,10 +247,13 @@ class BoundsTest(unittest.TestCase):
             max_length = 100
 
             def __iter__(self):
-                return iter([torch.zeros(3)] * 4)
+                return iter([torch.zeros(3), torch.zeros(7), torch.zeros(3), torch.zeros(3)])
 
         passes = iter(DataLoader(Stream()))
-        self.assertEqual((passes.are_alike, passes.list_largest(2), passes.scan.bound), (False, None, "the data set allows 100 tokens"))
+        self.assertEqual((passes.are_alike, passes.list_largest(2)), (False, None))
+        self.assertEqual([batch.shape[1] for batch in passes], [3, 7, 3, 3])
+        bound = "the data set allows 100 tokens"
+        self.assertEqual(passes.describe(), {"scanned": 4, "total": None, "largest": 1, "shape": "1x7", "bound": bound})
 
     def test_random_numbers_and_the_order_stay(self):
         class Augmented(Texts):

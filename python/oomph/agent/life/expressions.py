@@ -33,10 +33,19 @@ class Reducer:
         self._counters = counters
         self._own = own
         self.constants: dict[str, object] = {}
+        # True if a part was not known, since the caller set it to False.
+        self.is_open = False
         self._assigned: dict[int, dict[str, list[ast.expr | None]]] = {}
 
     def reduce(self, node: ast.expr, body: Body, depth: int = _DEPTH) -> ast.expr:
         """The tree of an expression. Raises `UnknownPart`."""
+        try:
+            return self._reduce(node, body, depth)
+        except UnknownPart:
+            self.is_open = True
+            raise
+
+    def _reduce(self, node: ast.expr, body: Body, depth: int) -> ast.expr:
         if depth == 0:
             raise UnknownPart
         if isinstance(node, ast.Constant):

@@ -117,6 +117,8 @@ class Plan:
         reducer = Reducer(self._bind(loop), self._find_counter, bodies[0])
         self.variables = [*self._targets, *(f"{it}{index}" for index in range(len(counters) + len(names)) for it in "vw")]
         self.watches: list[Watch] = []
+        # The conditions that are not known from the pass.
+        self.open_conditions: list[tuple[ast.If, Body]] = []
         self._at: ast.AST | None = None
         try:
             for body in bodies:
@@ -154,8 +156,11 @@ class Plan:
         for node in body.walk():
             self._budget.spend()
             is_nested = is_looped(node, body.statements)
+            reducer.is_open = False
             for expression, ends_if in _list_watched(node, is_nested or body is not self._own):
                 self._add(expression, ends_if, is_nested or body.is_nested, body, reducer)
+            if isinstance(node, ast.If) and reducer.is_open:
+                self.open_conditions.append((node, body))
         if body is self._own and isinstance(self._loop.node, ast.While):
             self._add(self._loop.node.test, False, False, body, reducer)
 

@@ -30,6 +30,7 @@ class Body:
     is_nested: bool = False
     # The identity of the object whose method this is.
     owner: int = 0
+    file: str = ""
 
     def walk(self) -> Iterator[ast.AST]:
         """All nodes but those of inner functions."""
@@ -37,9 +38,9 @@ class Body:
             yield from walk_own(statement)
 
 
-def list_bodies(statements: list[ast.stmt], scope: Scope, budget: Budget) -> list[Body]:
+def list_bodies(statements: list[ast.stmt], file: str, scope: Scope, budget: Budget) -> list[Body]:
     """The body of a loop, and those of the functions that it calls, each once. Raises `Spent`."""
-    found, met = [Body(statements, scope)], set()
+    found, met = [Body(statements, scope, file=file)], set()
     waiting = [(found[0], 0)]
     while waiting and len(found) < _MOST_BODIES:
         body, depth = waiting.pop(0)
@@ -122,4 +123,4 @@ def enter(node: ast.Call, body: Body) -> Body | None:
         value = body.scope.evaluate(argument)
         if value is not UNKNOWN:
             known[name] = value
-    return Body(definition.body, body.scope.of_call(function, known), body, given, owner=id(bound[0]) if bound else 0)
+    return Body(definition.body, body.scope.of_call(function, known), body, given, owner=id(bound[0]) if bound else 0, file=function.__code__.co_filename)

@@ -13,6 +13,7 @@ from .plan import Course, Plan, note_passed, scan
 from .reached import Body, list_bodies
 from .rewriting import LOOPS, Loop
 from .signature import Pass, Reading, between, find_period
+from .untaken import Untaken
 
 # The most nodes that the reading of a loop's code visits.
 _NODES = 200_000
@@ -41,11 +42,12 @@ class Known:
 class Run:
     """A loop that is running."""
 
-    def __init__(self, loop: Loop, items: Items | None, known: Known, reading: Reading, frame_id: int) -> None:
+    def __init__(self, loop: Loop, items: Items | None, known: Known, reading: Reading, frame_id: int, untaken: Untaken) -> None:
         self.loop = loop
         self.items = items
         self.known = known
         self.frame_id = frame_id
+        self._untaken = untaken
         # The positions of the passes that ran, and what each did; the first were made by none.
         self.positions: list[int] = []
         self.passes: list[Pass] = []
@@ -104,7 +106,7 @@ class Run:
     def _read_code(self, frame: types.FrameType) -> list[Body]:
         budget = Budget(_NODES)
         scope: Scope = LoaderScope.of_frame(frame, budget)
-        return list_bodies(self.loop.node.body, scope, budget)
+        return list_bodies(self.loop.node.body, self.loop.file, scope, budget)
 
     def find_repetition(self, wanted: int, steps: int) -> int | None:
         """The period of the last passes; `None` if they do not repeat, or if too few optimizer steps were made."""
@@ -178,8 +180,11 @@ class Run:
         budget = Budget(_NODES)
         try:
             scope: Scope = LoaderScope.of_frame(frame, budget)
-            bodies = list_bodies(self.loop.node.body, scope, budget)
-            return Plan(self.loop, bodies, self.counters, self._seen, budget)
+            bodies = list_bodies(self.loop.node.body, self.loop.file, scope, budget)
+            plan = Plan(self.loop, bodies, self.counters, self._seen, budget)
+            for node, body in plan.open_conditions:
+                self._untaken.note(node, body)
+            return plan
         except Spent:
             return None
 

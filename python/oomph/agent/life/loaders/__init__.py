@@ -15,7 +15,8 @@ The iterators of an `IterableDataset` cannot be asked for a batch: a jump counts
 """
 
 from ...hooks import around
-from .passes import LoaderPasses, enter, opened
+from .epoch import opened
+from .passes import LoaderPasses, enter
 from .worst import Scan
 
 __all__ = ["LoaderPasses", "Scan", "install", "opened"]

@@ -7,8 +7,8 @@ from types import FrameType
 
 # The seconds for one loader: of the processors, and of the clock, for a dataset that waits.
 _SECONDS, _WAITING = 3.0, 10.0
-# The lines of Python for one loader, and the lines between two looks at the clock.
-_LINES, _LOOK = 20_000_000, 1 << 12
+# The lines of Python for one loader, and the lines between two readings of the clock.
+_LINES, _BETWEEN = 20_000_000, 1 << 12
 
 
 class Spent(BaseException):
@@ -46,6 +46,6 @@ class Bounds:
 
     def _count(self, _frame: FrameType, _event: str, _value: object) -> Callable:
         self._left -= 1
-        if self._left < 0 or (self._left % _LOOK == 0 and self.are_spent()):
+        if self._left < 0 or (self._left % _BETWEEN == 0 and self.are_spent()):
             raise Spent
         return self._count

@@ -4,7 +4,6 @@ import contextlib
 import functools
 import time
 import weakref
-from collections.abc import Iterator
 
 from torch.utils.data import DataLoader, _utils
 from torch.utils.data import dataloader as torchs
@@ -14,62 +13,17 @@ from ...failure import guarded
 from ...process import objects
 from . import random_state
 from .allowed import find_allowed
+from .epoch import NOTHING, Epoch, opened
 from .order import Order, count
+from .past import Past
 from .worst import Scan, scan_batches
 
 _KINDS = (torchs._SingleProcessDataLoaderIter, torchs._MultiProcessingDataLoaderIter)
-# No batch is held.
-_NOTHING = object()
 # The processor seconds for all scans of a loader, and for one at least.
 _SECONDS, _FEWEST_SECONDS = 3.0, 0.5
-# The loaders whose batches are known to be alike, or not; the seconds of their scans.
+# The loaders whose batches are known to be alike, or not; their earlier scans.
 _alike: weakref.WeakKeyDictionary[DataLoader, bool] = weakref.WeakKeyDictionary()
-_spent: weakref.WeakKeyDictionary[DataLoader, float] = weakref.WeakKeyDictionary()
-
-
-class Opened:
-    """The open iterators, the innermost last; none is kept alive."""
-
-    def __init__(self) -> None:
-        self._found: list[weakref.ref] = []
-
-    def __iter__(self) -> Iterator["LoaderPasses"]:
-        return iter(self._list())
-
-    def __len__(self) -> int:
-        return len(self._list())
-
-    def __getitem__(self, index: int) -> "LoaderPasses":
-        return self._list()[index]
-
-    def _list(self) -> list["LoaderPasses"]:
-        return [found for each in self._found if (found := each()) is not None]
-
-    def add(self, passes: "LoaderPasses") -> None:
-        """Puts an iterator last."""
-        self.remove(passes)
-        self._found.append(weakref.ref(passes))
-
-    def remove(self, passes: "LoaderPasses") -> None:
-        """Removes an iterator, and references to dead iterators."""
-        self._found = [each for each in self._found if each() is not None and each() is not passes]
-
-
-opened = Opened()
-
-
-class _State:
-    """The state of one epoch."""
-
-    def __init__(self, loader: DataLoader) -> None:
-        self.loader = _refer(loader)
-        self.has_jumped = False
-        # True if batches are fetched in the main process in place of the workers.
-        self.is_direct = False
-        self.ready = _NOTHING
-        self.total: int | None = None
-        self.is_counted = False
-        self.scan: Scan | None = None
+_pasts: weakref.WeakKeyDictionary[DataLoader, Past] = weakref.WeakKeyDictionary()
 
 
 class LoaderPasses:
@@ -92,6 +46,11 @@ class LoaderPasses:
         if not state.is_counted:
             state.is_counted, state.total = True, _count_batches(self)
         return None if state.total is None or self.position > state.total else state.total
+
+    @property
+    def is_stream(self) -> bool:
+        """True for an `IterableDataset`, whose jumps only count."""
+        return self._dataset_kind != torchs._DatasetKind.Map
 
     @property
     def are_alike(self) -> bool:
@@ -123,6 +82,16 @@ class LoaderPasses:
             state.scan = _scan(self)
         return state.scan
 
+    def describe(self) -> dict:
+        """The sizes of the batches, as the record `batches` has them: by the scan, or else by the batches so far."""
+        state = self._passes
+        scan = state.scan or Scan(0, self.total)
+        position, size = state.largest or (None, None)
+        if scan.sizes:
+            position, size = scan.largest, scan.sizes[scan.largest]
+        scanned = scan.scanned if scan.sizes else state.taken
+        return {"scanned": scanned, "total": scan.total, "largest": position, "shape": size.shape if size else "", "bound": scan.bound}
+
     def jump(self, position: int) -> bool:
         """Has the batch at a position come next, or at `total` the end; False, without a change, if the batch is out of reach."""
         try:
@@ -134,7 +103,7 @@ class LoaderPasses:
     def bring(self, position: int) -> bool:
         """Has the batch at a position come next in place of the batch due; the positions and the other batches stay. False as for `jump`."""
         try:
-            return self._dataset_kind == torchs._DatasetKind.Map and self._bring(position)
+            return not self.is_stream and self._bring(position)
         # As above.
         except Exception:
             return False
@@ -145,8 +114,7 @@ class LoaderPasses:
             return True
         if position < 0 or (self.total is not None and position > self.total):
             return False
-        is_map = self._dataset_kind == torchs._DatasetKind.Map
-        if not (self._seek(position) if is_map else position >= self.position):
+        if not (position >= self.position if self.is_stream else self._seek(position)):
             return False
         state.has_jumped = True
         self._num_yielded = position
@@ -158,7 +126,7 @@ class LoaderPasses:
         before = order.cursor
         if not order.seek(position):
             return False
-        state.ready = _NOTHING
+        state.ready = NOTHING
         if self._num_workers:
             try:
                 state.ready = self._fetch(self._next_index())
@@ -177,7 +145,7 @@ class LoaderPasses:
             return False
         found = self._fetch(index)
         state.is_direct = state.is_direct or self._num_workers > 0
-        state.ready = found if order.seek(self.position + 1) else _NOTHING
+        state.ready = found if order.seek(self.position + 1) else NOTHING
         return state.ready is found
 
     def _find_order(self) -> Order:
@@ -199,8 +167,8 @@ class LoaderPasses:
 
     def _next_data(self) -> object:
         state = self._passes
-        ready, state.ready = state.ready, _NOTHING
-        if ready is not _NOTHING:
+        ready, state.ready = state.ready, NOTHING
+        if ready is not NOTHING:
             return ready
         return self._fetch(self._next_index()) if state.is_direct else super()._next_data()
 
@@ -208,19 +176,20 @@ class LoaderPasses:
         try:
             if self._is_over():
                 raise StopIteration
-            return super().__next__()
+            found = super().__next__()
         except StopIteration:
             _close(self)
             raise
+        self._passes.note(self.position - 1, found)
+        return found
 
     def _is_over(self) -> bool:
         """True for a stream after a jump, at its total."""
         state = self._passes
-        is_counted = state.has_jumped and self._dataset_kind == torchs._DatasetKind.Iterable
-        return is_counted and state.total is not None and self.position >= state.total
+        return self.is_stream and state.has_jumped and state.total is not None and self.position >= state.total
 
     def _reset(self, loader: DataLoader, *args, **kwargs) -> None:
-        self._passes = _State(loader)
+        self._passes = Epoch(loader)
         opened.add(self)
         super()._reset(loader, *args, **kwargs)
 
@@ -236,7 +205,7 @@ def enter(call, iterator, loader, *args, **kwargs):
 def _enter(iterator: object, loader: DataLoader) -> None:
     if not isinstance(iterator, _KINDS) or isinstance(iterator, LoaderPasses):
         return
-    iterator._passes = _State(loader)
+    iterator._passes = Epoch(loader)
     iterator.__class__ = _derive(type(iterator))
     opened.add(iterator)
 
@@ -248,22 +217,16 @@ def _derive(kind: type) -> type:
 
 
 def _scan(passes: LoaderPasses) -> Scan:
-    if passes._dataset_kind != torchs._DatasetKind.Map:
+    if passes.is_stream:
         return Scan(0, passes.total, bound=find_allowed(passes._dataset, passes._collate_fn))
     loader, order, start = passes.loader, passes._find_order(), time.process_time()
     # The program's own next draw comes first, and changes the random numbers as before.
     order.read_all()
+    past = Past() if loader is None else _pasts.setdefault(loader, Past())
     with random_state.kept():
-        found = scan_batches(passes, order, passes.position, _SECONDS if loader is None else max(_SECONDS - _spent.get(loader, 0), _FEWEST_SECONDS))
-    if loader is not None:
-        _spent[loader] = _spent.get(loader, 0) + time.process_time() - start
+        found = scan_batches(passes, order, passes.position, past, max(_SECONDS - past.seconds, _FEWEST_SECONDS))
+    past.seconds += time.process_time() - start
     return found
-
-
-def _refer(loader: DataLoader):
-    """A reference to a loader: weak if the loader may hold its iterator, as the workers would live on in the circle."""
-    is_plain = type(loader).__iter__ is DataLoader.__iter__ and not loader.persistent_workers
-    return (lambda: loader) if is_plain else weakref.ref(loader)
 
 
 @guarded
@@ -277,7 +240,7 @@ def _close(passes: LoaderPasses) -> None:
 def _count_batches(passes: LoaderPasses) -> int | None:
     """The length of the loader; `None` if its sampler has another length, or is endless."""
     loader = passes.loader
-    if passes._dataset_kind == torchs._DatasetKind.Map:
+    if not passes.is_stream:
         found = count(passes._index_sampler)
         return found if loader is None or count(loader) == found else None
     if loader is None:

@@ -8,7 +8,7 @@ import torch
 from ...process import objects
 
 # The containers around a tensor, and the values in one batch or sample.
-_DEPTH, _VALUES = 8, 10_000
+_DEPTH, _VALUES = 8, 4_000
 # The shapes in a text, and the bytes of a number in a list.
 _SHAPES, _NUMBER = 3, 8
 _PLAIN = (int, float, bool, complex, type(None), str, bytes, type, torch.nn.Module)
@@ -31,7 +31,8 @@ class Part:
     name: str
     shape: tuple[int, ...]
     width: int
-    is_on_gpu: bool = False
+    # True for a text, whose tokens are not known yet.
+    is_text: bool = False
 
     @property
     def bytes(self) -> int:
@@ -72,13 +73,13 @@ def _walk(name: str, value: object, is_sample: bool, depth: int, budget: objects
         return
     if objects.is_a(value, torch.Tensor):
         seen.add(id(value))
-        yield Part(name, tuple(value.shape), value.element_size(), value.is_cuda)
+        yield Part(name, tuple(value.shape), value.element_size())
         return
     shape = None if objects.is_a(value, _PLAIN) else objects.read(type(value), "shape")
     if shape is not None or is_sample:
         found = _read_array(value) if shape is not None else _read_plain(value)
         if found is not None:
-            yield Part(name, *found)
+            yield Part(name, *found, is_text=objects.is_a(value, (str, bytes)))
             return
     if objects.is_a(value, _PLAIN):
         return

@@ -28,7 +28,8 @@ from .bounds import Bounds, Spent
 from .lengths import find_lengths
 from .on_host import OnHost, count_allocations
 from .order import Order, count
-from .sizes import Size, list_parts, measure
+from .past import Past
+from .sizes import Part, Size, measure
 from .statistics import KEYS, Statistic, find_telling, list_top, of_lengths, of_samples
 
 # The most samples that are read.
@@ -75,9 +76,9 @@ class Scan:
         return list(found.values())[:count][::-1]
 
 
-def scan_batches(iterator: torchs._BaseDataLoaderIter, order: Order, now: int, seconds: float) -> Scan:
+def scan_batches(iterator: torchs._BaseDataLoaderIter, order: Order, now: int, past: Past, seconds: float) -> Scan:
     """Scans the batches of an epoch that map-style data have. The program's random numbers change: the caller restores them."""
-    scanner = _Scanner(iterator, order, now, Bounds(seconds), seconds)
+    scanner = _Scanner(iterator, order, now, past, seconds)
     try:
         with OnHost():
             scanner.run()
@@ -103,12 +104,13 @@ def spread(count: int, most: int) -> Iterator[int]:
 
 
 class _Scanner:
-    def __init__(self, iterator: torchs._BaseDataLoaderIter, order: Order, now: int, bounds: Bounds, seconds: float) -> None:
+    def __init__(self, iterator: torchs._BaseDataLoaderIter, order: Order, now: int, past: Past, seconds: float) -> None:
         self.fault = ""
         self._iterator = iterator
         self._order = order
         self._now = now
-        self._bounds = bounds
+        self._past = past
+        self._bounds = Bounds(seconds)
         self._seconds = seconds
         self._total = order.total
         self._positions: list[int] = []
@@ -117,11 +119,10 @@ class _Scanner:
         # The samples read for statistics, all samples seen, and their shapes: two at most.
         self._samples = self._seen = 0
         self._shapes: set[tuple] = set()
-        # True if only a small part of the samples can be read.
-        self._is_out_of_reach = False
         self._allocations = count_allocations()
-        # True once the program's code allocated on a GPU: no further code of the program's is run.
+        # True once the program's code allocated on a GPU.
         self._is_on_gpu = False
+        self._fetcher = torchs._DatasetKind.create_fetcher(iterator._dataset_kind, iterator._dataset, iterator._auto_collation, lambda it: it, iterator._drop_last)
 
     def run(self) -> None:
         """Collates all batches, or finds the largest by their samples."""
@@ -129,25 +130,24 @@ class _Scanner:
         self._total = known if self._order.is_whole else self._order.total
         size = self._count_samples(0) if known else 1
         self._positions = list(spread(known, max(_SAMPLES // max(size, 1), 1)))
-        if self._collates_all():
-            self._collate(self._positions)
+        seconds = self._collate_first()
+        if seconds > _FAR * self._seconds and self._is_of_one_shape():
             return
-        if self._is_out_of_reach and self._is_of_one_shape():
+        if len(self._positions) > _FIRST * _FIRST and any(find() and self._find_by_statistics() for find in (self._read_lengths, self._recall_samples)):
             return
-        if not (self._read_lengths() and self._find_by_statistics()):
+        self._statistics = {}
+        if seconds > _ALL * self._seconds:
             self._read_samples()
-            if not self._find_by_statistics():
-                self._collate(list_top(self._statistics, KEYS[0], len(self._statistics), self._now))
-                self._collate(self._positions)
+            if self._find_by_statistics():
+                return
+            self._collate(list_top(self._statistics, KEYS[0], len(self._statistics), self._now))
+        self._collate(self._positions)
 
-    def _collates_all(self) -> bool:
-        """True if the time for all batches is short, by the first ones."""
-        first = self._positions[:_FIRST]
-        start = time.process_time()
-        self._collate(first, self._collate_and_note)
-        seconds = (time.process_time() - start) / max(len(first), 1) * len(self._positions)
-        self._is_out_of_reach = seconds > _FAR * self._seconds
-        return seconds <= _ALL * self._seconds
+    def _collate_first(self) -> float:
+        """Collates some batches; returns the seconds for all at this rate."""
+        first, start = self._positions[:_FIRST], time.process_time()
+        self._collate(first)
+        return (time.process_time() - start) / max(len(first), 1) * len(self._positions)
 
     def _find_by_statistics(self) -> bool:
         """Collates the batches that are the largest by a statistic; True if one of the statistics tells the sizes."""
@@ -155,16 +155,13 @@ class _Scanner:
             self._collate(list_top(self._statistics, key, _TOP, self._now))
         return find_telling(self._statistics, self._sizes) is not None
 
-    def _collate_and_note(self, samples: object) -> object:
-        """The collate function, with a note of the samples of the first batches."""
-        self._note_shapes(samples if self._iterator._auto_collation else [samples])
-        return self._iterator._collate_fn(samples)
-
-    def _note_shapes(self, samples: Iterable[object]) -> None:
-        for sample in samples:
-            self._seen += 1
-            if len(self._shapes) < 2:
-                self._shapes.add(tuple((part.name, part.shape) for part in list_parts(sample, is_sample=True)))
+    def _note(self, at: int, samples: object) -> list[tuple[Part, ...]]:
+        """Notes the parts of the samples of a batch."""
+        found = self._past.note(self._list_indices(at), samples if self._iterator._auto_collation else [samples])
+        self._seen += len(found)
+        if len(self._shapes) < 2:
+            self._shapes.update(found)
+        return found
 
     def _is_of_one_shape(self) -> bool:
         return len(self._shapes) == 1 and self._seen >= _ALIKE and not self.fault and self._are_equal()
@@ -175,27 +172,23 @@ class _Scanner:
         sizes = {size for at, size in self._sizes.items() if at != last}
         return len(sizes) == 1 and (last not in self._sizes or self._sizes[last] <= min(sizes))
 
-    def _collate(self, positions: Iterable[int], collate: object = None) -> None:
-        fetcher = self._make_fetcher(collate or self._iterator._collate_fn)
+    def _collate(self, positions: Iterable[int]) -> None:
         for at in positions:
             if at not in self._sizes:
-                batch = self._fetch(fetcher, at)
+                samples = self._fetch(at)
+                self._note(at, samples)
+                batch = self._bounds.call(self._iterator._collate_fn, samples)
+                self._look_for_gpu()
                 self._sizes[at] = measure(batch)
                 # The next batch is made without this one.
-                del batch
+                del samples, batch
 
     def _read_samples(self) -> None:
-        fetcher = self._make_fetcher(lambda samples: samples)
         whole, self._bounds = self._bounds, self._bounds.take_part(_REST)
-        self._statistics = {}
         try:
             for at in self._positions:
-                found = self._fetch(fetcher, at)
-                found = found if self._iterator._auto_collation else [found]
-                self._note_shapes(found)
-                self._statistics[at] = of_samples(found)
+                self._statistics[at] = of_samples(self._note(at, self._fetch(at)))
                 self._samples += self._count_samples(at)
-                del found
         except Spent:
             pass
         finally:
@@ -207,24 +200,33 @@ class _Scanner:
         if lengths is None:
             return False
         for at in self._positions:
-            index = self._order.find(at)
-            self._statistics[at] = of_lengths([lengths[each] for each in index] if self._iterator._auto_collation else [lengths[index]])
+            self._statistics[at] = of_lengths([lengths.values[each] for each in self._list_indices(at)], lengths.are_letters)
         return True
 
-    def _make_fetcher(self, collate: object) -> object:
-        iterator = self._iterator
-        return torchs._DatasetKind.create_fetcher(iterator._dataset_kind, iterator._dataset, iterator._auto_collation, collate, iterator._drop_last)
+    def _recall_samples(self) -> bool:
+        """Sizes the samples by earlier scans; False if these did not meet all, or met other samples."""
+        found = {at: self._past.find(self._list_indices(at)) for at in self._positions}
+        self._statistics = {at: of_samples(parts) for at, parts in found.items() if parts is not None}
+        return len(self._statistics) == len(found) and not self._past.has_changed
 
-    def _fetch(self, fetcher: object, at: int) -> object:
-        if self._is_on_gpu:
-            raise Spent
-        found = self._bounds.call(fetcher.fetch, self._order.find(at))
-        self._is_on_gpu = count_allocations() != self._allocations
+    def _fetch(self, at: int) -> object:
+        """The samples of a batch, or the one sample without batches."""
+        found = self._bounds.call(self._fetcher.fetch, self._order.find(at))
+        self._look_for_gpu()
         return found
 
-    def _count_samples(self, at: int) -> int:
+    def _look_for_gpu(self) -> None:
+        """Ends the scan if the program's code has allocated on a GPU."""
+        self._is_on_gpu = count_allocations() != self._allocations
+        if self._is_on_gpu:
+            raise Spent
+
+    def _list_indices(self, at: int) -> list[object]:
         index = self._order.find(at)
-        return len(index) if self._iterator._auto_collation and hasattr(index, "__len__") else 1
+        return list(index) if self._iterator._auto_collation else [index]
+
+    def _count_samples(self, at: int) -> int:
+        return len(self._list_indices(at))
 
     def tell(self) -> Scan:
         """The result so far."""
