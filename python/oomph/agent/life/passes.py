@@ -98,6 +98,9 @@ class Control:
         run.plan(frame, period)
         self.stages.begin_pass(run.is_at_largest())
         goes = run.go_on(period)
+        if run.skipped_steps:
+            self.pulse.skip_steps(run.skipped_steps)
+            run.skipped_steps = 0
         if run.is_shortened or not goes:
             self.shortened[run.loop.number] = run
         if not goes:

@@ -1,7 +1,7 @@
 """One run of a loop: its passes so far, what each did, and where the loop goes on."""
 
 import types
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..process.objects import Budget, Spent
 from ..source.scope import Scope
@@ -66,6 +66,8 @@ class Run:
         self._is_found = False
         self.reason = "alike"
         self.has_begun = False
+        # The optimizer steps of the passes that were jumped over last.
+        self.skipped_steps = 0
         self.is_shortened = False
         self.total: int | None = None
         self.target: int | None = None
@@ -242,9 +244,17 @@ class Run:
                 self.is_stuck = True
                 self.reason = "varying" if self.items.loader is not None else self.reason
         over = landing - self.position
+        self._skip_steps(over, period)
         self._raise_counters(over, period)
         self.position, self.is_shortened = landing, True
         self._forget_histories()
+
+    def _skip_steps(self, over: int, period: int) -> None:
+        """Counts the optimizer steps of `over` passes, as many as in the last period; of passes that do not repeat, as in the usual pass."""
+        last = [it.steps for it in self.passes[-period:]]
+        recent = last if period > 1 or len({it.steps for it in self.passes[-4:]}) == 1 else [it.steps for it in self.passes]
+        self.skipped_steps = round(sum(recent) * over / len(recent))
+        self._reading = replace(self._reading, steps=self._reading.steps + self.skipped_steps)
 
     def _raise_counters(self, over: int, period: int) -> None:
         for index, history in enumerate(self.own):

@@ -50,9 +50,11 @@ def between(before: Reading, after: Reading) -> Pass:
 class Pulse:
     """Reads the counters."""
 
-    def __init__(self, count_work: Callable[[], int], count_steps: Callable[[], int]) -> None:
+    def __init__(self, count_work: Callable[[], int], count_steps: Callable[[], int], skip_steps: Callable[[int], object] = lambda _: None) -> None:
         self._count_work = count_work
+        # With the steps that were left out: `skip_steps` counts them.
         self._count_steps = count_steps
+        self.skip_steps = skip_steps
 
     def read(self) -> Reading:
         """The counters now; only those of the work before CUDA is initialised."""

@@ -30,6 +30,8 @@ class Marks:
         self.census = 0
         # The stage of the job (`life.stages`); empty if the program is stopped after its steps.
         self.stage = ""
+        # The optimizer steps that shortened loops left out.
+        self.skipped = 0
         self.thread = _ThreadPosition()
         self._prefix = self._text()
         self._set: Callable[[str], None] | None = None
@@ -52,6 +54,11 @@ class Marks:
     def enter_stage(self, stage: str) -> None:
         """Sets the stage of the job."""
         self.stage = stage
+        self._changed()
+
+    def skip_steps(self, count: int) -> None:
+        """Counts optimizer steps that are left out."""
+        self.skipped += count
         self._changed()
 
     def step_done(self, done: int) -> None:
@@ -82,5 +89,5 @@ class Marks:
         self.enter_module(self.thread.module)
 
     def _text(self) -> str:
-        stage = f" stage={self.stage}" if self.stage else ""
+        stage = f" stage={self.stage} skipped={self.skipped}" if self.stage else ""
         return f"oomph step={self.step} phase={self.phase} census={self.census}{stage} module="
