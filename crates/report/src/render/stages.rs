@@ -19,7 +19,12 @@ pub(super) fn list_rows(report: &CheckReport) -> &[StageUse] {
 
 /// `evaluation after step 500 does not fit, eval.py:41, 4.10 GiB only there (eval.py:39)`.
 pub(super) fn words_of_row(row: &StageUse, folder: &str) -> String {
-    let fits = if row.fits == Some(false) { " does not fit" } else { "" };
+    let is_plural = matches!(row.stage, LifeStage::Steps | LifeStage::WorstBatches | LifeStage::LaterSteps);
+    let fits = match row.fits {
+        Some(false) if is_plural => " do not fit",
+        Some(false) => " does not fit",
+        _ => "",
+    };
     let line = row.location.as_ref().map(|at| line_of(at, folder));
     let only = (row.only_there_bytes > Bytes::ZERO).then(|| {
         let of = row.only_there_location.as_ref().filter(|at| Some(*at) != row.location.as_ref());
@@ -147,7 +152,7 @@ mod tests {
             ),
             (row(Save, Some(1), None, 8), "save, eval.py:41, 8.00 MiB only there (eval.py:8)"),
             (row(WorstBatches, Some(2321), Some(true), 0), "largest batches at step 2,321, eval.py:41"),
-            (row(LaterSteps, None, Some(true), 0), "later steps, eval.py:41"),
+            (row(LaterSteps, None, Some(false), 0), "later steps do not fit, eval.py:41"),
         ];
         for (row, expected) in cases {
             assert_eq!(words_of_row(&row, "/home/ann"), expected);
