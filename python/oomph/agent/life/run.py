@@ -72,6 +72,8 @@ class Run:
         self._largest: list[int] | None = None
         self.scan: loaders.Scan | None = None
         self._rises: list[int | None] = []
+        # What the passes did that repeated last.
+        self._steady: tuple[int, int] | None = None
         self._seen: dict[tuple, tuple[dict, dict, set]] = {}
         # True if the items cannot be jumped over.
         self.is_stuck = False
@@ -151,19 +153,26 @@ class Run:
         inner = self._list_inner(len(histories))
         value_at = (lambda _position: None) if self.items is None else self.items.value
         recent = slice(self._since, None)
+        is_changed = self._steady is not None and self._steady != self.passes[-1].made
+        self._steady = self.passes[-1].made if period == 1 else None
         if plan is not None:
-            note_passed(plan, self.positions[recent], histories, self._list_done(), value_at, inner)
+            note_passed(plan, self.positions[recent], histories, self._list_done(is_changed), value_at, inner)
             found = scan(plan, Course(self.position, histories, rises, period), value_at, total, self.position + _FAR, inner)
         self.total = total if plan is None else found.total
         wanted = None if plan is None else found.wanted
         last = None if self.total is None else self.total - 1
         self.target = min((it for it in (wanted, *self._list_largest(), last) if it is not None and it >= self.position), default=None)
 
-    def _list_done(self) -> list[tuple[bool, bool]]:
-        """Whether each pass since `_since` made a step, and whether it kept more memory than the pass before."""
+    def _list_done(self, is_changed: bool) -> list[tuple[bool, bool]]:
+        """Whether each pass since `_since` made a step, and whether it changed something for good.
+
+        A pass changes something if it keeps more memory than the pass before, or if passes repeat in another way after it (`is_changed`).
+        """
         before = self.passes[self._since - 1].current_bytes if self._since else 0
-        befores = [before, *(it.current_bytes for it in self.passes[self._since :])]
-        return [(bool(it.steps), it.current_bytes > earlier) for it, earlier in zip(self.passes[self._since :], befores)]
+        recent = self.passes[self._since :]
+        befores = [before, *(it.current_bytes for it in recent)]
+        changed = [is_changed and number < len(recent) - 1 for number in range(len(recent))]
+        return [(bool(it.steps), has or it.current_bytes > earlier) for it, earlier, has in zip(recent, befores, changed)]
 
     def _histories(self, frame: types.FrameType) -> list[list[int | None]]:
         """The values of all counters since `_since`, with the one at the begin of the pass to come."""
