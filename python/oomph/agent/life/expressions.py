@@ -159,6 +159,6 @@ def compile_function(tree: ast.expr, variables: list[str], constants: dict[str, 
     return eval(compile(whole, "<oomph>", "eval"), {"__builtins__": {}, **constants})
 
 
-def is_of(tree: ast.expr, variables: list[str]) -> bool:
-    """True if an expression reads one of the variables."""
-    return any(isinstance(node, ast.Name) and node.id in variables for node in ast.walk(tree))
+def list_variables(tree: ast.expr, variables: list[str]) -> frozenset[str]:
+    """The variables that an expression reads."""
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)) & frozenset(variables)

@@ -25,8 +25,8 @@ _VARYING = 8
 _BETWEEN_STEPS = 130
 # The largest batches that are run.
 _LARGEST = 2
-# The passes to look at, of a loop without a known number of passes.
-_FAR = 1_000_000
+# The plans after which the code is read again.
+_PLAN_USES = 8
 
 
 @dataclass
@@ -72,6 +72,10 @@ class Run:
         self._largest: list[int] | None = None
         self.scan: loaders.Scan | None = None
         self._rises: list[int | None] = []
+        self._plan: Plan | None = None
+        self._plan_uses = 0
+        # The position up to which no pass is wanted.
+        self._clear_until = 0
         # What the passes did that repeated last.
         self._steady: tuple[int, int] | None = None
         self._seen: dict[tuple, tuple[dict, dict, set]] = {}
@@ -146,7 +150,7 @@ class Run:
         before = self._rises or [self.known.rises.get(name) if period == 1 else None for name in self._names()]
         self._rises = rises = [known if rise is None else rise for rise, known in zip(rises, before)]
         self.known.rises.update(self._name_rises(rises) if period == 1 else {})
-        plan = self._make_plan(frame)
+        plan = self._find_plan(frame)
         total = None if self.items is None else self.items.total
         # A list has no variable.
         histories, rises = histories[: len(histories) - len(self.lists)], rises[: len(rises) - len(self.lists)]
@@ -157,7 +161,8 @@ class Run:
         self._steady = self.passes[-1].made if period == 1 else None
         if plan is not None:
             note_passed(plan, self.positions[recent], histories, self._list_done(is_changed), value_at, inner)
-            found = scan(plan, Course(self.position, histories, rises, period), value_at, total, self.position + _FAR, inner)
+            found = scan(plan, Course(self.position, histories, rises, period), value_at, total, inner, 0 if plan.has_changes() else self._clear_until)
+            self._clear_until = found.clear_until
         self.total = total if plan is None else found.total
         wanted = None if plan is None else found.wanted
         last = None if self.total is None else self.total - 1
@@ -185,6 +190,13 @@ class Run:
         values = [scope.get(name) for name in self.loop.counters]
         return [value if type(value) is int else None for value in values]
 
+    def _find_plan(self, frame: types.FrameType) -> Plan | None:
+        """The plan, made anew now and then: other variables of the program change, too."""
+        if self._plan_uses % _PLAN_USES == 0:
+            self._plan = self._make_plan(frame)
+        self._plan_uses += 1
+        return self._plan
+
     def _make_plan(self, frame: types.FrameType) -> Plan | None:
         budget = Budget(_NODES)
         try:
@@ -193,6 +205,7 @@ class Run:
             plan = Plan(self.loop, bodies, self.counters, self._seen, budget)
             for node, body in plan.open_conditions:
                 self._untaken.note(node, body)
+            plan.forget_scopes()
             return plan
         except Spent:
             return None
