@@ -83,7 +83,7 @@ def compare_stage(seen: judge.Seen) -> Iterator[str]:
 def find_stage(report: dict) -> str | None:
     """The stage of the refused request, else of the fullest row."""
     rows = report.get("stages") or []
-    fullest = max(rows, key=lambda row: row.get("reserved_bytes") or 0, default={})
+    fullest = max(rows, key=lambda row: row["peak_device_bytes"], default={})
     return (report.get("oom") or {}).get("stage") or fullest.get("stage")
 
 

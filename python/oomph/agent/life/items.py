@@ -41,8 +41,8 @@ class Items:
         # The numbers in the last two items that followed one another, and the position of the last.
         self._outlines: tuple[object, object] = (None, None)
         self._measured_at = 0
-        # True if items were left out that nobody has seen.
-        self.has_unseen = False
+        # True if items were left out that nobody has seen, and if no item is left.
+        self.has_unseen = self.is_over = False
 
     def take(self) -> object:
         """The next item. Raises `StopIteration`."""
@@ -72,7 +72,8 @@ class Items:
     def jump(self, position: int) -> bool:
         """Makes the item at `position`, or an earlier one, the next one: `taken` tells which. False if there is none to jump to."""
         loader, left = self.loader, position - self.taken
-        if loader is not None and loader.total is not None and loader.jump(loader.position + left):
+        is_known = loader is not None and not loader.is_stream and loader.total is not None
+        if is_known and loader.jump(loader.position + left):
             self.taken, self._held = position, _NOTHING
             return True
         return self._skip(position)
@@ -88,6 +89,7 @@ class Items:
             try:
                 item = next(self._iterator)
             except StopIteration:
+                self.is_over = True
                 break
             if self._held is not _NOTHING:
                 self.taken += 1
@@ -107,7 +109,7 @@ class Items:
 class Indexed(Items):
     """The items of a range, a list or a tuple."""
 
-    has_unseen = False
+    has_unseen = is_over = False
 
     def __init__(self, values: range | list | tuple) -> None:
         self._values = values
@@ -156,6 +158,7 @@ class Numbered(Items):
         self._start = start
 
     has_unseen = property(lambda self: self._inner.has_unseen)
+    is_over = property(lambda self: self._inner.is_over)
     taken = property(lambda self: self._inner.taken)
     total = property(lambda self: self._inner.total)
     loader = property(lambda self: self._inner.loader)
@@ -187,6 +190,7 @@ class Bar(Items):
         self._inner = inner
 
     has_unseen = property(lambda self: self._inner.has_unseen)
+    is_over = property(lambda self: self._inner.is_over)
     taken = property(lambda self: self._inner.taken)
     total = property(lambda self: self._inner.total)
     loader = property(lambda self: self._inner.loader)

@@ -248,7 +248,7 @@ class Run:
         landing = self.position + (target - self.position) // period * period
         if landing > self.position:
             self._jump(landing, period)
-        is_endless = self.target is None and self.is_stuck
+        is_endless = self.target is None and self.is_stuck and not (self.items is not None and self.items.is_over)
         if is_endless:
             self.reason = "cut"
         return not is_endless
