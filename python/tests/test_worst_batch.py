@@ -135,6 +135,13 @@ class CorporaTest(unittest.TestCase):
             self.assertEqual(passes.list_largest(1), [31_111 // 8])
         self.assertFalse(passes.scan.is_complete)
 
+    def test_a_large_first_batch_does_not_shorten_the_scan(self):
+        lengths = [3] * 2_000 + [9] * 200
+        batches = [list(range(2_000)), *([2_000 + at] for at in range(200))]
+        passes = iter(DataLoader(Texts(lengths), batch_sampler=batches, collate_fn=pad))
+        with mock.patch.object(worst, "_SAMPLES", 2_200):
+            self.assertEqual((passes.list_largest(1), passes.scan.scanned, passes.scan.is_complete), ([0], 201, True))
+
     def test_lengths_that_tell_something_else_are_not_used(self):
         lengths = make_corpora(6_000)["uniform"]
         dataset = Texts(lengths)

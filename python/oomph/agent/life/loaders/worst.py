@@ -128,8 +128,8 @@ class _Scanner:
         """Collates all batches, or finds the largest by their samples."""
         known = self._order.read_all()
         self._total = known if self._order.is_whole else self._order.total
-        size = self._count_samples(0) if known else 1
-        self._positions = list(spread(known, max(_SAMPLES // max(size, 1), 1)))
+        share = _SAMPLES / max(self._order.count_samples(), 1)
+        self._positions = list(spread(known, max(int(known * share), 1)))
         seconds = self._collate_first()
         if seconds > _FAR * self._seconds and self._is_of_one_shape():
             return
