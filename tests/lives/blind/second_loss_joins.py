@@ -7,8 +7,8 @@
 # step = 801
 # line = 28
 # form = "for range, weight of a schedule > 0"
-# need_gib = [6.4, 8.9]
-# why = "from step 800 on the weight of the second loss is not zero, and 23,170 x 23,170 x 4 B = 2 GiB of similarities are made; less a shift, 2 GiB more, with 3.55 free; backward has 6, or 8 with a split segment"
+# need_gib = [10.4, 13.0]
+# why = "from step 800 on the weight of the second loss is not zero, and 23,170 x 23,170 x 4 B = 2 GiB of similarities are made; less a shift, 2 GiB more, with 3.55 free; backward of the square has the difference, the gradient of the mean and three products, 10, or 12 with a split segment"
 # ///
 """A penalty on all pairs of vectors, whose weight is zero for the first half and then rises."""
 

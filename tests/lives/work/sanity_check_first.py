@@ -7,7 +7,7 @@
 # step = 1201
 # line = 23
 # form = "evaluation before training, epoch == epochs - 1"
-# need_gib = [7.6, 8.4]
+# need_gib = [7.4, 8.1]
 # why = "the check before training and the evaluations of the first epochs have 4 batches with outputs of 8,192 x 8,192 x 4 B = 256 MiB, 1 GiB; after the last epoch the whole set of 28 is evaluated: 7 GiB with 4.55 free"
 # ///
 """Evaluates before the first step, as a check, and after each epoch on a part; after the last epoch on everything."""

@@ -32,15 +32,20 @@ impl ProgramSteps {
 
     /// Returns the program's number of the step of a mark; `None` if unknown.
     pub(crate) fn find_marked(&self, mark: &Mark) -> Option<u32> {
-        let skipped = if self.is_whole { 0 } else { mark.skipped? };
+        let skipped = mark.skipped.or_else(|| self.count_skipped(mark.step.saturating_sub(1)))?;
         mark.step.checked_add(skipped)
     }
 
     /// Returns the program's number of a step that ran; `None` if unknown.
     pub(crate) fn find(&self, step: u32) -> Option<u32> {
-        let before = || self.skipped.range(..=step).next_back().map(|(_, count)| *count);
-        let skipped = if self.is_whole { 0 } else { before()? };
-        step.checked_add(skipped)
+        step.checked_add(self.count_skipped(step)?)
+    }
+
+    /// Returns the number of steps that were left out up to a step that ran.
+    fn count_skipped(&self, step: u32) -> Option<u32> {
+        let counted = self.skipped.range(..=step).next_back().map(|(_, count)| *count);
+        let is_known = self.is_whole || !self.skipped.is_empty();
+        counted.or(is_known.then_some(0))
     }
 }
 
@@ -60,7 +65,7 @@ mod tests {
 
     #[test]
     fn steps_that_were_left_out_count() {
-        let jumped = steps(&[(1, Some(0)), (4, Some(0)), (4, Some(496)), (5, Some(496))], true);
+        let jumped = steps(&[(1, None), (4, None), (4, Some(496)), (5, Some(496))], true);
         let cases = [(1, Some(1)), (3, Some(3)), (4, Some(500)), (5, Some(501)), (9, Some(505))];
         for (step, expected) in cases {
             assert_eq!(jumped.find(step), expected, "{step}");

@@ -3,6 +3,7 @@
 
 mod causes;
 mod drawn;
+mod lives;
 mod passes;
 mod program;
 mod verdict;

@@ -33,10 +33,19 @@ class Reducer:
         self._counters = counters
         self._own = own
         self.constants: dict[str, object] = {}
+        # True if a part was not known, since the caller set it to False.
+        self.is_open = False
         self._assigned: dict[int, dict[str, list[ast.expr | None]]] = {}
 
     def reduce(self, node: ast.expr, body: Body, depth: int = _DEPTH) -> ast.expr:
         """The tree of an expression. Raises `UnknownPart`."""
+        try:
+            return self._reduce(node, body, depth)
+        except UnknownPart:
+            self.is_open = True
+            raise
+
+    def _reduce(self, node: ast.expr, body: Body, depth: int) -> ast.expr:
         if depth == 0:
             raise UnknownPart
         if isinstance(node, ast.Constant):
@@ -150,6 +159,6 @@ def compile_function(tree: ast.expr, variables: list[str], constants: dict[str, 
     return eval(compile(whole, "<oomph>", "eval"), {"__builtins__": {}, **constants})
 
 
-def is_of(tree: ast.expr, variables: list[str]) -> bool:
-    """True if an expression reads one of the variables."""
-    return any(isinstance(node, ast.Name) and node.id in variables for node in ast.walk(tree))
+def list_variables(tree: ast.expr, variables: list[str]) -> frozenset[str]:
+    """The variables that an expression reads."""
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)) & frozenset(variables)

@@ -18,6 +18,8 @@ _NOTHING = object()
 FAR = 1 << 40
 # The depth of an item, and the elements of each part, that are measured.
 _DEPTH, _ELEMENTS = 4, 1_000
+# The tuples in an item, and their parts, whose numbers are followed.
+_OUTLINE_DEPTH, _OUTLINE_WIDTH = 2, 8
 
 
 class Items:
@@ -36,6 +38,9 @@ class Items:
         self._opened_before = opened
         self._held: object = _NOTHING
         self._largest_bytes = 0
+        # The numbers in the last two items that followed one another, and the position of the last.
+        self._outlines: tuple[object, object] = (None, None)
+        self._measured_at = 0
         # True if items were left out that nobody has seen.
         self.has_unseen = False
 
@@ -45,15 +50,18 @@ class Items:
         if self._held is not _NOTHING:
             held, self._held = self._held, _NOTHING
             return held
+        self._measured_at = self.taken - 1
         return self._measured(next(self._iterator))
 
     def _measured(self, item: object) -> object:
         self._largest_bytes = max(self._largest_bytes, measure(item))
+        self._outlines = (self._outlines[1], _outline(item, _OUTLINE_DEPTH))
         return item
 
     def value(self, position: int) -> object:
-        """A number or text that the loop is known to have at a position; `None` for others."""
-        return None
+        """The item at a position, as far as numbers count on: `None` for other parts."""
+        before, last = self._outlines
+        return _extrapolate(before, last, position - self._measured_at)
 
     @property
     def loader(self) -> "loaders.LoaderPasses | None":
@@ -234,6 +242,23 @@ def measure(item: object, depth: int = _DEPTH) -> int:
     if not depth or not objects.is_a(item, (dict, list, tuple)):
         return 0
     return sum(measure(it, depth - 1) for it in objects.list_items(item, _ELEMENTS))
+
+
+def _outline(item: object, depth: int) -> object:
+    """The numbers in an item, such as `(7, batch)`: `None` for all else."""
+    if type(item) is int:
+        return item
+    is_short = type(item) is tuple and len(item) <= _OUTLINE_WIDTH
+    return tuple(_outline(it, depth - 1) for it in item) if depth and is_short else None
+
+
+def _extrapolate(before: object, last: object, passes: int) -> object:
+    """The outline some passes after the last."""
+    if type(before) is int and type(last) is int:
+        return last + (last - before) * passes
+    if type(before) is tuple and type(last) is tuple and len(before) == len(last):
+        return tuple(_extrapolate(one, other, passes) for one, other in zip(before, last))
+    return None
 
 
 def _is_bar(value: object) -> bool:

@@ -39,6 +39,13 @@ class Life(Part):
         """The records of the loops that were shortened."""
         if self._control is not None:
             self._write_shortened(write)
+            if reason == "exit":
+                self._write_untaken(write)
+
+    @guarded
+    def _write_untaken(self, write: Write) -> None:
+        for row in self._control.untaken.list_records():
+            write(row)
 
     @guarded
     def _write_shortened(self, write: Write) -> None:

@@ -16,6 +16,7 @@ from .items import open_items
 from .run import KNOWN, Known, Run
 from .signature import Pulse
 from .stages import Stages
+from .untaken import Untaken
 
 # A loop of so many passes without any work is left alone.
 _DULL = 64
@@ -33,6 +34,7 @@ class Control:
         self.stack: list[Run] = []
         # The runs that left out passes: the last of each loop.
         self.shortened: dict[int, Run] = {}
+        self.untaken = Untaken()
         self.is_on = True
         self._thread = threading.get_ident()
         self._process = os.getpid()
@@ -44,7 +46,7 @@ class Control:
     def begin(self, number: int, items: object, frame: types.FrameType) -> Run:
         """Enters a loop; `items`: those of a `for`, `None` for a `while`."""
         one, opened = rewriting.LOOPS[number], None if items is None else open_items(items)
-        run = Run(one, opened, KNOWN.setdefault(one.number, Known()), self.pulse.read(), id(frame))
+        run = Run(one, opened, KNOWN.setdefault(one.number, Known()), self.pulse.read(), id(frame), self.untaken)
         self.stack.append(run)
         self.stages.begin_loop(is_again=number in self._trained)
         return run

@@ -14,12 +14,14 @@ from ..process.objects import Budget, Spent
 from ..source.flow import LOOPS, SCOPES
 from ..source.scope import Scope
 from .counters import find_place
-from .expressions import Reducer, UnknownPart, compile_function, is_of
-from .reached import Body, is_looped
+from .expressions import Reducer, UnknownPart, compile_function, list_variables
+from .reached import Body
 from .rewriting import Loop
 
-# The seconds of processor time for one plan, the passes between two looks at the clock, and the most values that one expression chooses among.
-_SECONDS, _EVERY, _MOST_VALUES = 1.5, 512, 64
+# The seconds of processor time for one plan, the passes after which they are read, and the most values that one expression chooses among.
+_SECONDS, _EVERY, _MOST_VALUES = 1.0, 512, 64
+# The passes ahead of a loop without a known end.
+_FARTHEST = 100_000
 _MOST_INNER = 64
 _STEPS_WANTED = 3
 # Passes of one value, each of which keeps more memory.
@@ -33,6 +35,8 @@ class Watch:
     """An expression of which a new value makes a pass a new one."""
 
     function: Callable
+    # The variables of the expression.
+    reads: frozenset[str]
     # True if a pass may have several values, because a loop inside changes a counter.
     is_nested: bool = False
     # True if the loop ends where this is true, or false.
@@ -117,6 +121,8 @@ class Plan:
         reducer = Reducer(self._bind(loop), self._find_counter, bodies[0])
         self.variables = [*self._targets, *(f"{it}{index}" for index in range(len(counters) + len(names)) for it in "vw")]
         self.watches: list[Watch] = []
+        # The conditions that are not known from the pass.
+        self.open_conditions: list[tuple[ast.If, Body]] = []
         self._at: ast.AST | None = None
         try:
             for body in bodies:
@@ -124,6 +130,20 @@ class Plan:
         except Spent:
             # The watches so far have to do.
             self._is_rough = False
+
+    def forget_scopes(self) -> None:
+        """Forgets the variables of the program, which a plan must not keep alive."""
+        self.open_conditions.clear()
+        del self._own, self._counters
+
+    def list_used(self, count: int) -> list[int]:
+        """The counters that a watch reads."""
+        names = {name for watch in self.watches for name in watch.reads}
+        return [index for index in range(count) if names & {f"v{index}", f"w{index}"}]
+
+    def has_changes(self) -> bool:
+        """True if a value is wanted again, since passes with the value change something for good."""
+        return any(watch.grown for watch in self.watches)
 
     def _bind(self, loop: Loop) -> dict[str, ast.expr]:
         """The names of the target, each a variable: `t0`, or an item of it."""
@@ -153,9 +173,12 @@ class Plan:
     def _watch(self, body: Body, reducer: Reducer) -> None:
         for node in body.walk():
             self._budget.spend()
-            is_nested = is_looped(node, body.statements)
+            is_nested = body.is_looped(node)
+            reducer.is_open = False
             for expression, ends_if in _list_watched(node, is_nested or body is not self._own):
                 self._add(expression, ends_if, is_nested or body.is_nested, body, reducer)
+            if isinstance(node, ast.If) and reducer.is_open:
+                self.open_conditions.append((node, body))
         if body is self._own and isinstance(self._loop.node, ast.While):
             self._add(self._loop.node.test, False, False, body, reducer)
 
@@ -170,11 +193,12 @@ class Plan:
     def _add_one(self, expression: ast.expr, ends_if: bool | None, is_nested: bool, body: Body, reducer: Reducer) -> None:
         try:
             tree = reducer.reduce(expression, body)
-            if is_of(tree, self.variables):
+            reads = list_variables(tree, self.variables)
+            if reads:
                 key = (id(expression), self._is_behind, body.owner)
                 seen, steps, grown = self._seen.setdefault(key, ({}, {}, set()))
                 function = compile_function(tree, self.variables, reducer.constants)
-                self.watches.append(Watch(function, is_nested, ends_if, seen, steps, grown))
+                self.watches.append(Watch(function, reads, is_nested, ends_if, seen, steps, grown))
         except (UnknownPart, RecursionError, ValueError, TypeError, SyntaxError):
             # Not a function of the pass.
             return
@@ -240,29 +264,30 @@ class Scan:
     wanted: int | None
     # The number of passes, as far as it is known.
     total: int | None
-    # True if every pass up to the total was looked at.
-    is_whole: bool
+    # The position up to which no pass is wanted.
+    clear_until: int
 
 
-def scan(plan: Plan, course: Course, value_at: Callable[[int], object], total: int | None, most: int, inner: dict[int, int]) -> Scan:
-    """Looks for the next pass with a new value, from the course's position on; `inner`: the rise of counters in a pass of a loop inside."""
-    start, position = time.process_time(), course.position
-    count = len(course.values)
-    while position < most and (total is None or position < total):
-        if position % _EVERY == 0 and time.process_time() - start > _SECONDS:
-            return Scan(None, total, False)
-        arguments = [value_at(position)]
-        for index in range(count):
-            arguments += [course.of(index, position), course.of(index, position + 1)]
+def scan(plan: Plan, course: Course, value_at: Callable[[int], object], total: int | None, inner: dict[int, int], start: int) -> Scan:
+    """Finds the next pass with a new value, from `start` on; `inner`: the rise of counters in a pass of a loop inside."""
+    began, position, count = time.process_time(), max(course.position, start), len(course.values)
+    last = position + _FARTHEST if total is None else total
+    used = plan.list_used(count)
+    while position < last and plan.watches:
+        if position % _EVERY == 0 and time.process_time() - began > _SECONDS:
+            break
+        arguments = [value_at(position), *([None] * (2 * count))]
+        for index in used:
+            arguments[1 + 2 * index], arguments[2 + 2 * index] = course.of(index, position), course.of(index, position + 1)
         for watch in plan.watches:
             for value in _values(watch, arguments, count, inner):
                 if watch.ends_if is not None and value is not None and bool(value) is watch.ends_if:
                     end = position + (1 if watch.ends_if else 0)
-                    return Scan(None if end <= course.position else end - 1, end, True)
+                    return Scan(None if end <= course.position else end - 1, end, position)
                 if value is not None and watch.is_new(value):
-                    return Scan(position, total, True)
+                    return Scan(position, total, position)
         position += 1
-    return Scan(None, total, total is not None)
+    return Scan(None, total, position)
 
 
 def _values(watch: Watch, arguments: list, count: int, inner: dict[int, int]) -> Iterator[object]:

@@ -1,6 +1,7 @@
 """The code that a loop runs: its body, and the program's own functions that are called there."""
 
 import ast
+import functools
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -30,6 +31,16 @@ class Body:
     is_nested: bool = False
     # The identity of the object whose method this is.
     owner: int = 0
+    file: str = ""
+
+    @functools.cached_property
+    def loops(self) -> list[ast.For | ast.While]:
+        """The loops among the statements, and inside."""
+        return [it for it in self.walk() if isinstance(it, LOOPS)]
+
+    def is_looped(self, node: ast.AST) -> bool:
+        """True if a loop among the statements runs the node."""
+        return any(_is_inside(node, it) for it in self.loops)
 
     def walk(self) -> Iterator[ast.AST]:
         """All nodes but those of inner functions."""
@@ -37,9 +48,9 @@ class Body:
             yield from walk_own(statement)
 
 
-def list_bodies(statements: list[ast.stmt], scope: Scope, budget: Budget) -> list[Body]:
+def list_bodies(statements: list[ast.stmt], file: str, scope: Scope, budget: Budget) -> list[Body]:
     """The body of a loop, and those of the functions that it calls, each once. Raises `Spent`."""
-    found, met = [Body(statements, scope)], set()
+    found, met = [Body(statements, scope, file=file)], set()
     waiting = [(found[0], 0)]
     while waiting and len(found) < _MOST_BODIES:
         body, depth = waiting.pop(0)
@@ -55,7 +66,7 @@ def list_bodies(statements: list[ast.stmt], scope: Scope, budget: Budget) -> lis
 
 def _enter_all(node: ast.Call, body: Body) -> Iterator[Body]:
     """The functions that a call runs: more than one, in a loop over the program's objects, such as callbacks."""
-    around = [it for it in list_loops(body.statements) if _is_inside(node, it)]
+    around = [it for it in body.loops if _is_inside(node, it)]
     named = next((it for it in around if isinstance(it, ast.For) and isinstance(it.target, ast.Name) and reads(node.func, it.target.id)), None)
     values = body.scope.evaluate(named.iter) if named is not None else None
     if type(values) not in (list, tuple):
@@ -78,18 +89,8 @@ def reads(node: ast.AST, name: str) -> bool:
     return any(isinstance(it, ast.Name) and it.id == name for it in ast.walk(node))
 
 
-def list_loops(statements: list[ast.stmt]) -> Iterator[ast.For | ast.While]:
-    """The loops among the statements, and inside."""
-    return (it for statement in statements for it in walk_own(statement) if isinstance(it, LOOPS))
-
-
 def _is_inside(node: ast.AST, loop: ast.For | ast.While) -> bool:
     return node is not loop and loop.lineno < getattr(node, "lineno", 0) <= (loop.end_lineno or 0)
-
-
-def is_looped(node: ast.AST, statements: list[ast.stmt]) -> bool:
-    """True if a loop among the statements runs the node."""
-    return any(_is_inside(node, it) for it in list_loops(statements))
 
 
 def find_function(node: ast.Call, scope: Scope) -> tuple[types.FunctionType, tuple] | None:
@@ -122,4 +123,4 @@ def enter(node: ast.Call, body: Body) -> Body | None:
         value = body.scope.evaluate(argument)
         if value is not UNKNOWN:
             known[name] = value
-    return Body(definition.body, body.scope.of_call(function, known), body, given, owner=id(bound[0]) if bound else 0)
+    return Body(definition.body, body.scope.of_call(function, known), body, given, owner=id(bound[0]) if bound else 0, file=function.__code__.co_filename)

@@ -13,6 +13,7 @@ from .plan import Course, Plan, note_passed, scan
 from .reached import Body, list_bodies
 from .rewriting import LOOPS, Loop
 from .signature import Pass, Reading, between, find_period
+from .untaken import Untaken
 
 # The most nodes that the reading of a loop's code visits.
 _NODES = 200_000
@@ -24,8 +25,8 @@ _VARYING = 8
 _BETWEEN_STEPS = 130
 # The largest batches that are run.
 _LARGEST = 2
-# The passes to look at, of a loop without a known number of passes.
-_FAR = 1_000_000
+# The plans after which the code is read again.
+_PLAN_USES = 8
 
 
 @dataclass
@@ -41,11 +42,12 @@ class Known:
 class Run:
     """A loop that is running."""
 
-    def __init__(self, loop: Loop, items: Items | None, known: Known, reading: Reading, frame_id: int) -> None:
+    def __init__(self, loop: Loop, items: Items | None, known: Known, reading: Reading, frame_id: int, untaken: Untaken) -> None:
         self.loop = loop
         self.items = items
         self.known = known
         self.frame_id = frame_id
+        self._untaken = untaken
         # The positions of the passes that ran, and what each did; the first were made by none.
         self.positions: list[int] = []
         self.passes: list[Pass] = []
@@ -70,6 +72,12 @@ class Run:
         self._largest: list[int] | None = None
         self.scan: loaders.Scan | None = None
         self._rises: list[int | None] = []
+        self._plan: Plan | None = None
+        self._plan_uses = 0
+        # The position up to which no pass is wanted.
+        self._clear_until = 0
+        # What the passes did that repeated last.
+        self._steady: tuple[int, int] | None = None
         self._seen: dict[tuple, tuple[dict, dict, set]] = {}
         # True if the items cannot be jumped over.
         self.is_stuck = False
@@ -104,7 +112,7 @@ class Run:
     def _read_code(self, frame: types.FrameType) -> list[Body]:
         budget = Budget(_NODES)
         scope: Scope = LoaderScope.of_frame(frame, budget)
-        return list_bodies(self.loop.node.body, scope, budget)
+        return list_bodies(self.loop.node.body, self.loop.file, scope, budget)
 
     def find_repetition(self, wanted: int, steps: int) -> int | None:
         """The period of the last passes; `None` if they do not repeat, or if too few optimizer steps were made."""
@@ -142,26 +150,34 @@ class Run:
         before = self._rises or [self.known.rises.get(name) if period == 1 else None for name in self._names()]
         self._rises = rises = [known if rise is None else rise for rise, known in zip(rises, before)]
         self.known.rises.update(self._name_rises(rises) if period == 1 else {})
-        plan = self._make_plan(frame)
+        plan = self._find_plan(frame)
         total = None if self.items is None else self.items.total
         # A list has no variable.
         histories, rises = histories[: len(histories) - len(self.lists)], rises[: len(rises) - len(self.lists)]
         inner = self._list_inner(len(histories))
         value_at = (lambda _position: None) if self.items is None else self.items.value
         recent = slice(self._since, None)
+        is_changed = self._steady is not None and self._steady != self.passes[-1].made
+        self._steady = self.passes[-1].made if period == 1 else None
         if plan is not None:
-            note_passed(plan, self.positions[recent], histories, self._list_done(), value_at, inner)
-            found = scan(plan, Course(self.position, histories, rises, period), value_at, total, self.position + _FAR, inner)
+            note_passed(plan, self.positions[recent], histories, self._list_done(is_changed), value_at, inner)
+            found = scan(plan, Course(self.position, histories, rises, period), value_at, total, inner, 0 if plan.has_changes() else self._clear_until)
+            self._clear_until = found.clear_until
         self.total = total if plan is None else found.total
         wanted = None if plan is None else found.wanted
         last = None if self.total is None else self.total - 1
         self.target = min((it for it in (wanted, *self._list_largest(), last) if it is not None and it >= self.position), default=None)
 
-    def _list_done(self) -> list[tuple[bool, bool]]:
-        """Whether each pass since `_since` made a step, and whether it kept more memory than the pass before."""
+    def _list_done(self, is_changed: bool) -> list[tuple[bool, bool]]:
+        """Whether each pass since `_since` made a step, and whether it changed something for good.
+
+        A pass changes something if it keeps more memory than the pass before, or if passes repeat in another way after it (`is_changed`).
+        """
         before = self.passes[self._since - 1].current_bytes if self._since else 0
-        befores = [before, *(it.current_bytes for it in self.passes[self._since :])]
-        return [(bool(it.steps), it.current_bytes > earlier) for it, earlier in zip(self.passes[self._since :], befores)]
+        recent = self.passes[self._since :]
+        befores = [before, *(it.current_bytes for it in recent)]
+        changed = [is_changed and number < len(recent) - 1 for number in range(len(recent))]
+        return [(bool(it.steps), has or it.current_bytes > earlier) for it, earlier, has in zip(recent, befores, changed)]
 
     def _histories(self, frame: types.FrameType) -> list[list[int | None]]:
         """The values of all counters since `_since`, with the one at the begin of the pass to come."""
@@ -174,12 +190,23 @@ class Run:
         values = [scope.get(name) for name in self.loop.counters]
         return [value if type(value) is int else None for value in values]
 
+    def _find_plan(self, frame: types.FrameType) -> Plan | None:
+        """The plan, made anew now and then: other variables of the program change, too."""
+        if self._plan_uses % _PLAN_USES == 0:
+            self._plan = self._make_plan(frame)
+        self._plan_uses += 1
+        return self._plan
+
     def _make_plan(self, frame: types.FrameType) -> Plan | None:
         budget = Budget(_NODES)
         try:
             scope: Scope = LoaderScope.of_frame(frame, budget)
-            bodies = list_bodies(self.loop.node.body, scope, budget)
-            return Plan(self.loop, bodies, self.counters, self._seen, budget)
+            bodies = list_bodies(self.loop.node.body, self.loop.file, scope, budget)
+            plan = Plan(self.loop, bodies, self.counters, self._seen, budget)
+            for node, body in plan.open_conditions:
+                self._untaken.note(node, body)
+            plan.forget_scopes()
+            return plan
         except Spent:
             return None
 

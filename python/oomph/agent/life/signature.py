@@ -34,6 +34,11 @@ class Pass:
     work: int
     steps: int
 
+    @property
+    def made(self) -> tuple[int, int]:
+        """The bytes and the number of its allocations."""
+        return self.total_bytes, self.allocations
+
 
 def between(before: Reading, after: Reading) -> Pass:
     """What a pass did, and the bytes that it left."""

@@ -3,10 +3,11 @@
 use diagnose::{CheckCase, RecordedRun, Runs, Surroundings};
 use trace::run::{
     CensusRecord, CensusTime, CourseRecord, DeviceStats, EndReason, EndRecord, Ended, ErrorRecord, MemoryChange,
-    OomRecord, PhaseName, ProcessRecord, StepRecord, Workspace,
+    OomRecord, PhaseName, ProcessRecord, ShortenedRecord, StageRecord, StepRecord, Workspace,
 };
 use trace::{
-    Action, Address, Bytes, Category, Event, Frame, Launch, Mark, PhantomRecord, Phase, Process, Run, Snapshot,
+    Action, Address, Bytes, Category, Event, Frame, Launch, LifeStage, Mark, PhantomRecord, Phase, Process, Run,
+    ShortenedReason, Snapshot,
 };
 
 /// The script whose lines make tensors.
@@ -63,6 +64,23 @@ impl Program {
     /// Enters another phase.
     pub(crate) fn enter(&mut self, phase: Phase) {
         self.mark.phase = phase;
+    }
+
+    /// Enters a stage of the program's life at a line of the script.
+    pub(crate) fn visit(&mut self, stage: LifeStage, line: u32) {
+        self.mark.stage = Some(stage);
+        let name = stage.name().to_owned();
+        if self.process.stages.iter().all(|record| record.stage != name) {
+            let (step, file) = (self.mark.step, SCRIPT.to_owned());
+            self.process.stages.push(StageRecord { stage: name, step, file, line });
+        }
+    }
+
+    /// Shortens a loop: `skipped` steps were left out so far, if the agent counts them.
+    pub(crate) fn shorten(&mut self, line: u32, reason: ShortenedReason, skipped: Option<u32>) {
+        self.mark.skipped = skipped;
+        let (file, total) = (SCRIPT.to_owned(), Some(30_000));
+        self.process.shortened.push(ShortenedRecord { file, line, passes: 4, total, reason });
     }
 
     /// Makes a tensor on a line of the script; on line 0 without any stack, as autograd's threads do.
