@@ -8,7 +8,6 @@ mod draw;
 mod facts;
 mod foresee;
 mod leftovers;
-mod lives;
 mod measured;
 mod need;
 mod notes;
@@ -18,6 +17,7 @@ mod remarks;
 mod report;
 mod subject;
 mod verdict;
+mod whole_life;
 
 use ::report::{CheckReport, Finding, Remark, RunPicture, SourceLink};
 use causes::CauseId;

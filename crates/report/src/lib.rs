@@ -12,6 +12,7 @@ pub mod against;
 pub mod breakdown;
 pub mod change;
 pub mod check;
+pub mod condition;
 pub mod document;
 pub mod effects;
 pub mod explain;
@@ -36,9 +37,10 @@ pub mod words;
 pub use breakdown::{Breakdown, Contents, DoesNotAddUp, Part};
 pub use change::{Change, ChangeError};
 pub use check::{
-    Assumption, Caught, CheckReport, Condition, Filling, Gpu, Growth, Keeper, Need, Oom, Peak, Place, Rank, Site,
-    SiteFrame, Then, Usage, ValueShape, Verdict,
+    Assumption, Caught, CheckReport, Filling, Gpu, Growth, Keeper, Need, Oom, Peak, Place, Rank, Site, SiteFrame, Then,
+    Usage, ValueShape, Verdict,
 };
+pub use condition::Condition;
 pub use finding::{Evidence, Finding, Location, Remedy, RuleId, Severity, SourceLink, Standing, Value, Without};
 pub use life::{LifeReport, ScannedBatches, ShortenedLoop, StageUse};
 pub use remark::{Remark, Weight};

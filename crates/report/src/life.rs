@@ -5,6 +5,7 @@ use trace::run::ShortenedReason;
 use trace::{Bytes, LifeStage};
 
 use crate::finding::Location;
+use crate::words::grouped;
 
 /// The life of a program, as far as a dry run visited it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -82,7 +83,7 @@ pub struct ScannedBatches {
 }
 
 /// The name of a stage in a list of stages.
-pub fn name_stage(stage: LifeStage) -> &'static str {
+pub(crate) fn name_stage(stage: LifeStage) -> &'static str {
     match stage {
         LifeStage::Load => "load",
         LifeStage::Steps => "first steps",
@@ -97,9 +98,19 @@ pub fn name_stage(stage: LifeStage) -> &'static str {
 }
 
 /// True for a stage that is a course of optimizer steps.
-pub fn is_training(stage: LifeStage) -> bool {
+pub(crate) fn is_training(stage: LifeStage) -> bool {
     use LifeStage::{LaterSteps, NextEpoch, Steps, WorstBatches};
     matches!(stage, Steps | WorstBatches | LaterSteps | NextEpoch)
+}
+
+/// ` after step 500`, or ` at step 501` for a course of steps; `None` before the first step, and if the step is unknown.
+pub(crate) fn describe_time(stage: LifeStage, step: Option<u32>) -> Option<String> {
+    let grouped = |step: u32| grouped(u64::from(step));
+    match step? {
+        _ if stage == LifeStage::Load => None,
+        step if is_training(stage) => Some(format!(" at step {}", grouped(step))),
+        step => step.checked_sub(1).filter(|done| *done > 0).map(|done| format!(" after step {}", grouped(done))),
+    }
 }
 
 impl LifeReport {

@@ -174,7 +174,8 @@ impl Mark {
 
     /// The stage of the program's life: the agent's, else that of step and phase.
     pub fn find_stage(&self) -> LifeStage {
-        self.stage.unwrap_or_else(|| LifeStage::of_position(self.step, self.phase))
+        let is_load = self.step <= 1 && self.phase == Phase::Setup;
+        self.stage.unwrap_or(if is_load { LifeStage::Load } else { LifeStage::Steps })
     }
 }
 

@@ -2,8 +2,6 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::event::Phase;
-
 /// A stage of the life of a training program, as seen by the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -60,14 +58,6 @@ impl LifeStage {
             LifeStage::LaterSteps => "later-steps",
             LifeStage::NextEpoch => "next-epoch",
             LifeStage::End => "end",
-        }
-    }
-
-    /// The stage of a position for which the agent names none.
-    pub(crate) fn of_position(step: u32, phase: Phase) -> LifeStage {
-        match phase {
-            Phase::Setup if step <= 1 => LifeStage::Load,
-            _ => LifeStage::Steps,
         }
     }
 }

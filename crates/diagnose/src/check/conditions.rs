@@ -7,8 +7,8 @@
 //! *fits so far*. Growth that was not seen to fill the device is such a condition, and no refusal: a ring buffer of 60 samples, a cache with a
 //! limit and a list that is cleared every hundred steps grow as evenly as a leak, until they stop.
 //!
-//! A program that visits its whole life with shortened loops fits if it ended by itself, and the passes that were left out of each loop repeat
-//! passes that ran, or have smaller batches. Where it was stopped all the same, later steps are open.
+//! A program with shortened loops *fits* if the program ended by itself, and the omitted passes of each loop repeat passes that ran, or have smaller
+//! batches. A program that was stopped all the same has later steps open.
 
 use report::{Condition, Growth, Location};
 use trace::run::{AheadRecord, EndReason, ValueShapeRecord};

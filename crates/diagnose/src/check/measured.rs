@@ -8,11 +8,11 @@ use super::attempt::measure_attempt;
 use super::case::Case;
 use super::conditions::total_steps;
 use super::foresee::foresee;
-use super::lives::describe_life;
 use super::need::need;
 use super::oom::oom;
 use super::ranks::ranks;
 use super::verdict::{Decision, find_reason};
+use super::whole_life::describe_life;
 use crate::judge::outcome::Outcome;
 use crate::measure::accumulated::is_served_without;
 use crate::measure::assumptions::value_shapes;
@@ -39,7 +39,7 @@ pub(super) struct Measured {
     pub(super) growth: Option<Growth>,
     /// The loop that `growth` is about, if no optimizer steps.
     pub(super) passes: Option<PassGrowth>,
-    pub(super) life: LifeReport,
+    pub(super) visited: LifeReport,
     pub(super) ranks: Vec<Rank>,
     pub(super) value_shapes: Vec<ValueShape>,
 }
@@ -57,7 +57,7 @@ impl Measured {
             sites: Vec::new(),
             growth: None,
             passes: None,
-            life: LifeReport::default(),
+            visited: LifeReport::default(),
             ranks: ranks(case),
             value_shapes: value_shapes(case.limited),
         }
@@ -89,10 +89,10 @@ impl Measured {
         let growth = growth.map(|growth| if ended.is_some() { Growth { full_at: None, ..growth } } else { growth });
         let growth = growth.map(|growth| Growth { keeper: find_keeper_of(view, passes.as_ref()), ..growth });
         let (decision, need) = foresee(case, view, decision, need);
-        let verdict = decision.with_figures(case, held, need.usage.device_bytes, growth.as_ref());
+        let answer = decision.with_figures(case, held, need.usage.device_bytes, growth.as_ref());
         Measured {
-            life: describe_life(case, view, &verdict, oom.as_ref()),
-            verdict,
+            visited: describe_life(case, view, &answer, oom.as_ref()),
+            verdict: answer,
             growth,
             passes,
             peak,

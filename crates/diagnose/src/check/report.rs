@@ -42,7 +42,7 @@ pub(super) fn make_report(diagnosis: &Diagnosis, links: Vec<Option<SourceLink>>)
         findings: SourceLink::join(findings.clone(), links),
         assumptions: list_all_assumptions(asked, case),
         value_shapes: measured.value_shapes,
-        life: measured.life,
+        life: measured.visited,
         ranks: measured.ranks,
         notes: [remarks.as_slice(), &asked.surroundings.remarks].concat(),
         effects: asked.surroundings.effects.clone(),

@@ -13,14 +13,14 @@ use trace::{Action, Bytes, EventIndex, LifeStage, Lifetime};
 use super::life::Life;
 use super::view::View;
 
-/// The peak of a stage.
+/// The largest use of memory in all visits of a stage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StagePeak {
-    /// The stage.
+    /// Named by the marks of its events.
     pub(crate) stage: LifeStage,
     /// The event of the most allocated bytes; `None` for a stage without events.
     pub(crate) at: Option<EventIndex>,
-    /// True if that event is an allocation: a stage may only free.
+    /// True if the event at the peak is an allocation: some stages only free memory.
     is_request: bool,
     /// The first event.
     pub(crate) first: Option<EventIndex>,
@@ -28,9 +28,9 @@ pub(crate) struct StagePeak {
     pub(crate) allocated: Bytes,
     /// The most reserved bytes.
     pub(crate) reserved: Bytes,
-    /// The bytes at the peak that are only there.
+    /// The bytes at the peak that no other stage has.
     pub(crate) only_there: Bytes,
-    /// The user's line that allocated most of them.
+    /// The user's line that allocated most of these bytes.
     pub(crate) only_there_at: Option<Location>,
 }
 

@@ -3,10 +3,10 @@
 
 mod causes;
 mod drawn;
-mod lives;
 mod passes;
 mod program;
 mod verdict;
+mod whole_life;
 
 use diagnose::{CheckCase, RecordedRun, part_of_shared};
 use program::{Program, SCRIPT, Tensor, block, case, launch};

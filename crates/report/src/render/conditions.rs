@@ -1,7 +1,7 @@
 //! The conditions of a program that fits so far, as the end of its sentence.
 
 use super::layout::{grouped, short_line};
-use crate::check::Condition;
+use crate::condition::Condition;
 use crate::finding::Location;
 use crate::words::count;
 

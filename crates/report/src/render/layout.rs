@@ -3,10 +3,9 @@
 //! Every function that breaks or cuts a text neutralises the text first (Note [Foreign text] in `sanitize.rs`): widths are
 //! shown widths.
 
-use super::stages::words_of_time;
 use crate::check::{Growth, Place};
 use crate::finding::Location;
-use crate::life::{is_training, name_stage};
+use crate::life::{describe_time, is_training, name_stage};
 use crate::sanitize::{clean, columns, columns_of};
 pub(super) use crate::words::grouped;
 use crate::words::{quote, relative};
@@ -131,7 +130,7 @@ pub(super) fn words_of_frame(file: &str, line: u32, function: &str, folder: &str
 pub(super) fn words_of(place: &Place) -> String {
     let late = place.stage.filter(|stage| !is_training(*stage));
     let step = match late {
-        Some(stage) => Some(name_stage(stage).to_owned() + &words_of_time(stage, place.step).unwrap_or_default()),
+        Some(stage) => Some(name_stage(stage).to_owned() + &describe_time(stage, place.step).unwrap_or_default()),
         None => place.step.map(|step| format!("step {step}")),
     };
     // Outside of the steps a phase says nothing.

@@ -5,7 +5,7 @@ use trace::{Bytes, LifeStage};
 use super::layout::{grouped, line_of, short_line};
 use crate::check::{CheckReport, Oom};
 use crate::finding::Location;
-use crate::life::{ScannedBatches, ShortenedLoop, StageUse, is_training, name_stage};
+use crate::life::{ScannedBatches, ShortenedLoop, StageUse, describe_time, name_stage};
 use crate::words::count;
 
 /// At most this many shortened loops are named.
@@ -30,7 +30,7 @@ pub(super) fn words_of_row(row: &StageUse, folder: &str) -> String {
         let of = of.map_or_else(String::new, |at| format!(" ({})", line_of(at, folder)));
         format!("{} only there{of}", row.only_there_bytes)
     });
-    let stage = name_stage(row.stage).to_owned() + &words_of_time(row.stage, row.step).unwrap_or_default() + fits;
+    let stage = name_stage(row.stage).to_owned() + &describe_time(row.stage, row.step).unwrap_or_default() + fits;
     [Some(stage), line, only].into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
@@ -41,24 +41,11 @@ pub(super) fn words_of_whole_row(row: &StageUse, folder: &str) -> String {
     format!("{figures}: {}", words_of_row(row, folder))
 }
 
-/// ` after step 500`, or ` at step 501` for a course of steps; `None` before the first step, and if the step is unknown.
-pub(super) fn words_of_time(stage: LifeStage, step: Option<u32>) -> Option<String> {
-    match step? {
-        _ if stage == LifeStage::Load => None,
-        step if is_training(stage) => Some(format!(" at step {}", grouped(u64::from(step)))),
-        step => step.checked_sub(1).filter(|done| *done > 0).map(words_of_done),
-    }
-}
-
-fn words_of_done(done: u32) -> String {
-    format!(" after step {}", grouped(u64::from(done)))
-}
-
 /// `it runs out in the first evaluation, after step 500 (eval.py:41)`; `None` for an error in the load or in the first steps.
 pub(super) fn words_of_error(report: &CheckReport) -> Option<String> {
     let oom = report.oom.as_ref()?;
     let stage = oom.place.stage?;
-    let time = words_of_time(stage, oom.place.step).map_or_else(String::new, |time| format!(",{time}"));
+    let time = describe_time(stage, oom.place.step).map_or_else(String::new, |time| format!(",{time}"));
     let line = oom.location.as_ref().map_or_else(String::new, |at| format!(" ({})", short_line(at, &report.folder)));
     Some(format!("it runs out {}{time}{line}", words_of_stage(report, oom, stage)))
 }

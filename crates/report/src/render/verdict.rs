@@ -11,7 +11,8 @@ use super::layout::{grouped, line_of, short_line, words_of, words_of_growth};
 use super::phrases::{part_of, shorten_gpu, without_unit_of};
 use super::size_search::recovered;
 use super::stages;
-use crate::check::{CheckReport, Condition, Gpu, Need, Oom, Usage, Verdict};
+use crate::check::{CheckReport, Gpu, Need, Oom, Usage, Verdict};
+use crate::condition::Condition;
 use crate::size_search::SizeSearch;
 
 /// The verdict and its margin, then for a program that does not fit the cause with its place, and the change with its figure. A single sentence

@@ -7,7 +7,7 @@ use trace::{LifeStage, Run, ShortenedReason};
 use super::{MIB, Model, check, ended, fits, line};
 use crate::program::{Program, Tensor, case};
 
-/// A row: the stage, the allocated bytes, the bytes that are only there, their line, the line of the peak, and true if it fits.
+/// A row: the stage, the allocated bytes, the bytes of this stage alone, their line, the line of the peak, and true if the stage fits.
 type Row = (LifeStage, u64, u64, Option<u32>, Option<u32>, Option<bool>);
 
 fn rows(run: Run, unlimited: Option<Run>) -> Vec<Row> {
@@ -60,7 +60,7 @@ fn live(mib: u64) -> Run {
     program.end(EndReason::Exit)
 }
 
-/// The same on a device that refuses the logits.
+/// The beginning of that life on a device that refuses the logits.
 fn die(mib: u64) -> Run {
     let (mut program, _) = begin();
     program.visit(LifeStage::Evaluation, 20);
@@ -97,7 +97,7 @@ fn a_stage_fits_if_it_ran_within_the_limit() {
         (LaterSteps, 300, Some(11), yes),
     ];
     assert_eq!(of(rows(die(1000), Some(live(1000)))), all);
-    // Without the other run, the row has the memory at the error, and its line.
+    // Without a run without a limit, the row has the memory and the line of the error.
     let seen = vec![(Load, 100, Some(3), yes), (Steps, 300, Some(11), yes), (Evaluation, 150, Some(22), no)];
     assert_eq!(of(rows(die(1000), None)), seen);
 }
@@ -146,7 +146,7 @@ fn only_a_life_without_open_loops_fits() {
         (Largest, EndReason::Exit, vec![]),
         (Varying, EndReason::Exit, vec![Condition::Varying { location: location.clone() }]),
         (Cut, EndReason::Exit, vec![Condition::Cut { location }]),
-        // A program that was stopped has not come to its end.
+        // A stopped program has later steps.
         (Alike, EndReason::Steps, vec![Condition::LaterSteps]),
     ];
     for (reason, end, expected) in cases {
@@ -161,7 +161,7 @@ fn only_a_life_without_open_loops_fits() {
     }
 }
 
-/// 10 MiB stay of the steps 500, 1000, 1500 and 2000, the only ones that ran after step 3.
+/// A run of steps 1, 2, 3, 500, 1000, 1500 and 2000; 10 MiB stay of each of the last four.
 fn keep_every_500(skips: [Option<u32>; 4]) -> Run {
     let mut program = Program::new();
     let mut model = Model::new(&mut program);
@@ -190,7 +190,7 @@ fn growth_is_measured_in_the_steps_of_the_program() {
     assert_eq!((growth.bytes_per_iteration.0, growth.first_iteration), (rise, 500));
     assert_eq!(growth.full_at.map(u64::from), Some(2000 + 396 * MIB / rise + 1));
     assert_eq!(report.peak.place.step, Some(2000));
-    // Where nobody counted the steps that were left out, a rise of one step may be that of many.
+    // Without a count of omitted steps, the rise of one step may be the rise of many.
     let report = check(&case(keep_every_500([None; 4])));
     assert_eq!((report.growth, report.peak.place.step), (None, None));
 }
