@@ -33,9 +33,10 @@ class Due:
 
 
 def find_landing(position: int, wanted: int, ahead: int, group: int) -> int:
-    """The batch from which a loop goes on, so that the batch `wanted` runs.
+    """The batch from which a loop goes on, so that the pass with the batch `wanted` runs as in the whole loop.
 
     `position`: the batch to come; `ahead`: the batches that are held already, and stand for those at the landing; `group`: the batches of a
     pass.
     """
-    return max(position, position + (wanted - ahead - position) // group * group)
+    first = (wanted - position) // group * group
+    return position + max(0, (first - ahead) // group * group)

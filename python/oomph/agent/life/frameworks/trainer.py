@@ -9,7 +9,7 @@ from types import FrameType
 
 from ... import hooks
 from ...failure import guarded
-from ...process import frames, locals
+from ...process import frames, local_variables
 from .. import loaders
 from ..loaders import LoaderPasses
 from ..passes import Control
@@ -68,6 +68,7 @@ class Training:
         self._first_steps = self._last.steps
         self._due: dict[str, Due] = {}
         self._epochs = 0
+        # The largest batches of the epoch; `None` while unknown.
         self._largest: list[int] | None = None
         # The bytes at the end of each epoch.
         self._left: list[int] = []
@@ -78,6 +79,8 @@ class Training:
         self._epochs += 1
         self._last = self._control.pulse.read()
         self._left.append(self._last.current_bytes)
+        # Each epoch has an order of its own.
+        self._largest = None
         self._loop.begin_again()
         self._control.stages.begin_loop(is_again=self._epochs > 1)
 
@@ -94,7 +97,7 @@ class Training:
         """Jumps to the next step that is to be seen, if steps repeat."""
         now = self._control.pulse.read()
         has_evaluated, self._last = now.work > self._last.work, now
-        frame = locals.find_frame(frame, _EPOCHS, _MODULE)
+        frame = local_variables.find_frame(frame, _EPOCHS, _MODULE)
         place = None if frame is None else Place.read(trainer, frame)
         if place is None or not self._loop.passes:
             return
@@ -125,16 +128,15 @@ class Training:
         varies = loader is not None and not loader.are_alike
         if now.steps - self._first_steps < self._control.wanted or self._loop.find_period(varies) is None:
             return place.position
-        if varies and self._epochs == 1 and self._largest is None:
+        if varies and self._largest is None:
             self._loop.scan, self._largest = loader.scan, list(loader.list_largest(_LARGEST) or ())
-            self._loop.reason = "largest" if self._largest else "varying"
+            self._loop.reason = "largest" if self._largest and self._loop.reason != "varying" else "varying"
         self._skip_epochs(trainer, place, frame)
         dues = [*(due.next(place.steps) for due in self._due.values()), trainer.state.max_steps]
         batches = [place.batch_of(it) for it in dues if it is not None and it > place.steps]
-        largest = self._largest if self._epochs == 1 and self._largest else []
         # The batch of a step that does something else is any batch; one of the largest, and the last, are those of the loader.
         landings = [it for it in batches if it < place.batches]
-        landings += [find_landing(place.position, it, place.ahead, place.group) for it in (*largest, place.batches - 1) if it >= place.position]
+        landings += [find_landing(place.position, it, place.ahead, place.group) for it in (*(self._largest or ()), place.batches - 1) if it >= place.position]
         return min(landings)
 
     def _jump(self, trainer: object, place: "Place", frame: FrameType, landing: int) -> None:
@@ -142,18 +144,18 @@ class Training:
             return
         self._loop.is_shortened = True
         self._loop.begin_again()
-        locals.assign(frame, "step", landing - 1)
+        local_variables.assign(frame, "step", landing - 1)
         _raise_steps(trainer, (landing - place.position) // place.group)
 
     def _skip_epochs(self, trainer: object, place: "Place", frame: FrameType) -> None:
         """Takes this epoch for the next one in which something is to be seen, if the epochs so far have left the same memory."""
-        epoch, steps = frame.f_locals.get("epoch"), frame.f_locals.get("num_update_steps_per_epoch")
+        epoch, steps = (local_variables.read(frame, name) for name in ("epoch", "num_update_steps_per_epoch"))
         if self._epochs <= _EPOCHS_RUN or self._left[-1] != self._left[-2] or type(epoch) is not int or type(steps) is not int or not steps:
             return
         dues = [*(due.next(place.steps) for due in self._due.values()), trainer.state.max_steps]
         over = min((it - 1) // steps for it in dues if it is not None) - epoch
         if over > 0:
-            locals.assign(frame, "epoch", epoch + over)
+            local_variables.assign(frame, "epoch", epoch + over)
             _raise_steps(trainer, over * steps)
             place.steps += over * steps
             self._loop.is_shortened = True
@@ -176,13 +178,14 @@ class Place:
         # The batches of a step.
         self.group = group
         self.loader = loader
-        # The batches that the loader has handed out, and that the loop has not run.
+        # The batches that were fetched, and that the loop has not run.
         self.ahead = ahead
 
     @classmethod
     def read(cls, trainer: object, frame: FrameType) -> "Place | None":
         """The place of a trainer; `None` if the library is not as expected, or at the end of an epoch."""
-        step, batches, group = frame.f_locals.get("step"), frame.f_locals.get("steps_in_epoch"), trainer.args.gradient_accumulation_steps
+        step, batches = (local_variables.read(frame, name) for name in ("step", "steps_in_epoch"))
+        group = trainer.args.gradient_accumulation_steps
         if type(step) is not int or type(batches) is not int or type(group) is not int:
             return None
         if (step + 1) % group and step + 1 < batches:

@@ -11,7 +11,7 @@ import torch
 
 from ... import hooks
 from ...failure import guarded
-from ...process import frames, locals
+from ...process import frames, local_variables
 from .. import loaders
 from ..loaders import LoaderPasses
 from ..passes import Control
@@ -79,7 +79,7 @@ class Evaluation:
         self._loop.total = loader.total
         period = self._find_period(loader)
         if period is not None:
-            self._jump(loader, locals.find_frame(frame, _LOOPS, _MODULE), period)
+            self._jump(loader, local_variables.find_frame(frame, _LOOPS, _MODULE), period)
         self._last = self._control.pulse.read()
 
     def _find_period(self, loader: LoaderPasses) -> int | None:
@@ -109,7 +109,7 @@ class Evaluation:
 
 def _extend(frame: object, ran: int, over: int) -> bool:
     """Lengthens what the loop keeps by what the passes that were jumped over would have added; False if it keeps something else."""
-    found = [it for it in frame.f_locals.values() if type(it).__name__ == "EvalLoopContainer"]
+    found = [it for it in local_variables.read_all(frame, list(frame.f_code.co_varnames)).values() if type(it).__name__ == "EvalLoopContainer"]
     if not found:
         return False
     for each in found:
