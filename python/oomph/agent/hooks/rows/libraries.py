@@ -212,7 +212,14 @@ _DATA = (
 )  # fmt: skip
 _TRAINER = "transformers.trainer:Trainer"
 _HANDLER = "transformers.trainer_callback:CallbackHandler"
+_OF_LIGHTNING = ("fit_loop:_FitLoop.run", "training_epoch_loop:_TrainingEpochLoop.on_run_start",
+                 "training_epoch_loop:_TrainingEpochLoop.on_advance_end", "evaluation_loop:_EvaluationLoop.run",
+                 "evaluation_loop:_EvaluationLoop._evaluation_step")  # fmt: skip
 _LOOPS = (
+    (
+        "life.frameworks.lightning", "jumps over batches that repeat",
+        tuple(f"{package}.loops.{name}" for package in ("lightning.pytorch", "pytorch_lightning") for name in _OF_LIGHTNING),
+    ),
     (
         "life.frameworks.trainer", "jumps over steps that repeat",
         (f"{_TRAINER}.train", f"{_HANDLER}.on_epoch_begin", f"{_TRAINER}._maybe_log_save_evaluate"),

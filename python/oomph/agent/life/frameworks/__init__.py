@@ -8,7 +8,7 @@ Where a version of a library keeps its counters elsewhere, its loops run as they
 """
 
 from ..passes import Control
-from . import trainer, trainer_evaluation
+from . import lightning, trainer, trainer_evaluation
 from .watched import Watched, list_shortened
 
 __all__ = ["Watched", "install", "list_shortened"]
@@ -16,5 +16,6 @@ __all__ = ["Watched", "install", "list_shortened"]
 
 def install(control: Control) -> None:
     """Watches the loops of the libraries that the program imports."""
+    lightning.install(control)
     trainer.install(control)
     trainer_evaluation.install(control)
