@@ -11,6 +11,7 @@ import types
 from collections.abc import Iterator
 
 from ..failure import guarded
+from ..position.course import has_ranks
 from . import rewriting
 from .items import open_items
 from .run import KNOWN, Known, Run
@@ -88,7 +89,7 @@ class Control:
         if run.items is not None and len(run.passes) == _DULL and not any(it.allocations or it.work for it in run.passes):
             return False
         run.find_places(frame)
-        if run.is_stuck:
+        if run.is_stuck or has_ranks():
             return True
         period = run.find_repetition(self.wanted, reading.steps)
         if period is None and run.is_varying() and reading.steps >= min(self.wanted, reading.steps + (not any(it.steps for it in run.passes))):
