@@ -18,15 +18,15 @@ _NOTHING = object()
 FAR = 1 << 40
 # The depth of an item, and the elements of each part, that are measured.
 _DEPTH, _ELEMENTS = 4, 1_000
-# The tuples in an item, and their parts, whose numbers are followed.
+# The depth and the width of the tuples in an item in which numbers are followed.
 _OUTLINE_DEPTH, _OUTLINE_WIDTH = 2, 8
 
 
 class Items:
     """The items of any iterable.
 
-    A loader jumps by itself, if it knows its batches. Other items are made and not used, for some seconds; one that is larger than all before is not
-    jumped over, and the last one is not either.
+    A loader with known batches jumps by itself. Items of another kind are made and not used, for some seconds. An item that is larger than all
+    before is not jumped over, and neither is the last item.
     """
 
     def __init__(self, iterable: Iterable) -> None:
@@ -34,11 +34,11 @@ class Items:
         self._iterator = iter(iterable)
         self.taken = 0
         self.total = _length(iterable)
-        # The loaders that were opened before the loop.
+        # The number of loaders opened before the loop.
         self._opened_before = opened
         self._held: object = _NOTHING
         self._largest_bytes = 0
-        # The numbers in the last two items that followed one another, and the position of the last.
+        # The numbers in the last two items in a row, and the position of the last.
         self._outlines: tuple[object, object] = (None, None)
         self._measured_at = 0
         # True if items were left out that nobody has seen, and if no item is left.
@@ -59,18 +59,18 @@ class Items:
         return item
 
     def value(self, position: int) -> object:
-        """The item at a position, as far as numbers count on: `None` for other parts."""
+        """The item at a position, as far as numbers count on, with `None` for all parts but numbers."""
         before, last = self._outlines
         return _extrapolate(before, last, position - self._measured_at)
 
     @property
     def loader(self) -> "loaders.LoaderPasses | None":
-        """The loader that makes the items: the first that was opened for the loop."""
+        """The loader of the items: the first opened for the loop."""
         own = list(loaders.opened)[self._opened_before :]
         return own[0] if own else None
 
     def jump(self, position: int) -> bool:
-        """Makes the item at `position`, or an earlier one, the next one: `taken` tells which. False if there is none to jump to."""
+        """Makes the item at `position`, or an earlier item, the next; `taken` is the position. False without an item to jump to."""
         loader, left = self.loader, position - self.taken
         is_known = loader is not None and not loader.is_stream and loader.total is not None
         if is_known and loader.jump(loader.position + left):
@@ -83,7 +83,7 @@ class Items:
         while self.taken < position:
             if time.process_time() - start > _SECONDS:
                 self.has_unseen = True
-                # Items of one size: those to come are alike.
+                # Items of one size: the items to come are alike.
                 self.taken = position if is_uniform and position < FAR else self.taken
                 break
             try:
@@ -102,7 +102,7 @@ class Items:
         return self.taken > first
 
     def rest(self) -> Iterator:
-        """The items that are left, for a loop that is left alone."""
+        """The remaining items, for a loop that is left alone."""
         return self._iterator
 
 
@@ -183,7 +183,7 @@ class Numbered(Items):
 
 
 class Bar(Items):
-    """The items of a progress bar of tqdm's, which counts those that are jumped over."""
+    """The items of a progress bar of tqdm's, which counts skipped items too."""
 
     def __init__(self, bar: object, inner: Items) -> None:
         self._bar = bar
@@ -249,7 +249,7 @@ def measure(item: object, depth: int = _DEPTH) -> int:
 
 
 def _outline(item: object, depth: int) -> object:
-    """The numbers in an item, such as `(7, batch)`: `None` for all else."""
+    """The numbers in an item, as in `(7, batch)`, with `None` in place of the batch."""
     if type(item) is int:
         return item
     is_short = type(item) is tuple and len(item) <= _OUTLINE_WIDTH
@@ -271,7 +271,7 @@ def _is_bar(value: object) -> bool:
 
 
 def _length(iterable: object) -> int | None:
-    """The length of a loader or a container; `None` if it has none, or fails to say."""
+    """The length of a loader or a container; `None` without a length, or if `len` fails."""
     if not hasattr(type(iterable), "__len__"):
         return None
     try:

@@ -1,7 +1,7 @@
-"""The loops of a program that run, and what becomes of each.
+"""The running loops of a program, and the decision about the next pass of each.
 
-The loops that run lie on a stack. A loop that was left by a `break`, a `return` or an error is found out when a loop around it goes on. Only
-the first thread's loops are shortened, and none before the program has imported PyTorch, or in a process that it forks.
+Running loops lie on a stack. A loop that ended by a `break`, a `return` or an error is removed when an outer loop goes on. Only
+loops of the first thread are shortened, after the import of PyTorch, and not in forked processes.
 """
 
 import os
@@ -45,7 +45,7 @@ class Control:
         return self.is_on and threading.get_ident() == self._thread and os.getpid() == self._process
 
     def begin(self, number: int, items: object, frame: types.FrameType) -> Run:
-        """Enters a loop; `items`: those of a `for`, `None` for a `while`."""
+        """Enters a loop; `items`: the iterable of a `for`, `None` for a `while`."""
         one, opened = rewriting.LOOPS[number], None if items is None else open_items(items)
         run = Run(one, opened, KNOWN.setdefault(one.number, Known()), self.pulse.read(), id(frame), self.untaken)
         self.stack.append(run)
@@ -53,7 +53,7 @@ class Control:
         return run
 
     def run_all(self, run: Run) -> Iterator[Iterator]:
-        """The items of a `for`: those of the passes that are watched, and the rest of a loop that is left alone."""
+        """The items of a `for`: watched passes, then the rest of a loop that is left alone."""
         try:
             yield self._watch(run)
             if run in self.stack:
@@ -106,7 +106,7 @@ class Control:
         return goes
 
     def find(self, number: int, frame: types.FrameType) -> Run | None:
-        """The innermost run of a loop in this call of its function."""
+        """The innermost run of a loop in the present call of the function."""
         return next((it for it in reversed(self.stack) if it.loop.number == number and it.frame_id == id(frame)), None)
 
     def end(self, run: Run) -> None:

@@ -1,8 +1,8 @@
-"""The passes of a loop that are unlike those that ran: those in which a condition, or a value that is chosen, changes, and the last.
+"""The passes of a loop that differ from earlier passes: a condition changes, or a chosen value does; and the last pass.
 
-A pass is described by the loop's target and its counters. Conditions and chosen values that depend on them alone are computed for each pass
-to come (`expressions`); a pass is wanted if one of them has a value that no pass so far had. A condition that decides about the optimizer's
-step is wanted three times: an optimizer has its state after its first step, and repeats itself after the second.
+A pass is described by the loop's target and its counters. Conditions and chosen values that depend on target and counters alone are computed for each pass
+to come (`expressions`). A pass is wanted for a value that no pass so far had. A condition that decides about the optimizer's
+step is wanted three times: an optimizer has all state after the first step, and repeats after the second.
 """
 
 import ast
@@ -18,13 +18,13 @@ from .expressions import Reducer, UnknownPart, compile_function, list_variables
 from .reached import Body
 from .rewriting import Loop
 
-# The seconds of processor time for one plan, the passes after which they are read, and the most values that one expression chooses among.
+# The seconds of processor time for a plan, the passes between two readings of the clock, and the most values of an expression.
 _SECONDS, _EVERY, _MOST_VALUES = 1.0, 512, 64
 # The passes ahead of a loop without a known end.
 _FARTHEST = 100_000
 _MOST_INNER = 64
 _STEPS_WANTED = 3
-# Passes of one value, each of which keeps more memory.
+# Passes with the same value, if each keeps more memory.
 _MOST_GROWN = 100
 _CHOOSING = (ast.Compare, ast.Subscript, ast.IfExp, ast.BoolOp, ast.Call)
 _CHOOSING_OPERATORS = (ast.FloorDiv, ast.Mod)
@@ -32,7 +32,7 @@ _CHOOSING_OPERATORS = (ast.FloorDiv, ast.Mod)
 
 @dataclass
 class Watch:
-    """An expression of which a new value makes a pass a new one."""
+    """An expression; a new value makes a pass wanted."""
 
     function: Callable
     # The variables of the expression.
@@ -45,11 +45,11 @@ class Watch:
     seen: dict[object, int] = field(default_factory=dict)
     # Counts of passes with a step, by value.
     steps: dict[object, int] = field(default_factory=dict)
-    # The values whose last pass left more memory than it found.
+    # The values whose last pass left more memory.
     grown: set[object] = field(default_factory=set)
 
     def value(self, arguments: list) -> object:
-        """The value in one pass; `None` if it is not known."""
+        """The value in a pass; `None` if unknown."""
         try:
             value = self.function(*arguments)
             hash(value)
@@ -115,7 +115,7 @@ class Plan:
         self._counters = counters
         self._names = names = loop.counters
         self._own = bodies[0]
-        # True to take a counter as it is at the end of a pass; and whether the last expression reads a counter of which neither is sure.
+        # True to take counters at the end of a pass; and whether begin or end matter for the last expression, without a known answer.
         self._is_behind = self._is_rough = False
         self._additions = _find_additions(bodies)
         reducer = Reducer(self._bind(loop), self._find_counter, bodies[0])
@@ -205,7 +205,7 @@ class Plan:
 
 
 def _find_additions(bodies: list[Body]) -> dict[tuple[int, str], int]:
-    """The line behind which a counter has been added to, by the scope of the code and by its text."""
+    """The line of the addition to each counter, by the scope of the code and the text of the target."""
     found: dict[tuple[int, str], int] = {}
     for body in bodies:
         for node in body.walk():
@@ -226,7 +226,7 @@ def _bind(target: ast.expr, value: ast.expr, found: dict[str, ast.expr]) -> None
 
 
 def _list_watched(node: ast.AST, is_inner: bool) -> Iterator[tuple[ast.expr, bool | None]]:
-    """The expressions of a node that choose: conditions, and values of which there are few. With each whether it ends the loop."""
+    """The choosing expressions of a node, conditions and values among a few, each with the truth that ends the loop."""
     if isinstance(node, ast.If):
         yield node.test, (True if not is_inner and _leaves(node.body) else None)
     elif isinstance(node, (ast.IfExp, ast.While)):
@@ -260,7 +260,7 @@ def _chooses(node: ast.expr) -> bool:
 class Scan:
     """What a plan found ahead."""
 
-    # The next wanted pass; `None` if the passes to come are as those that ran.
+    # The next wanted pass; `None` if the passes to come repeat earlier passes.
     wanted: int | None
     # The number of passes, as far as it is known.
     total: int | None
@@ -291,7 +291,7 @@ def scan(plan: Plan, course: Course, value_at: Callable[[int], object], total: i
 
 
 def _values(watch: Watch, arguments: list, count: int, inner: dict[int, int]) -> Iterator[object]:
-    """The values of a watch in a pass: one, or one for each pass of a loop inside."""
+    """The value of a watch in a pass, or the values over the passes of a loop inside."""
     if not watch.is_nested or not inner:
         yield watch.value(arguments)
         return

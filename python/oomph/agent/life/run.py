@@ -1,4 +1,4 @@
-"""One run of a loop: its passes so far, what each did, and where the loop goes on."""
+"""A run of a loop: the passes so far, with the memory of each, and the next pass."""
 
 import types
 from dataclasses import dataclass, field
@@ -35,7 +35,7 @@ class Known:
 
     # Passes that have repeated.
     steady: set[Pass] = field(default_factory=set)
-    # The rise of each counter in a pass, by its name or its place.
+    # The rise of each counter in a pass, by name or place.
     rises: dict[object, int] = field(default_factory=dict)
 
 
@@ -48,14 +48,14 @@ class Run:
         self.known = known
         self.frame_id = frame_id
         self._untaken = untaken
-        # The positions of the passes that ran, and what each did; the first were made by none.
+        # The positions of the passes so far, and the effect of each.
         self.positions: list[int] = []
         self.passes: list[Pass] = []
         # Values of the loop's own counters, at the begin of each pass.
         self.own: list[list[int | None]] = [[] for _ in loop.counters]
         self.counters: list[Counter] = []
         self.lists: list[Grown] = []
-        # The position of the pass to come, and what is added to the own counters in front of it.
+        # The position of the pass to come, and the numbers to add to the own counters before.
         self.position = 0
         self.added: list[int] = [0] * len(loop.counters)
         self.new_values: list[object] = []
@@ -76,14 +76,14 @@ class Run:
         self._plan_uses = 0
         # The position up to which no pass is wanted.
         self._clear_until = 0
-        # What the passes did that repeated last.
+        # The allocations of the passes that repeated last.
         self._steady: tuple[int, int] | None = None
         self._seen: dict[tuple, tuple[dict, dict, set]] = {}
         # True if the items cannot be jumped over.
         self.is_stuck = False
 
     def begin(self, values: tuple) -> list[object]:
-        """Notes the own counters at the begin of a pass; returns them, raised by the passes that were jumped over."""
+        """Notes the own counters at the begin of a pass; returns the counters, raised by the skipped passes."""
         self.new_values = [value + more if more and type(value) is int else value for value, more in zip(values, self.added)]
         for history, value in zip(self.own, self.new_values):
             history.append(value if type(value) is int else None)
@@ -91,7 +91,7 @@ class Run:
         return self.new_values
 
     def end_pass(self, reading: Reading) -> None:
-        """Notes what the pass did that has just ended."""
+        """Notes the effect of the pass that has just ended."""
         self.positions.append(self.position)
         self.passes.append(between(self._reading, reading))
         self._reading = reading
@@ -233,7 +233,7 @@ class Run:
         if loader is None or loader.are_alike:
             return []
         if self._largest is None:
-            # Positions of the loop and of its loader differ by what the loader made ahead.
+            # The loader's position differs from the loop's by the batches made ahead.
             ahead = loader.position - self.items.taken
             found, self.scan = loader.list_largest(_LARGEST), loader.scan
             self.reason = "largest" if self.scan.is_complete else "varying"
@@ -284,7 +284,7 @@ class Run:
         return self.target in (self._largest or ()) and self.reason == "largest"
 
     def has_trained(self, steps: int) -> bool:
-        """True if optimizer steps were made in the loop; `steps`: those of the whole program so far."""
+        """True if optimizer steps were made in the loop; `steps`: the count of the whole program so far."""
         return steps > self._first_steps
 
     def _forget_histories(self) -> None:
@@ -298,5 +298,5 @@ class Run:
             each.read()
 
 
-# What is known of each loop, by its number.
+# By the number of a loop.
 KNOWN: dict[int, Known] = {}

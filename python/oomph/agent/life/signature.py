@@ -1,4 +1,4 @@
-"""What a pass of a loop did with the memory, and whether passes repeat."""
+"""The effect of a pass on the memory, and the repetition of passes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -41,7 +41,7 @@ class Pass:
 
 
 def between(before: Reading, after: Reading) -> Pass:
-    """What a pass did, and the bytes that it left."""
+    """The effect of a pass, and the bytes behind."""
     return Pass(
         after.current_bytes,
         after.reserved_bytes,
@@ -75,7 +75,7 @@ class Pulse:
 
 
 def find_period(passes: list[Pass]) -> int | None:
-    """The number of passes after which the last ones repeat; `None` if they do not."""
+    """The number of passes after which the last passes repeat; `None` without repetition."""
     for period in range(1, min(_LONGEST_PERIOD, len(passes) // 2) + 1):
         if passes[-period:] == passes[-2 * period : -period]:
             return period
