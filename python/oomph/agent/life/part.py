@@ -23,7 +23,7 @@ class Life(Part):
         self._control: Control | None = None
         if self.is_on:
             self._stages = Stages(position.marks.enter_stage, step=lambda: position.marks.step)
-            self._control = Control(Pulse(position.count_work, lambda: position.steps.done), self._stages, env.steps)
+            self._control = Control(Pulse(position.count_work, lambda: position.steps.done), self._stages, env.steps, position.marks.skip_steps)
             position.course.is_whole = True
             position.modules.on_call = self._stages.begin_forward
             position.backward.on_call = self._stages.train

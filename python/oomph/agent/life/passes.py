@@ -8,11 +8,12 @@ import os
 import sys
 import threading
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ..failure import guarded
 from ..position.course import has_ranks
 from . import rewriting
+from .counters import JobSteps
 from .items import open_items
 from .run import KNOWN, Known, Run
 from .signature import Pulse
@@ -26,9 +27,10 @@ _DULL = 64
 class Control:
     """The loops that run."""
 
-    def __init__(self, pulse: Pulse, stages: Stages, wanted: int) -> None:
+    def __init__(self, pulse: Pulse, stages: Stages, wanted: int, show_skipped: Callable[[int], object] = lambda _steps: None) -> None:
         self.pulse = pulse
         self.stages = stages
+        self.steps = JobSteps(pulse.count_steps, show_skipped)
         # The loops that have made optimizer steps.
         self._trained: set[int] = set()
         self.wanted = wanted
@@ -47,7 +49,7 @@ class Control:
     def begin(self, number: int, items: object, frame: types.FrameType) -> Run:
         """Enters a loop; `items`: the iterable of a `for`, `None` for a `while`."""
         one, opened = rewriting.LOOPS[number], None if items is None else open_items(items)
-        run = Run(one, opened, KNOWN.setdefault(one.number, Known()), self.pulse.read(), id(frame), self.untaken)
+        run = Run(one, opened, KNOWN.setdefault(one.number, Known()), self.pulse.read(), id(frame), self.untaken, self.steps)
         self.stack.append(run)
         self.stages.begin_loop(is_again=number in self._trained)
         return run
@@ -114,7 +116,7 @@ class Control:
         if run not in self.stack:
             return
         del self.stack[self.stack.index(run) :]
-        steps = self.pulse.read().steps
+        steps = self.pulse.count_steps()
         if run.has_trained(steps) and not any(it.has_trained(steps) for it in self.stack):
             self._trained.add(run.loop.number)
             self.stages.end_training()

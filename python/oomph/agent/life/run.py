@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from ..process.objects import Budget, Spent
 from ..source.scope import Scope
 from ..ahead.samples import LoaderScope
-from .counters import Counter, Grown, difference, find_counters, find_lists
+from .counters import Counter, Grown, JobSteps, difference, find_counters, find_lists
 from . import loaders
 from .items import FAR, Items
 from .plan import Course, Plan, note_passed, scan
@@ -42,12 +42,13 @@ class Known:
 class Run:
     """A loop that is running."""
 
-    def __init__(self, loop: Loop, items: Items | None, known: Known, reading: Reading, frame_id: int, untaken: Untaken) -> None:
+    def __init__(self, loop: Loop, items: Items | None, known: Known, reading: Reading, frame_id: int, untaken: Untaken, steps: JobSteps) -> None:
         self.loop = loop
         self.items = items
         self.known = known
         self.frame_id = frame_id
         self._untaken = untaken
+        self._steps = steps
         # The positions of the passes so far, and the effect of each.
         self.positions: list[int] = []
         self.passes: list[Pass] = []
@@ -106,6 +107,7 @@ class Run:
                 self.counters, self.lists = find_counters(bodies, self.loop.counters), find_lists(bodies)
             except Spent:
                 self.counters, self.lists = [], []
+            self.counters.append(self._steps.counter())
         for each in (*self.counters, *self.lists):
             each.read()
 
@@ -215,7 +217,7 @@ class Run:
 
     def _names(self) -> list[object]:
         """The counters and the lists, as `Known` has them."""
-        return [*self.loop.counters, *((id(it.namespace), it.key) for it in self.counters), *(("list", id(it.values)) for it in self.lists)]
+        return [*self.loop.counters, *(it.place for it in self.counters), *(("list", id(it.values)) for it in self.lists)]
 
     def _list_inner(self, count: int) -> dict[int, int]:
         """The rise of each counter in a pass of a loop inside, by its index."""

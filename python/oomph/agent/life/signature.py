@@ -59,6 +59,10 @@ class Pulse:
         self._count_work = count_work
         self._count_steps = count_steps
 
+    def count_steps(self) -> int:
+        """The optimizer steps so far."""
+        return self._count_steps()
+
     def read(self) -> Reading:
         """The counters now; only those of the work before CUDA is initialised."""
         work, steps = self._count_work(), self._count_steps()

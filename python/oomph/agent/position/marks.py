@@ -30,6 +30,8 @@ class Marks:
         self.census = 0
         # The stage of the job (`life.stages`); empty if the program is stopped after its steps.
         self.stage = ""
+        # The optimizer steps of skipped passes.
+        self.skipped = 0
         self.thread = _ThreadPosition()
         self._prefix = self._text()
         self._set: Callable[[str], None] | None = None
@@ -52,6 +54,11 @@ class Marks:
     def enter_stage(self, stage: str) -> None:
         """Sets the stage of the job."""
         self.stage = stage
+        self._changed()
+
+    def skip_steps(self, skipped: int) -> None:
+        """Sets the number of optimizer steps that shortened loops have left out."""
+        self.skipped = skipped
         self._changed()
 
     def step_done(self, done: int) -> None:
@@ -82,5 +89,5 @@ class Marks:
         self.enter_module(self.thread.module)
 
     def _text(self) -> str:
-        stage = f" stage={self.stage}" if self.stage else ""
-        return f"oomph step={self.step} phase={self.phase} census={self.census}{stage} module="
+        life = f" job_step={self.step + self.skipped} stage={self.stage}" if self.stage else ""
+        return f"oomph step={self.step} phase={self.phase} census={self.census}{life} module="
