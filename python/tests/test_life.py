@@ -22,6 +22,8 @@ SAME = (
     "def f():\n    n = 0\n    def g():\n        nonlocal n\n        for x in range(3):\n            n += int(x)\n    g()\n    return n\nfound = f()\n",
     "found = []\nfor x in iter([1, 2]):\n    for y in zip('ab', 'cd'):\n        found.append((x, *y))\n",
     "found = []\ndef f(x):\n    for y in range(x):\n        found.append(y)\n        f(y)\nf(4)\n",
+    "found, it = [], iter('abc')\nwhile (x := next(it, None)) is not None:\n    found.append(str(x))\n",
+    "found, it = [], iter('abcd')\nwhile True:\n    try:\n        found.append(next(it) + next(it))\n    except StopIteration:\n        break\n",
     "found = []\nwhile True:\n    found.append(len(found))\n    if len(found) > 3: break\n",
     "from __future__ import annotations\nfound = 0\nfor i in range(3):\n    found += int(i)\n",
     "found = 0\nfor i in range(3):\n    try:\n        found += 1 // i\n    except ZeroDivisionError:\n        found += int(10)\n",
@@ -49,6 +51,9 @@ SHORT = (
     ("for i in range(1000):\n    work()\n    if (i + 1) % 100 == 0: step()\n    if i == 950: note(i)\n", [950], 1),
     ("def go():\n    total = 0\n    for i in range(1000):\n        total += 2\n        train()\n    return total\nnote(go())\n", [2000], 1),
     ("for a, b in zip(range(500), range(500)):\n    train()\n    if a == 400: note(b)\n", [400], 1),
+    ("it = iter(['x'] * 500 + ['x' * 9] + ['x'] * 20)\nwhile (a := next(it, None)) is not None:\n    train(len(a))\n    note(len(a))\nnote('end')\n", [9, 'end'], 20),
+    ("n, it = 0, iter([1] * 300)\nwhile n < 1000:\n    try:\n        next(it)\n    except StopIteration:\n        it = iter([1] * 300)\n        next(it)\n"
+     "    train()\n    n += 1\nnote(n)\n", [1000], 1),
     ("for i, a in enumerate(iter(['x'] * 500)):\n    train()\n    note(i)\n", [499], 10),
 )
 # Sources of which every pass runs: memory grows, nothing works, there are few passes.

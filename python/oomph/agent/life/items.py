@@ -31,9 +31,12 @@ class Items:
 
     def __init__(self, iterable: Iterable) -> None:
         opened = len(loaders.opened)
-        self._iterator = iter(iterable)
+        self._begin(iter(iterable), opened, _length(iterable))
+
+    def _begin(self, iterator: Iterator, opened: int, total: int | None) -> None:
+        self._iterator = iterator
         self.taken = 0
-        self.total = _length(iterable)
+        self.total = total
         # The number of loaders opened before the loop.
         self._opened_before = opened
         self._held: object = _NOTHING
@@ -72,11 +75,15 @@ class Items:
     def jump(self, position: int) -> bool:
         """Makes the item at `position`, or an earlier item, the next; `taken` is the position. False without an item to jump to."""
         loader, left = self.loader, position - self.taken
-        is_known = loader is not None and not loader.is_stream and loader.total is not None
-        if is_known and loader.jump(loader.position + left):
+        if loader is not None and not loader.is_stream and loader.total and self._jump_in(loader, loader.position + left):
             self.taken, self._held = position, _NOTHING
             return True
         return self._skip(position)
+
+    def _jump_in(self, loader: "loaders.LoaderPasses", position: int) -> bool:
+        """Jumps in a loader, which a generator may begin again and again."""
+        is_again = self.total is None and loader.total <= position < FAR
+        return loader.jump(position % loader.total if is_again else position)
 
     def _skip(self, position: int) -> bool:
         start, first, is_uniform = time.process_time(), self.taken, True
@@ -104,6 +111,24 @@ class Items:
     def rest(self) -> Iterator:
         """The remaining items, for a loop that is left alone."""
         return self._iterator
+
+
+class Read(Items):
+    """The items that a `while` reads from an iterator, by `next`."""
+
+    def __init__(self, iterator: Iterator, taken: int) -> None:
+        self._begin(iterator, len(loaders.opened), None)
+        self.taken = taken
+
+    @property
+    def iterator(self) -> Iterator:
+        """The iterator."""
+        return self._iterator
+
+    @property
+    def loader(self) -> "loaders.LoaderPasses | None":
+        """The iterator itself, of a loader, or the loader that it reads."""
+        return self._iterator if isinstance(self._iterator, loaders.LoaderPasses) else super().loader
 
 
 class Indexed(Items):

@@ -88,7 +88,7 @@ class Control:
         run.end_pass(reading)
         if run.passes[-1].steps:
             self._trained.add(run.loop.number)
-        if run.items is not None and len(run.passes) == _DULL and not any(it.allocations or it.work for it in run.passes):
+        if run.loop.is_for and len(run.passes) == _DULL and not any(it.allocations or it.work for it in run.passes):
             return False
         run.find_places(frame)
         if run.is_stuck or has_ranks():
@@ -106,6 +106,12 @@ class Control:
         if not goes:
             self.end(run)
         return goes
+
+    def take_next(self, iterator: object) -> object:
+        """The next item of an iterator that the innermost loop reads once in a pass. Raises `StopIteration`."""
+        run = self.stack[-1] if self.stack else None
+        items = None if run is None or run.loop.is_for else run.find_read(iterator)
+        return next(iterator) if items is None else items.take()
 
     def find(self, number: int, frame: types.FrameType) -> Run | None:
         """The innermost run of a loop in the present call of the function."""

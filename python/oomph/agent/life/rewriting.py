@@ -12,10 +12,10 @@ from ..source.flow import SCOPES, walk_own
 
 # The module of the functions for changed sources, and the names in a source.
 _MODULE = "_oomph_agent.life.calls"
-_LOOP, _WHILE, _ENTER, _BEGIN, _VALUE, _ENUMERATE, _RAN = (
-    "_oomph_loop", "_oomph_while", "_oomph_enter", "_oomph_begin", "_oomph_value", "_oomph_enumerate", "_oomph_ran",
+_LOOP, _WHILE, _ENTER, _BEGIN, _VALUE, _ENUMERATE, _RAN, _NEXT = (
+    "_oomph_loop", "_oomph_while", "_oomph_enter", "_oomph_begin", "_oomph_value", "_oomph_enumerate", "_oomph_ran", "_oomph_next",
 )  # fmt: skip
-_NAMES = {_LOOP: "loop", _WHILE: "goes_on", _ENTER: "enter", _BEGIN: "begin_pass", _VALUE: "value_of", _ENUMERATE: "Enumerate", _RAN: "note_branch"}
+_NAMES = {_LOOP: "loop", _WHILE: "goes_on", _ENTER: "enter", _BEGIN: "begin_pass", _VALUE: "value_of", _ENUMERATE: "Enumerate", _RAN: "note_branch", _NEXT: "take_next"}
 # Functions inside of a pass: a loop there belongs to a model or to a sample.
 _INNER = {"forward", "__getitem__", "__getitems__", "__iter__", "__next__", "__len__", "__init__", "backward", "setup_context", "collate_fn", "collate"}
 _YIELDS = (ast.Await, ast.Yield, ast.YieldFrom)
@@ -35,6 +35,11 @@ class Loop:
     branches: dict[int, list[ast.stmt]] = field(default_factory=dict)
 
     @property
+    def is_for(self) -> bool:
+        """True for a `for`."""
+        return isinstance(self.node, ast.For)
+
+    @property
     def line(self) -> int:
         """The line of the head."""
         return self.node.lineno
@@ -51,6 +56,7 @@ def rewrite(tree: ast.Module, file: str, original: ast.Module) -> bool:
     changer.change_block(tree.body, original.body, _Function.of_module(tree))
     if changer.count == 0:
         return False
+    _change_nexts(tree)
     imported = ast.ImportFrom(module=_MODULE, names=[ast.alias(name=name, asname=own) for own, name in _NAMES.items()], level=0)
     at = _start(tree)
     tree.body.insert(at, _at(imported, tree.body[at]))
@@ -151,6 +157,16 @@ class _Changer:
             if old_block and not isinstance(old_block[0], ast.If):
                 BRANCHES.append((self.file, old_block[0]))
                 block.insert(0, _at(ast.Expr(_call(_RAN, len(BRANCHES) - 1)), block[0]))
+
+
+def _change_nexts(tree: ast.Module) -> None:
+    """Has each `next` of a function around passes ask for the item: a `while` may read items so."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "next" and not node.keywords:
+            node.func = ast.copy_location(ast.Name(_NEXT, ast.Load()), node.func)
+        waiting += [it for it in ast.iter_child_nodes(node) if not isinstance(it, ast.FunctionDef) or _runs_passes(it)]
 
 
 class _Enumerates(ast.NodeTransformer):

@@ -8,7 +8,7 @@ from ..source.scope import Scope
 from ..ahead.samples import LoaderScope
 from .counters import Counter, Grown, JobSteps, difference, find_counters, find_lists
 from . import loaders
-from .items import FAR, Items
+from .items import FAR, Items, Read
 from .plan import Course, Plan, note_passed, scan
 from .reached import Body, list_bodies
 from .rewriting import LOOPS, Loop
@@ -73,6 +73,8 @@ class Run:
         self._largest: list[int] | None = None
         self.scan: loaders.Scan | None = None
         self._rises: list[int | None] = []
+        # The pass in which the last item was read by `next`.
+        self._read_in = -1
         self._plan: Plan | None = None
         self._plan_uses = 0
         # The position up to which no pass is wanted.
@@ -115,6 +117,15 @@ class Run:
         budget = Budget(_NODES)
         scope: Scope = LoaderScope.of_frame(frame, budget)
         return list_bodies(self.loop.node.body, self.loop.file, scope, budget)
+
+    def find_read(self, iterator: object) -> Read | None:
+        """The items that a `while` reads by `next`, if the first call in this pass; `None` for a further one."""
+        if self._read_in == self.position:
+            return None
+        self._read_in = self.position
+        if self.items is None or self.items.iterator is not iterator:
+            self.items = Read(iterator, self.position)
+        return self.items
 
     def find_repetition(self, wanted: int, steps: int) -> int | None:
         """The period of the last passes; `None` if they do not repeat, or if too few optimizer steps were made."""
@@ -244,8 +255,11 @@ class Run:
 
     def go_on(self, period: int) -> bool:
         """Jumps towards the target; False if the loop is to end here."""
-        if self.target is None and (self.items is None or self.total is not None):
-            return self.items is not None
+        if self.target is None and self.total is not None:
+            return True
+        if self.target is None and self.items is None:
+            self.reason = "cut"
+            return False
         target = FAR if self.target is None else self.target
         landing = self.position + (target - self.position) // period * period
         if landing > self.position:

@@ -89,5 +89,5 @@ class Marks:
         self.enter_module(self.thread.module)
 
     def _text(self) -> str:
-        life = f" job_step={self.step + self.skipped} stage={self.stage}" if self.stage else ""
+        life = f" stage={self.stage} skipped={self.skipped}" if self.stage else ""
         return f"oomph step={self.step} phase={self.phase} census={self.census}{life} module="
