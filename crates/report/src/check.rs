@@ -224,7 +224,7 @@ pub struct Place {
     pub step: Option<u32>,
     /// The part of the step; `None` if unknown.
     pub phase: Option<Phase>,
-    /// The stage of the program's life, after its load and its first steps.
+    /// The stage of the program's life; absent for a program that is stopped after its first steps.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stage: Option<LifeStage>,
     /// The module whose forward was running; `None` outside of modules.

@@ -34,7 +34,7 @@ pub struct StageUse {
     pub begins_step: Option<u32>,
     /// The most allocated bytes.
     pub peak_allocated_bytes: Bytes,
-    /// The most reserved bytes.
+    /// The most reserved bytes, with the cache that earlier stages left.
     pub peak_reserved_bytes: Bytes,
     /// The most bytes in use on the device: the reserved bytes, the context and libraries.
     pub peak_device_bytes: Bytes,
@@ -95,6 +95,11 @@ pub(crate) fn name_stage(stage: LifeStage) -> &'static str {
         LifeStage::NextEpoch => "next epoch",
         LifeStage::End => "end",
     }
+}
+
+/// True for the load and the first steps, of which a report says the phase alone.
+pub(crate) fn is_early(stage: LifeStage) -> bool {
+    matches!(stage, LifeStage::Load | LifeStage::Steps)
 }
 
 /// True for a stage that is a course of optimizer steps.

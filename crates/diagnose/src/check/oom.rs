@@ -9,7 +9,7 @@ use super::ranks::ranks;
 use crate::judge::caught::{find_caught, own_line};
 use crate::judge::outcome::Outcome;
 use crate::measure::program_steps::ProgramSteps;
-use crate::measure::view::{find_late_stage, find_root};
+use crate::measure::view::find_root;
 
 /// Returns the decisive error of `process`'s allocator: the last error if it ended the program, else the first caught
 /// error. `None` without an error, or if a library's own request failed.
@@ -22,7 +22,7 @@ pub(super) fn refused(case: &Case, process: &Process) -> Option<Oom> {
         place: Place {
             step: ProgramSteps::of(process).find(oom.step),
             phase: oom.phase.0,
-            stage: mark_of_error(process, oom.device, is_fatal).and_then(find_late_stage),
+            stage: mark_of_error(process, oom.device, is_fatal).and_then(|mark| mark.stage),
             module: Some(oom.module.clone()).filter(|module| !module.is_empty()),
             root: find_root(process, &oom.module),
         },

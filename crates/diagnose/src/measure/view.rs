@@ -3,9 +3,7 @@
 use report::{Contents, Location, Place, SiteFrame};
 use trace::run::LoopRecord;
 use trace::source_file::is_generated;
-use trace::{
-    Bytes, DeviceIndex, Frame, LifeStage, Lifetime, LifetimeId, Mark, Moment, Phase, Process, Snapshot, StackId,
-};
+use trace::{Bytes, DeviceIndex, Frame, Lifetime, LifetimeId, Moment, Phase, Process, Snapshot, StackId};
 
 use super::contents::classify;
 use super::device_trace::DeviceTrace;
@@ -65,7 +63,7 @@ impl<'a> View<'a> {
         let root = module.as_deref().and_then(|module| find_root(self.trace.process, module));
         let place = Place { module, root, ..self.timeline.place(event) };
         let Some(mark) = mark else { return place };
-        Place { step: self.trace.program_steps.find_marked(mark), stage: find_late_stage(mark), ..place }
+        Place { step: self.trace.program_steps.find_marked(mark), stage: mark.stage, ..place }
     }
 
     /// Returns the place of an allocation in the program, as far as known.
@@ -221,11 +219,6 @@ impl<'a> View<'a> {
             own: is_own(&frame.file, self.trace.script_dir),
         }
     }
-}
-
-/// Returns the stage of a position after the load and the first steps, if the agent names it.
-pub(crate) fn find_late_stage(mark: &Mark) -> Option<LifeStage> {
-    mark.stage.filter(|stage| !matches!(stage, LifeStage::Load | LifeStage::Steps))
 }
 
 /// Returns the class of the root of a module whose name begins with a number; `None` if several classes come into question.

@@ -119,12 +119,11 @@ fn the_error_names_its_stage_and_the_programs_step() {
     let report = check(&case(program.raise("torch.OutOfMemoryError", "CUDA out of memory.", true)));
     let place = report.oom.unwrap().place;
     assert_eq!((place.stage, place.step), (Some(LifeStage::Evaluation), Some(501)));
-    // In the load and in the first steps the phase says enough.
     let mut program = begin().0;
     program.oom(11, 2000 * MIB, 0);
     let report = check(&case(program.raise("torch.OutOfMemoryError", "CUDA out of memory.", true)));
     let place = report.oom.unwrap().place;
-    assert_eq!((place.stage, place.step), (None, Some(2)));
+    assert_eq!((place.stage, place.step), (Some(LifeStage::Steps), Some(2)));
 }
 
 /// The verdict on a whole life with a loop that was shortened for `reason`, ended for `end`.

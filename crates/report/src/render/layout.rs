@@ -5,7 +5,7 @@
 
 use crate::check::{Growth, Place};
 use crate::finding::Location;
-use crate::life::{describe_time, is_training, name_stage};
+use crate::life::{describe_time, is_early, is_training, name_stage};
 use crate::sanitize::{clean, columns, columns_of};
 pub(super) use crate::words::grouped;
 use crate::words::{quote, relative};
@@ -128,7 +128,7 @@ pub(super) fn words_of_frame(file: &str, line: u32, function: &str, folder: &str
 
 /// `step 2, backward, transformer.h.3`, or `evaluation after step 500, transformer.h.3`, as much of it as is known.
 pub(super) fn words_of(place: &Place) -> String {
-    let late = place.stage.filter(|stage| !is_training(*stage));
+    let late = place.stage.filter(|stage| !is_training(*stage) && !is_early(*stage));
     let step = match late {
         Some(stage) => Some(name_stage(stage).to_owned() + &describe_time(stage, place.step).unwrap_or_default()),
         None => place.step.map(|step| format!("step {step}")),

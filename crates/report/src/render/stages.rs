@@ -5,7 +5,7 @@ use trace::{Bytes, LifeStage};
 use super::layout::{grouped, line_of, short_line};
 use crate::check::{CheckReport, Oom};
 use crate::finding::Location;
-use crate::life::{ScannedBatches, ShortenedLoop, StageUse, describe_time, name_stage};
+use crate::life::{ScannedBatches, ShortenedLoop, StageUse, describe_time, is_early, name_stage};
 use crate::words::count;
 
 /// At most this many shortened loops are named.
@@ -19,11 +19,7 @@ pub(super) fn list_rows(report: &CheckReport) -> &[StageUse] {
 
 /// `evaluation after step 500 does not fit, eval.py:41, 4.10 GiB only there (eval.py:39)`.
 pub(super) fn words_of_row(row: &StageUse, folder: &str) -> String {
-    let fits = match row.fits {
-        Some(true) => "",
-        Some(false) => " does not fit",
-        None => " may not fit",
-    };
+    let fits = if row.fits == Some(false) { " does not fit" } else { "" };
     let line = row.location.as_ref().map(|at| line_of(at, folder));
     let only = (row.only_there_bytes > Bytes::ZERO).then(|| {
         let of = row.only_there_location.as_ref().filter(|at| Some(*at) != row.location.as_ref());
@@ -44,7 +40,7 @@ pub(super) fn words_of_whole_row(row: &StageUse, folder: &str) -> String {
 /// `it runs out in the first evaluation, after step 500 (eval.py:41)`; `None` for an error in the load or in the first steps.
 pub(super) fn words_of_error(report: &CheckReport) -> Option<String> {
     let oom = report.oom.as_ref()?;
-    let stage = oom.place.stage?;
+    let stage = oom.place.stage.filter(|stage| !is_early(*stage))?;
     let time = describe_time(stage, oom.place.step).map_or_else(String::new, |time| format!(",{time}"));
     let line = oom.location.as_ref().map_or_else(String::new, |at| format!(" ({})", short_line(at, &report.folder)));
     Some(format!("it runs out {}{time}{line}", words_of_stage(report, oom, stage)))
@@ -149,7 +145,7 @@ mod tests {
                 row(Evaluation, Some(501), Some(false), 41),
                 "evaluation after step 500 does not fit, eval.py:41, 41.00 MiB only there",
             ),
-            (row(Save, Some(1), None, 8), "save may not fit, eval.py:41, 8.00 MiB only there (eval.py:8)"),
+            (row(Save, Some(1), None, 8), "save, eval.py:41, 8.00 MiB only there (eval.py:8)"),
             (row(WorstBatches, Some(2321), Some(true), 0), "largest batches at step 2,321, eval.py:41"),
             (row(LaterSteps, None, Some(true), 0), "later steps, eval.py:41"),
         ];

@@ -66,11 +66,11 @@ fn figures(report: &CheckReport) -> Vec<(&'static str, String)> {
     figures
 }
 
-/// The stages of the program's life, each with its use of the device.
+/// The stages of the program's life, each with the most allocated bytes.
 fn write_stages(page: &mut Page, report: &CheckReport) {
     for (number, row) in stages::list_rows(report).iter().enumerate() {
         let name = if number == 0 { "stages" } else { "" };
-        let head = format!("  {name:<9}{:>11}  ", row.peak_device_bytes);
+        let head = format!("  {name:<9}{:>11}  ", row.peak_allocated_bytes);
         page.paragraph(&head, &stages::words_of_row(row, page.folder()));
     }
     for (name, text) in stages::list_figures(report) {
