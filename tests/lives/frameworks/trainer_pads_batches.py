@@ -1,4 +1,14 @@
-"""A Trainer with batches of many lengths, accumulation, an evaluation and a save in each epoch, and the best model at the end."""
+# /// expect
+# run = "check"
+# vram = "1.5GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# stage = ["worst-batches"]
+# line = 58
+# form = "Trainer, gradient_accumulation_steps, epochs"
+# why = "4 x 2,000 x 16,000 x 4 B = 0.48 GiB of logits, with their gradient and the softmax of the loss 1.4, with model, AdamW and context 2.0 or more"
+# ///
+"""A Trainer that pads its batches to their longest text; one text is a chapter. It accumulates, and loads the best model at the end."""
 
 import random
 import tempfile
@@ -11,6 +21,8 @@ class Texts(torch.utils.data.Dataset):
     def __init__(self, count):
         draw = random.Random(count)
         self.lengths = [min(int(draw.lognormvariate(4, 0.6)), 500) for _ in range(count)]
+        if count > 100:
+            self.lengths[7] = 2000
 
     def __len__(self):
         return len(self.lengths)
@@ -26,7 +38,7 @@ def collate(samples):
     return {"input_ids": ids, "labels": ids}
 
 
-config = LlamaConfig(vocab_size=4000, hidden_size=128, intermediate_size=256, num_hidden_layers=2, num_attention_heads=4)
+config = LlamaConfig(vocab_size=16000, hidden_size=128, intermediate_size=256, num_hidden_layers=2, num_attention_heads=4)
 with tempfile.TemporaryDirectory() as folder:
     arguments = TrainingArguments(
         output_dir=folder,
@@ -44,6 +56,4 @@ with tempfile.TemporaryDirectory() as folder:
         model=LlamaForCausalLM(config), args=arguments, train_dataset=Texts(601), eval_dataset=Texts(100), data_collator=collate
     )
     trainer.train()
-    print("ended at", trainer.state.global_step, trainer.state.epoch, [it["step"] for it in trainer.state.log_history])
     trainer.save_model(folder)
-print("peak", torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved())

@@ -139,11 +139,17 @@ def find_place(target: ast.expr, scope: Scope, names: list[str]) -> tuple[object
 
 
 def find_lists(bodies: list[Body]) -> list[Grown]:
-    """The lists of the program that the code of a loop appends to."""
+    """The lists of the program that the code of a loop appends to.
+
+    One that the code makes anew in each pass does not grow; to hold it would keep its tensors alive until the next is full.
+    """
     found: dict[int, Grown] = {}
     for body in bodies:
-        for node in body.walk():
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and name_of_call(node) in ("append", "extend"):
+        nodes = list(body.walk())
+        made = {ast.unparse(target) for node in nodes if isinstance(node, ast.Assign) for target in node.targets}
+        for node in nodes:
+            is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and name_of_call(node) in ("append", "extend")
+            if is_call and ast.unparse(node.func.value) not in made:
                 values = body.scope.evaluate(node.func.value)
                 if type(values) is list:
                     found.setdefault(id(values), Grown(values))

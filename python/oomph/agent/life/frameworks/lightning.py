@@ -13,9 +13,10 @@ from ...failure import guarded
 from .. import loaders
 from ..loaders import LoaderPasses
 from ..passes import Control
+from .conditions import list_conditions
 from .due import Due
 from .evaluating import Evaluating
-from .training import MOST_AHEAD, Place, Training
+from .training import MOST_AHEAD, Place, Training, run_training
 
 PACKAGES = ("lightning.pytorch", "pytorch_lightning")
 
@@ -26,11 +27,7 @@ def install(control: Control) -> None:
     running: list[Evaluating] = []
 
     def fit(call, *args, **kwargs):
-        trainings.append(Training(control, sys._getframe(1)))
-        try:
-            return call(*args, **kwargs)
-        finally:
-            trainings.pop().end()
+        return run_training(trainings, Training(control, sys._getframe(1)), lambda: call(*args, **kwargs))
 
     def begin_epoch(call, *args, **kwargs):
         if trainings and control.applies():
@@ -90,7 +87,12 @@ class _LightningPlace(Place):
         trainer = self._trainer
         every = trainer.val_check_batch
         saves = [it for each in trainer.checkpoint_callbacks if type(it := getattr(each, "_every_n_train_steps", 0)) is int and it > 0]
-        return {"validation": Due(every // self.group if _is_count(every) else 0), **{f"save {it}": Due(it) for it in saves}}
+        owners = (trainer.lightning_module, *trainer.callbacks)
+        return {
+            "validation": Due(every // self.group if _is_count(every) else 0),
+            **{f"save {it}": Due(it) for it in saves},
+            **list_conditions(owners, {"global_step": 1, "batch_idx": self.group}),
+        }
 
     def jump(self, landing: int) -> bool:
         """Raises the counters of the loops."""
@@ -128,7 +130,8 @@ def _is_count(value: object) -> bool:
 
 def _find_place(loop: object, fetcher: object) -> Place | None:
     """The place of a loop; `None` if the library, or the program's use of it, is not as expected."""
-    is_plain = loop.trainer.lightning_module.automatic_optimization and _is_count(loop.trainer.num_training_batches)
+    trainer = loop.trainer
+    is_plain = trainer.lightning_module.automatic_optimization and _is_count(trainer.num_training_batches) and not trainer.should_stop
     found = _LightningPlace(loop, fetcher) if is_plain else None
     return found if found is not None and found.loader is not None and 0 <= found.ahead <= MOST_AHEAD else None
 

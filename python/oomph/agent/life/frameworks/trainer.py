@@ -14,8 +14,9 @@ from ...process import local_variables
 from .. import loaders
 from ..loaders import LoaderPasses
 from ..passes import Control
+from .conditions import list_conditions
 from .due import Due
-from .training import MOST_AHEAD, Place, Training
+from .training import MOST_AHEAD, Place, Training, run_training
 
 MODULE = "transformers.trainer"
 # The functions that run an epoch.
@@ -27,11 +28,7 @@ def install(control: Control) -> None:
     trainings: list[Training] = []
 
     def train(call, trainer, *args, **kwargs):
-        trainings.append(Training(control, sys._getframe(1)))
-        try:
-            return call(trainer, *args, **kwargs)
-        finally:
-            trainings.pop().end()
+        return run_training(trainings, Training(control, sys._getframe(1)), lambda: call(trainer, *args, **kwargs))
 
     def begin_epoch(call, *args, **kwargs):
         if trainings and control.applies():
@@ -75,6 +72,7 @@ class _TrainerPlace(Place):
             "evaluation": Due(every(evaluation, "eval_steps"), first=int(args.eval_delay)),
             "save": Due(every("save_strategy", "save_steps")),
             "log": Due(every("logging_strategy", "logging_steps"), least=1),
+            **list_conditions((self._trainer, *self._trainer.callback_handler.callbacks), {"global_step": 1}),
         }
 
     def jump(self, landing: int) -> bool:
@@ -111,8 +109,8 @@ class _TrainerPlace(Place):
 
 def _find_place(trainer: object, frame: FrameType) -> Place | None:
     """The place of a trainer; `None` in the middle of a step, or if the library is not as expected."""
-    frame = local_variables.find_frame(frame, _EPOCHS, MODULE)
-    if frame is None:
+    frame, control = local_variables.find_frame(frame, _EPOCHS, MODULE), trainer.control
+    if frame is None or control.should_training_stop or control.should_epoch_stop:
         return None
     step, batches = (local_variables.read(frame, name) for name in ("step", "steps_in_epoch"))
     if type(step) is not int or type(batches) is not int:

@@ -1,6 +1,6 @@
 """The training loop of a library: the steps that run, and those that are jumped over."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from types import FrameType
 
 from ...failure import guarded
@@ -61,7 +61,8 @@ class Training:
         self._loop: Watched = watch(*frames.users_line(frame))
         self._last: Reading = control.pulse.read()
         self._first_steps = self._last.steps
-        self._due: dict[str, Due] = {}
+        # Known after the first step.
+        self._due: dict[str, Due] | None = None
         self._epochs = 0
         # The largest batches of the epoch; `None` while unknown.
         self._largest: list[int] | None = None
@@ -97,6 +98,8 @@ class Training:
         if self._note_due(place, now.current_bytes) or has_evaluated:
             self._loop.begin_again()
         self._loop.total = place.all_steps
+        if place.all_steps is not None and place.steps >= place.all_steps:
+            return
         if place.position >= place.batches:
             if self._loop.is_shortened:
                 place.end_epoch()
@@ -109,12 +112,11 @@ class Training:
 
     def _note_due(self, place: Place, left: int) -> bool:
         """Notes the work of this step; True if more than a line was logged."""
-        found = place.list_due()
-        came = {name for name, due in found.items() if due.comes_at(place.steps)}
-        for name, due in found.items():
-            due = self._due.setdefault(name, due)
-            if name in came:
-                due.left.append(left)
+        if self._due is None:
+            self._due = place.list_due()
+        came = {name for name, due in self._due.items() if due.comes_at(place.steps)}
+        for name in came:
+            self._due[name].left.append(left)
         return bool(came - {"log"})
 
     def _choose(self, place: Place, now: Reading) -> int:
@@ -136,10 +138,21 @@ class Training:
 
     def _list_steps(self, place: Place) -> list[int]:
         """The steps to come that are to be seen."""
-        found = [*(due.next(place.steps) for due in self._due.values()), place.all_steps]
+        found = [*(due.next(place.steps) for due in (self._due or {}).values()), place.all_steps]
         return [it for it in found if it is not None and it > place.steps]
 
     @guarded
     def end(self) -> None:
         """The training is over."""
         self._control.stages.end_training()
+
+
+def run_training(trainings: list[Training], training: Training, run: Callable[[], object]) -> object:
+    """Runs a training, the last of those that run; one that fails has not ended."""
+    trainings.append(training)
+    try:
+        answer = run()
+    finally:
+        trainings.pop()
+    training.end()
+    return answer

@@ -1,4 +1,14 @@
-"""Lightning: three epochs, a validation that keeps its outputs until the end of its epoch, and checkpoints."""
+# /// expect
+# run = "check"
+# vram = "2.5GiB"
+# truth = "does not fit"
+# verdict = ["does not fit"]
+# stage = ["evaluation"]
+# line = 62
+# form = "Lightning, val_check_interval"
+# why = "50 batches of 8 x 256 x 4,096 x 4 B = 32 MiB are 1.56 GiB, joined twice that, with the context 3.6; the sanity check has two batches"
+# ///
+"""Lightning: the validation, twice in an epoch, keeps its outputs and joins them at its end."""
 
 import tempfile
 
@@ -31,7 +41,7 @@ class Model(lightning.LightningModule):
 
     def validation_step(self, batch, index):
         found = self.net(batch)
-        self.kept.append(found.repeat(1, 64))
+        self.kept.append(found.repeat(1, 4096))
         self.log("val_loss", (found - batch).square().mean())
 
     def on_validation_epoch_end(self):
@@ -50,5 +60,3 @@ with tempfile.TemporaryDirectory() as folder:
     )  # fmt: skip
     model = Model()
     trainer.fit(model, torch.utils.data.DataLoader(Rows(6405), 8), torch.utils.data.DataLoader(Rows(400), 8))
-    print("ended at", trainer.global_step, trainer.current_epoch, trainer.fit_loop.epoch_loop.batch_progress.total.ready)
-print("peak", torch.cuda.max_memory_allocated(), torch.cuda.max_memory_reserved())
