@@ -104,10 +104,13 @@ class Training:
             if self._loop.is_shortened:
                 place.end_epoch()
             return
+        before = place.steps
         landing = self._choose(place, now)
         if landing > place.position and place.jump(landing):
             self._loop.is_shortened = True
             self._loop.begin_again()
+        if place.steps > before:
+            self._control.steps.skip(place.steps - before)
         self._control.stages.begin_pass(any(landing <= it < landing + place.group for it in self._largest or ()))
 
     def _note_due(self, place: Place, left: int) -> bool:
