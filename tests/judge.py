@@ -68,8 +68,8 @@ class Seen:
 
 
 def cases(folder: Path, body: Callable[[Path], str], group: Callable[[dict], str], half: str | None = None) -> list[suite.Case]:
-    """A case for each program of both halves, or of one."""
-    programs = [path for name in HALVES if half in (None, name) for path in sorted(folder.glob(f"{name}/*.py"))]
+    """A case for each program of both halves, or of one, or of another folder."""
+    programs = [path for name in ((half,) if half else HALVES) for path in sorted(folder.glob(f"{name}/*.py"))]
     return [case(path, partial(body, path), group(expect.read(path))) for path in programs]
 
 

@@ -135,6 +135,13 @@ class CorporaTest(unittest.TestCase):
             self.assertEqual(passes.list_largest(1), [31_111 // 8])
         self.assertFalse(passes.scan.is_complete)
 
+    def test_a_large_first_batch_does_not_shorten_the_scan(self):
+        lengths = [3] * 2_000 + [9] * 200
+        batches = [list(range(2_000)), *([2_000 + at] for at in range(200))]
+        passes = iter(DataLoader(Texts(lengths), batch_sampler=batches, collate_fn=pad))
+        with mock.patch.object(worst, "_SAMPLES", 2_200):
+            self.assertEqual((passes.list_largest(1), passes.scan.scanned, passes.scan.is_complete), ([0], 201, True))
+
     def test_lengths_that_tell_something_else_are_not_used(self):
         lengths = make_corpora(6_000)["uniform"]
         dataset = Texts(lengths)
@@ -241,6 +248,24 @@ class BoundsTest(unittest.TestCase):
 
         passes = iter(DataLoader(Endless([5] * 40), 4, collate_fn=pad))
         self.assertFalse(passes.are_alike)
+
+    def test_sizes_that_change_are_not_known(self):
+        sizes = random.Random(4)
+
+        def crop(samples):
+            return torch.zeros(len(samples), sizes.randint(2, 90))
+
+        class InWorkers(Texts):
+            def __getitem__(self, index):
+                return torch.zeros(3 if torch.utils.data.get_worker_info() is None else 50)
+
+        for dataset, options in ((Texts([5] * 800), {"collate_fn": crop}), (InWorkers([5] * 400), {"num_workers": 1, "collate_fn": torch.stack})):
+            for is_begun in (True, False)[: 2 - ("num_workers" in options)]:
+                passes = iter(DataLoader(dataset, 8, **options))
+                if is_begun:
+                    next(passes)
+                self.assertEqual((passes.are_alike, passes.scan.is_complete), (False, False))
+                self.assertIn("a batch had two sizes", passes.scan.bound)
 
     def test_a_stream_has_no_largest_batch(self):
         class Stream(torch.utils.data.IterableDataset):

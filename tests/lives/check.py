@@ -1,6 +1,7 @@
 """Programs that run out of memory late in a job, and look-alikes that fit: the word, the stage, the step and the line.
 
     python tests/lives/check.py --oomph target/release/oomph [--half work|blind] [WORD ...]
+    target/frameworks/bin/python tests/lives/check.py --oomph target/release/oomph --half frameworks [WORD ...]
     python tests/lives/check.py --oomph target/release/oomph --all --full     the answers themselves, by runs of full length
 
 README.md says what the answers mean. The last lines of the output are a table for each half. With `--full` each program runs to its end
@@ -30,7 +31,7 @@ COLUMNS = {
 def main() -> int:
     """Exit status 1 if a program is not judged as its block says."""
     parser = suite.parser(__doc__)
-    parser.add_argument("--half", choices=judge.HALVES, help="only this half [default: both]")
+    parser.add_argument("--half", choices=(*judge.HALVES, "frameworks"), help="only this half, or the programs of libraries [default: both halves]")
     parser.add_argument("--full", action="store_true", help="run each program to its end, and compare its block with that run")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="oomph-lives-") as folder:
@@ -83,7 +84,7 @@ def compare_stage(seen: judge.Seen) -> Iterator[str]:
 def find_stage(report: dict) -> str | None:
     """The stage of the refused request, else of the fullest row."""
     rows = report.get("stages") or []
-    fullest = max(rows, key=lambda row: row.get("peak_reserved_bytes") or 0, default={})
+    fullest = max(rows, key=lambda row: row["peak_device_bytes"], default={})
     return (report.get("oom") or {}).get("stage") or fullest.get("stage")
 
 

@@ -41,7 +41,7 @@ pub(crate) struct OthersOption {
 #[command(next_help_heading = "Run")]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct RunArguments {
-    /// Stop the program after N optimizer steps; 0 runs it to its end [default: 3; of `check`, its end with shortened loops]
+    /// Stop the program after N optimizer steps; 0 runs it to its end [default: 3; of `check` and `fit`, its end with shortened loops]
     #[arg(long, value_name = "N")]
     pub(crate) steps: Option<u32>,
 

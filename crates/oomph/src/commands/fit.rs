@@ -39,6 +39,10 @@ pub(crate) fn run(arguments: &Fit, after_dashes: bool) -> Result<ExitStatus, Err
     let mut program = program::prepare((&arguments.gpu, &choice), None, &arguments.run, &words)?;
     program.set_others(arguments.others.others.unwrap_or_default())?;
     program.is_quiet = true;
+    if arguments.run.steps.is_none() && !arguments.max_batch {
+        // A plan is judged by the stage that decides.
+        program.spec.options.stop_at = program.spec.options.stop_at.with_life();
+    }
     interrupt::begin_examination();
     let progress = SearchProgress::of_runs();
     let report = search(arguments, &program, &progress, started)?;

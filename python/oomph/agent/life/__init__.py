@@ -1,17 +1,19 @@
-"""The whole life of a job in one dry run: every loop of the program runs its first passes, those that differ, and its last.
+"""The whole life of a job in one dry run: each loop of the program runs the first passes, the passes that differ, and the last pass.
 
 Note [Life]
 ~~~~~~~~~~~
-What runs a job out of memory is seldom among its first steps: the longest batch, the first evaluation, the first checkpoint, the second epoch. So a
-program is not stopped after some steps. Its loops are shortened, and the program runs to its own end:
+The first steps of a job seldom run out of memory. The longest batch does, or the first evaluation, the first checkpoint, the second epoch. So the
+program is not stopped after some steps: loops are shortened, and the program runs to the end.
 
-- `rewriting` changes the loops of the program's own sources as Python compiles them (`loading`); files stay as they are.
-- `passes` runs a loop. Passes that leave the same bytes and made the same allocations repeat (`signature`), and the loop jumps to the next
-  pass in which a condition of its body changes (`ahead_of`, by `expressions`), at last to its last pass. `items` knows how the passes of each
-  kind of iterable are jumped over, `loaders` those of a `DataLoader`.
-- Counters (`i`, `global_step`, `self.step`) and lists have the values and lengths that they would have had (`counters`).
-- A loop whose memory grows is not shortened, and a loop in which no model works is left alone.
-- `stages` names the part of the job that each allocation belongs to.
+- `rewriting` changes the loops of the program's own sources as Python compiles a source (`loading`); files stay the same.
+- `passes` runs a loop. Passes that leave the same bytes and made the same allocations repeat (`signature`). Then the loop jumps to the next
+  pass in which a condition of the body changes (`plan`, by `expressions`), and finally to the last pass. `items` jumps over the passes of each
+  kind of iterable, `loaders` over batches of a `DataLoader`.
+- Counters (`i`, `global_step`, `self.step`) and lists get the values and lengths of a full run (`counters`).
+- A loop whose memory grows is not shortened, and a loop without a working model is left alone.
+- `untaken` names branches with an unknown condition that no pass took.
+- `stages` names the part of the job to which each allocation belongs.
+- `frameworks` does the same for loops of libraries.
 
-Where a loop takes too long, the program is stopped after its steps, as without this (`position.course`).
+Where a loop takes too long, the program is stopped after some steps, as without a visit of the whole life (`position.course`).
 """

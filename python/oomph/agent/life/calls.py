@@ -62,6 +62,18 @@ def value_of(number: int, index: int) -> object:
 _unmanaged: dict[int, tuple] = {}
 
 
+def take_next(iterator: object, *default: object) -> object:
+    """`next`, of an iterator that a loop reads by itself."""
+    if _is_compiling() or _control is None or not _control.applies():
+        return next(iterator, *default)
+    try:
+        return _control.take_next(iterator)
+    except StopIteration:
+        if default:
+            return default[0]
+        raise
+
+
 def note_branch(number: int) -> None:
     """A branch of a condition runs."""
     if not _is_compiling():

@@ -2,6 +2,7 @@
 
 import ast
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from ..process import objects
@@ -24,6 +25,11 @@ class Counter:
     # The value at the begin of each pass.
     values: list[int] = field(default_factory=list)
 
+    @property
+    def place(self) -> tuple[int, object]:
+        """The identity of the dict, and the key."""
+        return id(self.namespace), self.key
+
     def read(self) -> None:
         """Notes the value."""
         value = self.namespace.get(self.key)
@@ -32,6 +38,49 @@ class Counter:
     def add(self, number: int) -> None:
         """Adds to the value."""
         self.namespace[self.key] += number
+
+
+class JobSteps:
+    """The optimizer steps of the job: steps made, and steps of skipped passes."""
+
+    def __init__(self, count: Callable[[], int], show: Callable[[int], object]) -> None:
+        self._count = count
+        self._show = show
+        self._skipped = 0
+
+    def counter(self) -> "StepCounter":
+        """A counter for a run of a loop."""
+        return StepCounter(self)
+
+    def read(self) -> int:
+        """The steps now."""
+        return self._count() + self._skipped
+
+    def skip(self, number: int) -> None:
+        """Adds the steps of skipped passes."""
+        self._skipped += number
+        self._show(self._skipped)
+
+
+class StepCounter(Counter):
+    """The steps of the job, as a counter of a loop."""
+
+    def __init__(self, steps: JobSteps) -> None:
+        super().__init__(None, {}, "steps")
+        self._steps = steps
+
+    @property
+    def place(self) -> tuple[int, object]:
+        """One for all loops."""
+        return 0, self.key
+
+    def read(self) -> None:
+        """Notes the steps."""
+        self.values.append(self._steps.read())
+
+    def add(self, number: int) -> None:
+        """Adds the steps of skipped passes."""
+        self._steps.skip(number)
 
 
 @dataclass
@@ -90,11 +139,17 @@ def find_place(target: ast.expr, scope: Scope, names: list[str]) -> tuple[object
 
 
 def find_lists(bodies: list[Body]) -> list[Grown]:
-    """The lists of the program that the code of a loop appends to."""
+    """The lists of the program that the code of a loop appends to.
+
+    One that the code makes anew in each pass does not grow; to hold it would keep its tensors alive until the next is full.
+    """
     found: dict[int, Grown] = {}
     for body in bodies:
-        for node in body.walk():
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and name_of_call(node) in ("append", "extend"):
+        nodes = list(body.walk())
+        made = {ast.unparse(target) for node in nodes if isinstance(node, ast.Assign) for target in node.targets}
+        for node in nodes:
+            is_call = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and name_of_call(node) in ("append", "extend")
+            if is_call and ast.unparse(node.func.value) not in made:
                 values = body.scope.evaluate(node.func.value)
                 if type(values) is list:
                     found.setdefault(id(values), Grown(values))

@@ -1,7 +1,7 @@
-"""Expressions of a program as functions of a loop's pass: of its target and of its counters.
+"""Expressions of a program as functions of a loop's target and counters.
 
-What else an expression reads is read once, as it is now. A part that is not known makes the whole unknown, but for `and` and `or`: those are
-known from the operand that decides. An unknown value is `None` here.
+Everything beside the variables is read once, with the present value. An unknown part makes the whole unknown, but for `and` and `or`, where the
+deciding operand is enough. An unknown value is `None` here.
 """
 
 import ast
@@ -15,7 +15,7 @@ _PLAIN = (int, float, str, bool, type(None))
 _CONTAINERS = (list, tuple, set, frozenset, dict, range)
 _MOST_ELEMENTS = 1 << 16
 _FUNCTIONS = {"min": min, "max": max, "int": int, "float": float, "abs": abs, "round": round, "len": len, "bool": bool, "divmod": divmod}
-# Names that stand for assigned expressions that stand for others.
+# Chains of assigned names.
 _DEPTH = 12
 
 
@@ -78,7 +78,7 @@ class Reducer:
         return self._constant(body.scope.evaluate(node))
 
     def _list_assigned(self, body: Body) -> dict[str, list[ast.expr | None]]:
-        """The expressions that the statements assign to each name; `None` for a value that is no expression."""
+        """The expressions that the statements assign to each name; `None` for a value without an expression."""
         found = self._assigned.get(id(body))
         if found is None:
             found = self._assigned[id(body)] = {}
@@ -116,7 +116,7 @@ class Reducer:
         return self._returned(node, body, depth)
 
     def _returned(self, node: ast.Call, body: Body, depth: int) -> ast.expr:
-        """The expression that a function of the program's own returns, if that is its only statement."""
+        """The expression that a function of the program's own returns as the only statement."""
         inner = enter(node, body)
         statements = [it for it in inner.statements if not _is_text(it)] if inner is not None else []
         if len(statements) != 1 or not isinstance(statements[0], ast.Return) or statements[0].value is None:
@@ -159,6 +159,6 @@ def compile_function(tree: ast.expr, variables: list[str], constants: dict[str, 
     return eval(compile(whole, "<oomph>", "eval"), {"__builtins__": {}, **constants})
 
 
-def is_of(tree: ast.expr, variables: list[str]) -> bool:
-    """True if an expression reads one of the variables."""
-    return any(isinstance(node, ast.Name) and node.id in variables for node in ast.walk(tree))
+def list_variables(tree: ast.expr, variables: list[str]) -> frozenset[str]:
+    """The variables that an expression reads."""
+    return frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name)) & frozenset(variables)

@@ -18,26 +18,34 @@ _NOTHING = object()
 FAR = 1 << 40
 # The depth of an item, and the elements of each part, that are measured.
 _DEPTH, _ELEMENTS = 4, 1_000
+# The depth and the width of the tuples in an item in which numbers are followed.
+_OUTLINE_DEPTH, _OUTLINE_WIDTH = 2, 8
 
 
 class Items:
     """The items of any iterable.
 
-    A loader jumps by itself, if it knows its batches. Other items are made and not used, for some seconds; one that is larger than all before is not
-    jumped over, and the last one is not either.
+    A loader with known batches jumps by itself. Items of another kind are made and not used, for some seconds. An item that is larger than all
+    before is not jumped over, and neither is the last item.
     """
 
     def __init__(self, iterable: Iterable) -> None:
         opened = len(loaders.opened)
-        self._iterator = iter(iterable)
+        self._begin(iter(iterable), opened, _length(iterable))
+
+    def _begin(self, iterator: Iterator, opened: int, total: int | None) -> None:
+        self._iterator = iterator
         self.taken = 0
-        self.total = _length(iterable)
-        # The loaders that were opened before the loop.
+        self.total = total
+        # The number of loaders opened before the loop.
         self._opened_before = opened
         self._held: object = _NOTHING
         self._largest_bytes = 0
-        # True if items were left out that nobody has seen.
-        self.has_unseen = False
+        # The numbers in the last two items in a row, and the position of the last.
+        self._outlines: tuple[object, object] = (None, None)
+        self._measured_at = 0
+        # True if items were left out that nobody has seen, and if no item is left.
+        self.has_unseen = self.is_over = False
 
     def take(self) -> object:
         """The next item. Raises `StopIteration`."""
@@ -45,41 +53,50 @@ class Items:
         if self._held is not _NOTHING:
             held, self._held = self._held, _NOTHING
             return held
+        self._measured_at = self.taken - 1
         return self._measured(next(self._iterator))
 
     def _measured(self, item: object) -> object:
         self._largest_bytes = max(self._largest_bytes, measure(item))
+        self._outlines = (self._outlines[1], _outline(item, _OUTLINE_DEPTH))
         return item
 
     def value(self, position: int) -> object:
-        """A number or text that the loop is known to have at a position; `None` for others."""
-        return None
+        """The item at a position, as far as numbers count on, with `None` for all parts but numbers."""
+        before, last = self._outlines
+        return _extrapolate(before, last, position - self._measured_at)
 
     @property
     def loader(self) -> "loaders.LoaderPasses | None":
-        """The loader that makes the items: the first that was opened for the loop."""
+        """The loader of the items: the first opened for the loop."""
         own = list(loaders.opened)[self._opened_before :]
         return own[0] if own else None
 
     def jump(self, position: int) -> bool:
-        """Makes the item at `position`, or an earlier one, the next one: `taken` tells which. False if there is none to jump to."""
+        """Makes the item at `position`, or an earlier item, the next; `taken` is the position. False without an item to jump to."""
         loader, left = self.loader, position - self.taken
-        if loader is not None and loader.total is not None and loader.jump(loader.position + left):
+        if loader is not None and not loader.is_stream and loader.total and self._jump_in(loader, loader.position + left):
             self.taken, self._held = position, _NOTHING
             return True
         return self._skip(position)
+
+    def _jump_in(self, loader: "loaders.LoaderPasses", position: int) -> bool:
+        """Jumps in a loader, which a generator may begin again and again."""
+        is_again = self.total is None and loader.total <= position < FAR
+        return loader.jump(position % loader.total if is_again else position)
 
     def _skip(self, position: int) -> bool:
         start, first, is_uniform = time.process_time(), self.taken, True
         while self.taken < position:
             if time.process_time() - start > _SECONDS:
                 self.has_unseen = True
-                # Items of one size: those to come are alike.
+                # Items of one size: the items to come are alike.
                 self.taken = position if is_uniform and position < FAR else self.taken
                 break
             try:
                 item = next(self._iterator)
             except StopIteration:
+                self.is_over = True
                 break
             if self._held is not _NOTHING:
                 self.taken += 1
@@ -92,14 +109,32 @@ class Items:
         return self.taken > first
 
     def rest(self) -> Iterator:
-        """The items that are left, for a loop that is left alone."""
+        """The remaining items, for a loop that is left alone."""
         return self._iterator
+
+
+class Read(Items):
+    """The items that a `while` reads from an iterator, by `next`."""
+
+    def __init__(self, iterator: Iterator, taken: int) -> None:
+        self._begin(iterator, len(loaders.opened), None)
+        self.taken = taken
+
+    @property
+    def iterator(self) -> Iterator:
+        """The iterator."""
+        return self._iterator
+
+    @property
+    def loader(self) -> "loaders.LoaderPasses | None":
+        """The iterator itself, of a loader, or the loader that it reads."""
+        return self._iterator if isinstance(self._iterator, loaders.LoaderPasses) else super().loader
 
 
 class Indexed(Items):
     """The items of a range, a list or a tuple."""
 
-    has_unseen = False
+    has_unseen = is_over = False
 
     def __init__(self, values: range | list | tuple) -> None:
         self._values = values
@@ -148,6 +183,7 @@ class Numbered(Items):
         self._start = start
 
     has_unseen = property(lambda self: self._inner.has_unseen)
+    is_over = property(lambda self: self._inner.is_over)
     taken = property(lambda self: self._inner.taken)
     total = property(lambda self: self._inner.total)
     loader = property(lambda self: self._inner.loader)
@@ -172,13 +208,14 @@ class Numbered(Items):
 
 
 class Bar(Items):
-    """The items of a progress bar of tqdm's, which counts those that are jumped over."""
+    """The items of a progress bar of tqdm's, which counts skipped items too."""
 
     def __init__(self, bar: object, inner: Items) -> None:
         self._bar = bar
         self._inner = inner
 
     has_unseen = property(lambda self: self._inner.has_unseen)
+    is_over = property(lambda self: self._inner.is_over)
     taken = property(lambda self: self._inner.taken)
     total = property(lambda self: self._inner.total)
     loader = property(lambda self: self._inner.loader)
@@ -236,13 +273,30 @@ def measure(item: object, depth: int = _DEPTH) -> int:
     return sum(measure(it, depth - 1) for it in objects.list_items(item, _ELEMENTS))
 
 
+def _outline(item: object, depth: int) -> object:
+    """The numbers in an item, as in `(7, batch)`, with `None` in place of the batch."""
+    if type(item) is int:
+        return item
+    is_short = type(item) is tuple and len(item) <= _OUTLINE_WIDTH
+    return tuple(_outline(it, depth - 1) for it in item) if depth and is_short else None
+
+
+def _extrapolate(before: object, last: object, passes: int) -> object:
+    """The outline some passes after the last."""
+    if type(before) is int and type(last) is int:
+        return last + (last - before) * passes
+    if type(before) is tuple and type(last) is tuple and len(before) == len(last):
+        return tuple(_extrapolate(one, other, passes) for one, other in zip(before, last))
+    return None
+
+
 def _is_bar(value: object) -> bool:
     module = objects.find_in_class(value, "__module__")
     return type(module) is str and module.startswith("tqdm")
 
 
 def _length(iterable: object) -> int | None:
-    """The length of a loader or a container; `None` if it has none, or fails to say."""
+    """The length of a loader or a container; `None` without a length, or if `len` fails."""
     if not hasattr(type(iterable), "__len__"):
         return None
     try:

@@ -7,7 +7,7 @@ from ..failure import guarded
 from ..part import Part, Write
 from ..position.part import Position
 from ..process.environment import Environment
-from . import calls, loaders
+from . import calls, frameworks, loaders
 from .items import open_items
 from .passes import Control
 from .run import Run
@@ -23,7 +23,7 @@ class Life(Part):
         self._control: Control | None = None
         if self.is_on:
             self._stages = Stages(position.marks.enter_stage, step=lambda: position.marks.step)
-            self._control = Control(Pulse(position.count_work, lambda: position.steps.done + position.marks.skipped, position.marks.skip_steps), self._stages, env.steps)
+            self._control = Control(Pulse(position.count_work, lambda: position.steps.done), self._stages, env.steps, position.marks.skip_steps)
             position.course.is_whole = True
             position.modules.on_call = self._stages.begin_forward
             position.backward.on_call = self._stages.train
@@ -33,6 +33,7 @@ class Life(Part):
         if self._control is not None:
             self._stages.install(write)
             loaders.install()
+            frameworks.install(self._control)
             calls.start(self._control, open_items, torch.compiler.is_compiling)
 
     def finish(self, reason: str, write: Write) -> None:
@@ -50,12 +51,14 @@ class Life(Part):
     @guarded
     def _write_shortened(self, write: Write) -> None:
         for run in self._control.shortened.values():
-            self._write_batches(run, write)
-            write(records.shortened(file=run.loop.file, line=run.loop.line, passes=len(run.passes), total=run.total, reason=run.reason))
+            self._write_loop(write, run.loop.file, run.loop.line, len(run.passes), run)
+        for loop in frameworks.list_shortened():
+            self._write_loop(write, loop.file, loop.line, loop.passes, loop)
 
-    def _write_batches(self, run: Run, write: Write) -> None:
-        """The record of a loop's batches, if they were looked at."""
-        scan = run.scan
+    def _write_loop(self, write: Write, file: str, line: int, passes: int, loop: Run | frameworks.Watched) -> None:
+        """The record of a loop, and that of its batches if the batches were scanned."""
+        scan = loop.scan
         if scan is not None and (scan.scanned or scan.bound):
             row = {"scanned": scan.scanned, "total": scan.total, "largest": scan.largest, "shape": scan.shape, "bound": scan.bound}
-            write(records.batches(file=run.loop.file, line=run.loop.line, **row))
+            write(records.batches(file=file, line=line, **row))
+        write(records.shortened(file=file, line=line, passes=passes, total=loop.total, reason=loop.reason))

@@ -1,17 +1,19 @@
-"""The loops of a program that run, and what becomes of each.
+"""The running loops of a program, and the decision about the next pass of each.
 
-The loops that run lie on a stack. A loop that was left by a `break`, a `return` or an error is found out when a loop around it goes on. Only
-the first thread's loops are shortened, and none before the program has imported PyTorch, or in a process that it forks.
+Running loops lie on a stack. A loop that ended by a `break`, a `return` or an error is removed when an outer loop goes on. Only
+loops of the first thread are shortened, after the import of PyTorch, and not in forked processes.
 """
 
 import os
 import sys
 import threading
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ..failure import guarded
+from ..position.course import has_ranks
 from . import rewriting
+from .counters import JobSteps
 from .items import open_items
 from .run import KNOWN, Known, Run
 from .signature import Pulse
@@ -25,9 +27,10 @@ _DULL = 64
 class Control:
     """The loops that run."""
 
-    def __init__(self, pulse: Pulse, stages: Stages, wanted: int) -> None:
+    def __init__(self, pulse: Pulse, stages: Stages, wanted: int, show_skipped: Callable[[int], object] = lambda _steps: None) -> None:
         self.pulse = pulse
         self.stages = stages
+        self.steps = JobSteps(pulse.count_steps, show_skipped)
         # The loops that have made optimizer steps.
         self._trained: set[int] = set()
         self.wanted = wanted
@@ -44,15 +47,15 @@ class Control:
         return self.is_on and threading.get_ident() == self._thread and os.getpid() == self._process
 
     def begin(self, number: int, items: object, frame: types.FrameType) -> Run:
-        """Enters a loop; `items`: those of a `for`, `None` for a `while`."""
+        """Enters a loop; `items`: the iterable of a `for`, `None` for a `while`."""
         one, opened = rewriting.LOOPS[number], None if items is None else open_items(items)
-        run = Run(one, opened, KNOWN.setdefault(one.number, Known()), self.pulse.read(), id(frame), self.untaken)
+        run = Run(one, opened, KNOWN.setdefault(one.number, Known()), self.pulse.read(), id(frame), self.untaken, self.steps)
         self.stack.append(run)
         self.stages.begin_loop(is_again=number in self._trained)
         return run
 
     def run_all(self, run: Run) -> Iterator[Iterator]:
-        """The items of a `for`: those of the passes that are watched, and the rest of a loop that is left alone."""
+        """The items of a `for`: watched passes, then the rest of a loop that is left alone."""
         try:
             yield self._watch(run)
             if run in self.stack:
@@ -85,10 +88,10 @@ class Control:
         run.end_pass(reading)
         if run.passes[-1].steps:
             self._trained.add(run.loop.number)
-        if run.items is not None and len(run.passes) == _DULL and not any(it.allocations or it.work for it in run.passes):
+        if run.loop.is_for and len(run.passes) == _DULL and not any(it.allocations or it.work for it in run.passes):
             return False
         run.find_places(frame)
-        if run.is_stuck:
+        if run.is_stuck or has_ranks():
             return True
         period = run.find_repetition(self.wanted, reading.steps)
         if period is None and run.is_varying() and reading.steps >= min(self.wanted, reading.steps + (not any(it.steps for it in run.passes))):
@@ -98,17 +101,20 @@ class Control:
         run.plan(frame, period)
         self.stages.begin_pass(run.is_at_largest())
         goes = run.go_on(period)
-        if run.skipped_steps:
-            self.pulse.skip_steps(run.skipped_steps)
-            run.skipped_steps = 0
         if run.is_shortened or not goes:
             self.shortened[run.loop.number] = run
         if not goes:
             self.end(run)
         return goes
 
+    def take_next(self, iterator: object) -> object:
+        """The next item of an iterator that the innermost loop reads once in a pass. Raises `StopIteration`."""
+        run = self.stack[-1] if self.stack else None
+        items = None if run is None or run.loop.is_for else run.find_read(iterator)
+        return next(iterator) if items is None else items.take()
+
     def find(self, number: int, frame: types.FrameType) -> Run | None:
-        """The innermost run of a loop in this call of its function."""
+        """The innermost run of a loop in the present call of the function."""
         return next((it for it in reversed(self.stack) if it.loop.number == number and it.frame_id == id(frame)), None)
 
     def end(self, run: Run) -> None:
@@ -116,7 +122,7 @@ class Control:
         if run not in self.stack:
             return
         del self.stack[self.stack.index(run) :]
-        steps = self.pulse.read().steps
+        steps = self.pulse.count_steps()
         if run.has_trained(steps) and not any(it.has_trained(steps) for it in self.stack):
             self._trained.add(run.loop.number)
             self.stages.end_training()

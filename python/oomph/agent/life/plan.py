@@ -1,8 +1,8 @@
-"""The passes of a loop that are unlike those that ran: those in which a condition, or a value that is chosen, changes, and the last.
+"""The passes of a loop that differ from earlier passes: a condition changes, or a chosen value does; and the last pass.
 
-A pass is described by the loop's target and its counters. Conditions and chosen values that depend on them alone are computed for each pass
-to come (`expressions`); a pass is wanted if one of them has a value that no pass so far had. A condition that decides about the optimizer's
-step is wanted three times: an optimizer has its state after its first step, and repeats itself after the second.
+A pass is described by the loop's target and its counters. Conditions and chosen values that depend on target and counters alone are computed for each pass
+to come (`expressions`). A pass is wanted for a value that no pass so far had. A condition that decides about the optimizer's
+step is wanted three times: an optimizer has all state after the first step, and repeats after the second.
 """
 
 import ast
@@ -14,15 +14,17 @@ from ..process.objects import Budget, Spent
 from ..source.flow import LOOPS, SCOPES
 from ..source.scope import Scope
 from .counters import find_place
-from .expressions import Reducer, UnknownPart, compile_function, is_of
-from .reached import Body, is_looped
+from .expressions import Reducer, UnknownPart, compile_function, list_variables
+from .reached import Body
 from .rewriting import Loop
 
-# The seconds of processor time for one plan, the passes between two looks at the clock, and the most values that one expression chooses among.
-_SECONDS, _EVERY, _MOST_VALUES = 1.5, 512, 64
+# The seconds of processor time for a plan, the passes between two readings of the clock, and the most values of an expression.
+_SECONDS, _EVERY, _MOST_VALUES = 1.0, 512, 64
+# The passes ahead of a loop without a known end.
+_FARTHEST = 100_000
 _MOST_INNER = 64
 _STEPS_WANTED = 3
-# Passes of one value, each of which keeps more memory.
+# Passes with the same value, if each keeps more memory.
 _MOST_GROWN = 100
 _CHOOSING = (ast.Compare, ast.Subscript, ast.IfExp, ast.BoolOp, ast.Call)
 _CHOOSING_OPERATORS = (ast.FloorDiv, ast.Mod)
@@ -30,9 +32,11 @@ _CHOOSING_OPERATORS = (ast.FloorDiv, ast.Mod)
 
 @dataclass
 class Watch:
-    """An expression of which a new value makes a pass a new one."""
+    """An expression; a new value makes a pass wanted."""
 
     function: Callable
+    # The variables of the expression.
+    reads: frozenset[str]
     # True if a pass may have several values, because a loop inside changes a counter.
     is_nested: bool = False
     # True if the loop ends where this is true, or false.
@@ -41,11 +45,11 @@ class Watch:
     seen: dict[object, int] = field(default_factory=dict)
     # Counts of passes with a step, by value.
     steps: dict[object, int] = field(default_factory=dict)
-    # The values whose last pass left more memory than it found.
+    # The values whose last pass left more memory.
     grown: set[object] = field(default_factory=set)
 
     def value(self, arguments: list) -> object:
-        """The value in one pass; `None` if it is not known."""
+        """The value in a pass; `None` if unknown."""
         try:
             value = self.function(*arguments)
             hash(value)
@@ -111,7 +115,7 @@ class Plan:
         self._counters = counters
         self._names = names = loop.counters
         self._own = bodies[0]
-        # True to take a counter as it is at the end of a pass; and whether the last expression reads a counter of which neither is sure.
+        # True to take counters at the end of a pass; and whether begin or end matter for the last expression, without a known answer.
         self._is_behind = self._is_rough = False
         self._additions = _find_additions(bodies)
         reducer = Reducer(self._bind(loop), self._find_counter, bodies[0])
@@ -126,6 +130,20 @@ class Plan:
         except Spent:
             # The watches so far have to do.
             self._is_rough = False
+
+    def forget_scopes(self) -> None:
+        """Forgets the variables of the program, which a plan must not keep alive."""
+        self.open_conditions.clear()
+        del self._own, self._counters
+
+    def list_used(self, count: int) -> list[int]:
+        """The counters that a watch reads."""
+        names = {name for watch in self.watches for name in watch.reads}
+        return [index for index in range(count) if names & {f"v{index}", f"w{index}"}]
+
+    def has_changes(self) -> bool:
+        """True if a value is wanted again, since passes with the value change something for good."""
+        return any(watch.grown for watch in self.watches)
 
     def _bind(self, loop: Loop) -> dict[str, ast.expr]:
         """The names of the target, each a variable: `t0`, or an item of it."""
@@ -155,7 +173,7 @@ class Plan:
     def _watch(self, body: Body, reducer: Reducer) -> None:
         for node in body.walk():
             self._budget.spend()
-            is_nested = is_looped(node, body.statements)
+            is_nested = body.is_looped(node)
             reducer.is_open = False
             for expression, ends_if in _list_watched(node, is_nested or body is not self._own):
                 self._add(expression, ends_if, is_nested or body.is_nested, body, reducer)
@@ -175,18 +193,19 @@ class Plan:
     def _add_one(self, expression: ast.expr, ends_if: bool | None, is_nested: bool, body: Body, reducer: Reducer) -> None:
         try:
             tree = reducer.reduce(expression, body)
-            if is_of(tree, self.variables):
+            reads = list_variables(tree, self.variables)
+            if reads:
                 key = (id(expression), self._is_behind, body.owner)
                 seen, steps, grown = self._seen.setdefault(key, ({}, {}, set()))
                 function = compile_function(tree, self.variables, reducer.constants)
-                self.watches.append(Watch(function, is_nested, ends_if, seen, steps, grown))
+                self.watches.append(Watch(function, reads, is_nested, ends_if, seen, steps, grown))
         except (UnknownPart, RecursionError, ValueError, TypeError, SyntaxError):
             # Not a function of the pass.
             return
 
 
 def _find_additions(bodies: list[Body]) -> dict[tuple[int, str], int]:
-    """The line behind which a counter has been added to, by the scope of the code and by its text."""
+    """The line of the addition to each counter, by the scope of the code and the text of the target."""
     found: dict[tuple[int, str], int] = {}
     for body in bodies:
         for node in body.walk():
@@ -207,7 +226,7 @@ def _bind(target: ast.expr, value: ast.expr, found: dict[str, ast.expr]) -> None
 
 
 def _list_watched(node: ast.AST, is_inner: bool) -> Iterator[tuple[ast.expr, bool | None]]:
-    """The expressions of a node that choose: conditions, and values of which there are few. With each whether it ends the loop."""
+    """The choosing expressions of a node, conditions and values among a few, each with the truth that ends the loop."""
     if isinstance(node, ast.If):
         yield node.test, (True if not is_inner and _leaves(node.body) else None)
     elif isinstance(node, (ast.IfExp, ast.While)):
@@ -241,37 +260,38 @@ def _chooses(node: ast.expr) -> bool:
 class Scan:
     """What a plan found ahead."""
 
-    # The next wanted pass; `None` if the passes to come are as those that ran.
+    # The next wanted pass; `None` if the passes to come repeat earlier passes.
     wanted: int | None
     # The number of passes, as far as it is known.
     total: int | None
-    # True if every pass up to the total was looked at.
-    is_whole: bool
+    # The position up to which no pass is wanted.
+    clear_until: int
 
 
-def scan(plan: Plan, course: Course, value_at: Callable[[int], object], total: int | None, most: int, inner: dict[int, int]) -> Scan:
-    """Looks for the next pass with a new value, from the course's position on; `inner`: the rise of counters in a pass of a loop inside."""
-    start, position = time.process_time(), course.position
-    count = len(course.values)
-    while position < most and (total is None or position < total):
-        if position % _EVERY == 0 and time.process_time() - start > _SECONDS:
-            return Scan(None, total, False)
-        arguments = [value_at(position)]
-        for index in range(count):
-            arguments += [course.of(index, position), course.of(index, position + 1)]
+def scan(plan: Plan, course: Course, value_at: Callable[[int], object], total: int | None, inner: dict[int, int], start: int) -> Scan:
+    """Finds the next pass with a new value, from `start` on; `inner`: the rise of counters in a pass of a loop inside."""
+    began, position, count = time.process_time(), max(course.position, start), len(course.values)
+    last = position + _FARTHEST if total is None else total
+    used = plan.list_used(count)
+    while position < last and plan.watches:
+        if position % _EVERY == 0 and time.process_time() - began > _SECONDS:
+            break
+        arguments = [value_at(position), *([None] * (2 * count))]
+        for index in used:
+            arguments[1 + 2 * index], arguments[2 + 2 * index] = course.of(index, position), course.of(index, position + 1)
         for watch in plan.watches:
             for value in _values(watch, arguments, count, inner):
                 if watch.ends_if is not None and value is not None and bool(value) is watch.ends_if:
                     end = position + (1 if watch.ends_if else 0)
-                    return Scan(None if end <= course.position else end - 1, end, True)
+                    return Scan(None if end <= course.position else end - 1, end, position)
                 if value is not None and watch.is_new(value):
-                    return Scan(position, total, True)
+                    return Scan(position, total, position)
         position += 1
-    return Scan(None, total, total is not None)
+    return Scan(None, total, position)
 
 
 def _values(watch: Watch, arguments: list, count: int, inner: dict[int, int]) -> Iterator[object]:
-    """The values of a watch in a pass: one, or one for each pass of a loop inside."""
+    """The value of a watch in a pass, or the values over the passes of a loop inside."""
     if not watch.is_nested or not inner:
         yield watch.value(arguments)
         return

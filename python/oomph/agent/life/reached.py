@@ -1,6 +1,7 @@
-"""The code that a loop runs: its body, and the program's own functions that are called there."""
+"""The code of a loop: the body, and the program's own functions called from the body."""
 
 import ast
+import functools
 import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -11,7 +12,7 @@ from ..source import trees
 from ..source.flow import LOOPS, walk_own
 from ..source.scope import UNKNOWN, Scope
 
-# Functions that call functions that call functions.
+# Functions below each other.
 _DEPTH = 4
 _MOST_BODIES = 60
 # The objects of a list whose methods are called.
@@ -28,9 +29,18 @@ class Body:
     arguments: dict[str, ast.expr] = field(default_factory=dict)
     # True if a loop inside the loop calls the function.
     is_nested: bool = False
-    # The identity of the object whose method this is.
+    # The identity of a method's object.
     owner: int = 0
     file: str = ""
+
+    @functools.cached_property
+    def loops(self) -> list[ast.For | ast.While]:
+        """The loops among the statements, and inside."""
+        return [it for it in self.walk() if isinstance(it, LOOPS)]
+
+    def is_looped(self, node: ast.AST) -> bool:
+        """True if a loop among the statements runs the node."""
+        return any(_is_inside(node, it) for it in self.loops)
 
     def walk(self) -> Iterator[ast.AST]:
         """All nodes but those of inner functions."""
@@ -39,7 +49,7 @@ class Body:
 
 
 def list_bodies(statements: list[ast.stmt], file: str, scope: Scope, budget: Budget) -> list[Body]:
-    """The body of a loop, and those of the functions that it calls, each once. Raises `Spent`."""
+    """The body of a loop and the bodies of called functions, each once. Raises `Spent`."""
     found, met = [Body(statements, scope, file=file)], set()
     waiting = [(found[0], 0)]
     while waiting and len(found) < _MOST_BODIES:
@@ -55,8 +65,8 @@ def list_bodies(statements: list[ast.stmt], file: str, scope: Scope, budget: Bud
 
 
 def _enter_all(node: ast.Call, body: Body) -> Iterator[Body]:
-    """The functions that a call runs: more than one, in a loop over the program's objects, such as callbacks."""
-    around = [it for it in list_loops(body.statements) if _is_inside(node, it)]
+    """The functions of a call; several in a loop over the program's objects, as over callbacks."""
+    around = [it for it in body.loops if _is_inside(node, it)]
     named = next((it for it in around if isinstance(it, ast.For) and isinstance(it.target, ast.Name) and reads(node.func, it.target.id)), None)
     values = body.scope.evaluate(named.iter) if named is not None else None
     if type(values) not in (list, tuple):
@@ -79,22 +89,12 @@ def reads(node: ast.AST, name: str) -> bool:
     return any(isinstance(it, ast.Name) and it.id == name for it in ast.walk(node))
 
 
-def list_loops(statements: list[ast.stmt]) -> Iterator[ast.For | ast.While]:
-    """The loops among the statements, and inside."""
-    return (it for statement in statements for it in walk_own(statement) if isinstance(it, LOOPS))
-
-
 def _is_inside(node: ast.AST, loop: ast.For | ast.While) -> bool:
     return node is not loop and loop.lineno < getattr(node, "lineno", 0) <= (loop.end_lineno or 0)
 
 
-def is_looped(node: ast.AST, statements: list[ast.stmt]) -> bool:
-    """True if a loop among the statements runs the node."""
-    return any(_is_inside(node, it) for it in list_loops(statements))
-
-
 def find_function(node: ast.Call, scope: Scope) -> tuple[types.FunctionType, tuple] | None:
-    """The program's own function that a call runs, with the object of a method; `None` for others."""
+    """The program's own function behind a call, with the object of a method; `None` for foreign functions."""
     found = scope.evaluate(node.func)
     bound: tuple = ()
     if type(found) is types.MethodType:

@@ -1,8 +1,8 @@
-"""Changes the loops of a source, in its tree: each asks `calls` for its items, and hands over its counters.
+"""Changes the loops in the tree of a source: a loop asks `calls` for the items, and passes the counters on.
 
 `for i, x in enumerate(loader):` becomes `for i, x in _oomph_loop(_oomph_enumerate(loader), 3):`, and `while step < 10:` becomes
 `while _oomph_while(4) and step < 10:`. A counter of the loop (`step += 1`) is assigned at the begin of each pass. The new nodes have the
-positions of the old ones, so that tracebacks and recorded stacks name the lines of the file.
+positions of the old nodes: tracebacks and recorded stacks name the lines of the file.
 """
 
 import ast
@@ -10,13 +10,13 @@ from dataclasses import dataclass, field
 
 from ..source.flow import SCOPES, walk_own
 
-# The module of the functions that a changed source calls, and their names there.
+# The module of the functions for changed sources, and the names in a source.
 _MODULE = "_oomph_agent.life.calls"
-_LOOP, _WHILE, _ENTER, _BEGIN, _VALUE, _ENUMERATE, _RAN = (
-    "_oomph_loop", "_oomph_while", "_oomph_enter", "_oomph_begin", "_oomph_value", "_oomph_enumerate", "_oomph_ran",
+_LOOP, _WHILE, _ENTER, _BEGIN, _VALUE, _ENUMERATE, _RAN, _NEXT = (
+    "_oomph_loop", "_oomph_while", "_oomph_enter", "_oomph_begin", "_oomph_value", "_oomph_enumerate", "_oomph_ran", "_oomph_next",
 )  # fmt: skip
-_NAMES = {_LOOP: "loop", _WHILE: "goes_on", _ENTER: "enter", _BEGIN: "begin_pass", _VALUE: "value_of", _ENUMERATE: "Enumerate", _RAN: "note_branch"}
-# Functions that run inside of a pass, not around passes: a loop there is a part of a model or of a sample.
+_NAMES = {_LOOP: "loop", _WHILE: "goes_on", _ENTER: "enter", _BEGIN: "begin_pass", _VALUE: "value_of", _ENUMERATE: "Enumerate", _RAN: "note_branch", _NEXT: "take_next"}
+# Functions inside of a pass: a loop there belongs to a model or to a sample.
 _INNER = {"forward", "__getitem__", "__getitems__", "__iter__", "__next__", "__len__", "__init__", "backward", "setup_context", "collate_fn", "collate"}
 _YIELDS = (ast.Await, ast.Yield, ast.YieldFrom)
 # Decorators whose functions are read by a compiler.
@@ -25,7 +25,7 @@ _COMPILED = ("compile", "script", "jit", "trace", "triton", "custom_op", "numba"
 
 @dataclass
 class Loop:
-    """A changed loop: its place, its original tree, and the names of its counters."""
+    """A changed loop: place, original tree, and the names of the counters."""
 
     number: int
     file: str
@@ -35,12 +35,17 @@ class Loop:
     branches: dict[int, list[ast.stmt]] = field(default_factory=dict)
 
     @property
+    def is_for(self) -> bool:
+        """True for a `for`."""
+        return isinstance(self.node, ast.For)
+
+    @property
     def line(self) -> int:
         """The line of the head."""
         return self.node.lineno
 
 
-# All changed loops, and the branches that are noted: the number of each is its index.
+# All changed loops, and all noted branches, by number.
 LOOPS: list[Loop] = []
 BRANCHES: list[tuple[str, ast.stmt]] = []
 
@@ -51,6 +56,7 @@ def rewrite(tree: ast.Module, file: str, original: ast.Module) -> bool:
     changer.change_block(tree.body, original.body, _Function.of_module(tree))
     if changer.count == 0:
         return False
+    _change_nexts(tree)
     imported = ast.ImportFrom(module=_MODULE, names=[ast.alias(name=name, asname=own) for own, name in _NAMES.items()], level=0)
     at = _start(tree)
     tree.body.insert(at, _at(imported, tree.body[at]))
@@ -66,7 +72,7 @@ def _start(tree: ast.Module) -> int:
 
 
 class _Function:
-    """The names that a function, or a module, binds by statements other than the addition to a counter."""
+    """The names bound in a function or a module, with the first line."""
 
     def __init__(self, node: ast.AST, is_module: bool) -> None:
         self.is_module = is_module
@@ -106,7 +112,7 @@ class _Changer:
             at += self._change(block, at, node, old, function)
 
     def _change(self, block: list[ast.stmt], at: int, node: ast.stmt, old: ast.stmt, function: _Function) -> int:
-        """Changes one statement; returns the number of statements in its place."""
+        """Changes a statement; returns the number of statements in the place."""
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
             if isinstance(node, ast.FunctionDef) and _runs_passes(node):
                 self.change_block(node.body, old.body, _Function(old, is_module=False))
@@ -153,6 +159,16 @@ class _Changer:
                 block.insert(0, _at(ast.Expr(_call(_RAN, len(BRANCHES) - 1)), block[0]))
 
 
+def _change_nexts(tree: ast.Module) -> None:
+    """Has each `next` of a function around passes ask for the item: a `while` may read items so."""
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "next" and not node.keywords:
+            node.func = ast.copy_location(ast.Name(_NEXT, ast.Load()), node.func)
+        waiting += [it for it in ast.iter_child_nodes(node) if not isinstance(it, ast.FunctionDef) or _runs_passes(it)]
+
+
 class _Enumerates(ast.NodeTransformer):
     """Has an `enumerate` in the head of a loop count the passes that were jumped over."""
 
@@ -169,7 +185,7 @@ def _runs_passes(node: ast.FunctionDef) -> bool:
 
 
 def _may_work(loop: ast.For | ast.While) -> bool:
-    """True if the body calls anything: a model may work there. A loop that yields has its passes inside those of another."""
+    """True if the body calls anything: a model may work there. The passes of a loop with a `yield` belong to the caller's loop."""
     nodes = [it for statement in loop.body for it in walk_own(statement)]
     return any(isinstance(it, ast.Call) for it in nodes) and not any(isinstance(it, _YIELDS) for it in nodes)
 
@@ -231,7 +247,7 @@ def _store(name: str) -> ast.Name:
 
 
 def _at(node: ast.AST, place: ast.AST) -> ast.AST:
-    """Gives a new node, and the new nodes below, the position of the first line of `place`."""
+    """Sets in a new node, and in new nodes below, the position of the first line of `place`."""
     line, column = place.lineno, place.col_offset
     for it in ast.walk(node):
         if "lineno" in it._attributes and not hasattr(it, "lineno"):

@@ -1,14 +1,14 @@
-"""One run of a loop: its passes so far, what each did, and where the loop goes on."""
+"""A run of a loop: the passes so far, with the memory of each, and the next pass."""
 
 import types
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from ..process.objects import Budget, Spent
 from ..source.scope import Scope
 from ..ahead.samples import LoaderScope
-from .counters import Counter, Grown, difference, find_counters, find_lists
+from .counters import Counter, Grown, JobSteps, difference, find_counters, find_lists
 from . import loaders
-from .items import FAR, Items
+from .items import FAR, Items, Read
 from .plan import Course, Plan, note_passed, scan
 from .reached import Body, list_bodies
 from .rewriting import LOOPS, Loop
@@ -25,8 +25,8 @@ _VARYING = 8
 _BETWEEN_STEPS = 130
 # The largest batches that are run.
 _LARGEST = 2
-# The passes to look at, of a loop without a known number of passes.
-_FAR = 1_000_000
+# The plans after which the code is read again.
+_PLAN_USES = 8
 
 
 @dataclass
@@ -35,27 +35,28 @@ class Known:
 
     # Passes that have repeated.
     steady: set[Pass] = field(default_factory=set)
-    # The rise of each counter in a pass, by its name or its place.
+    # The rise of each counter in a pass, by name or place.
     rises: dict[object, int] = field(default_factory=dict)
 
 
 class Run:
     """A loop that is running."""
 
-    def __init__(self, loop: Loop, items: Items | None, known: Known, reading: Reading, frame_id: int, untaken: Untaken) -> None:
+    def __init__(self, loop: Loop, items: Items | None, known: Known, reading: Reading, frame_id: int, untaken: Untaken, steps: JobSteps) -> None:
         self.loop = loop
         self.items = items
         self.known = known
         self.frame_id = frame_id
         self._untaken = untaken
-        # The positions of the passes that ran, and what each did; the first were made by none.
+        self._steps = steps
+        # The positions of the passes so far, and the effect of each.
         self.positions: list[int] = []
         self.passes: list[Pass] = []
         # Values of the loop's own counters, at the begin of each pass.
         self.own: list[list[int | None]] = [[] for _ in loop.counters]
         self.counters: list[Counter] = []
         self.lists: list[Grown] = []
-        # The position of the pass to come, and what is added to the own counters in front of it.
+        # The position of the pass to come, and the numbers to add to the own counters before.
         self.position = 0
         self.added: list[int] = [0] * len(loop.counters)
         self.new_values: list[object] = []
@@ -66,20 +67,26 @@ class Run:
         self._is_found = False
         self.reason = "alike"
         self.has_begun = False
-        # The optimizer steps of the passes that were jumped over last.
-        self.skipped_steps = 0
         self.is_shortened = False
         self.total: int | None = None
         self.target: int | None = None
         self._largest: list[int] | None = None
         self.scan: loaders.Scan | None = None
         self._rises: list[int | None] = []
+        # The pass in which the last item was read by `next`.
+        self._read_in = -1
+        self._plan: Plan | None = None
+        self._plan_uses = 0
+        # The position up to which no pass is wanted.
+        self._clear_until = 0
+        # The allocations of the passes that repeated last.
+        self._steady: tuple[int, int] | None = None
         self._seen: dict[tuple, tuple[dict, dict, set]] = {}
         # True if the items cannot be jumped over.
         self.is_stuck = False
 
     def begin(self, values: tuple) -> list[object]:
-        """Notes the own counters at the begin of a pass; returns them, raised by the passes that were jumped over."""
+        """Notes the own counters at the begin of a pass; returns the counters, raised by the skipped passes."""
         self.new_values = [value + more if more and type(value) is int else value for value, more in zip(values, self.added)]
         for history, value in zip(self.own, self.new_values):
             history.append(value if type(value) is int else None)
@@ -87,7 +94,7 @@ class Run:
         return self.new_values
 
     def end_pass(self, reading: Reading) -> None:
-        """Notes what the pass did that has just ended."""
+        """Notes the effect of the pass that has just ended."""
         self.positions.append(self.position)
         self.passes.append(between(self._reading, reading))
         self._reading = reading
@@ -102,6 +109,7 @@ class Run:
                 self.counters, self.lists = find_counters(bodies, self.loop.counters), find_lists(bodies)
             except Spent:
                 self.counters, self.lists = [], []
+            self.counters.append(self._steps.counter())
         for each in (*self.counters, *self.lists):
             each.read()
 
@@ -109,6 +117,15 @@ class Run:
         budget = Budget(_NODES)
         scope: Scope = LoaderScope.of_frame(frame, budget)
         return list_bodies(self.loop.node.body, self.loop.file, scope, budget)
+
+    def find_read(self, iterator: object) -> Read | None:
+        """The items that a `while` reads by `next`, if the first call in this pass; `None` for a further one."""
+        if self._read_in == self.position:
+            return None
+        self._read_in = self.position
+        if self.items is None or self.items.iterator is not iterator:
+            self.items = Read(iterator, self.position)
+        return self.items
 
     def find_repetition(self, wanted: int, steps: int) -> int | None:
         """The period of the last passes; `None` if they do not repeat, or if too few optimizer steps were made."""
@@ -146,26 +163,34 @@ class Run:
         before = self._rises or [self.known.rises.get(name) if period == 1 else None for name in self._names()]
         self._rises = rises = [known if rise is None else rise for rise, known in zip(rises, before)]
         self.known.rises.update(self._name_rises(rises) if period == 1 else {})
-        plan = self._make_plan(frame)
+        plan = self._find_plan(frame)
         total = None if self.items is None else self.items.total
         # A list has no variable.
         histories, rises = histories[: len(histories) - len(self.lists)], rises[: len(rises) - len(self.lists)]
         inner = self._list_inner(len(histories))
         value_at = (lambda _position: None) if self.items is None else self.items.value
         recent = slice(self._since, None)
+        is_changed = self._steady is not None and self._steady != self.passes[-1].made
+        self._steady = self.passes[-1].made if period == 1 else None
         if plan is not None:
-            note_passed(plan, self.positions[recent], histories, self._list_done(), value_at, inner)
-            found = scan(plan, Course(self.position, histories, rises, period), value_at, total, self.position + _FAR, inner)
+            note_passed(plan, self.positions[recent], histories, self._list_done(is_changed), value_at, inner)
+            found = scan(plan, Course(self.position, histories, rises, period), value_at, total, inner, 0 if plan.has_changes() else self._clear_until)
+            self._clear_until = found.clear_until
         self.total = total if plan is None else found.total
         wanted = None if plan is None else found.wanted
         last = None if self.total is None else self.total - 1
         self.target = min((it for it in (wanted, *self._list_largest(), last) if it is not None and it >= self.position), default=None)
 
-    def _list_done(self) -> list[tuple[bool, bool]]:
-        """Whether each pass since `_since` made a step, and whether it kept more memory than the pass before."""
+    def _list_done(self, is_changed: bool) -> list[tuple[bool, bool]]:
+        """Whether each pass since `_since` made a step, and whether it changed something for good.
+
+        A pass changes something if it keeps more memory than the pass before, or if passes repeat in another way after it (`is_changed`).
+        """
         before = self.passes[self._since - 1].current_bytes if self._since else 0
-        befores = [before, *(it.current_bytes for it in self.passes[self._since :])]
-        return [(bool(it.steps), it.current_bytes > earlier) for it, earlier in zip(self.passes[self._since :], befores)]
+        recent = self.passes[self._since :]
+        befores = [before, *(it.current_bytes for it in recent)]
+        changed = [is_changed and number < len(recent) - 1 for number in range(len(recent))]
+        return [(bool(it.steps), has or it.current_bytes > earlier) for it, earlier, has in zip(recent, befores, changed)]
 
     def _histories(self, frame: types.FrameType) -> list[list[int | None]]:
         """The values of all counters since `_since`, with the one at the begin of the pass to come."""
@@ -178,6 +203,13 @@ class Run:
         values = [scope.get(name) for name in self.loop.counters]
         return [value if type(value) is int else None for value in values]
 
+    def _find_plan(self, frame: types.FrameType) -> Plan | None:
+        """The plan, made anew now and then: other variables of the program change, too."""
+        if self._plan_uses % _PLAN_USES == 0:
+            self._plan = self._make_plan(frame)
+        self._plan_uses += 1
+        return self._plan
+
     def _make_plan(self, frame: types.FrameType) -> Plan | None:
         budget = Budget(_NODES)
         try:
@@ -186,6 +218,7 @@ class Run:
             plan = Plan(self.loop, bodies, self.counters, self._seen, budget)
             for node, body in plan.open_conditions:
                 self._untaken.note(node, body)
+            plan.forget_scopes()
             return plan
         except Spent:
             return None
@@ -195,7 +228,7 @@ class Run:
 
     def _names(self) -> list[object]:
         """The counters and the lists, as `Known` has them."""
-        return [*self.loop.counters, *((id(it.namespace), it.key) for it in self.counters), *(("list", id(it.values)) for it in self.lists)]
+        return [*self.loop.counters, *(it.place for it in self.counters), *(("list", id(it.values)) for it in self.lists)]
 
     def _list_inner(self, count: int) -> dict[int, int]:
         """The rise of each counter in a pass of a loop inside, by its index."""
@@ -213,7 +246,7 @@ class Run:
         if loader is None or loader.are_alike:
             return []
         if self._largest is None:
-            # Positions of the loop and of its loader differ by what the loader made ahead.
+            # The loader's position differs from the loop's by the batches made ahead.
             ahead = loader.position - self.items.taken
             found, self.scan = loader.list_largest(_LARGEST), loader.scan
             self.reason = "largest" if self.scan.is_complete else "varying"
@@ -222,13 +255,16 @@ class Run:
 
     def go_on(self, period: int) -> bool:
         """Jumps towards the target; False if the loop is to end here."""
-        if self.target is None and (self.items is None or self.total is not None):
-            return self.items is not None
+        if self.target is None and self.total is not None:
+            return True
+        if self.target is None and self.items is None:
+            self.reason = "cut"
+            return False
         target = FAR if self.target is None else self.target
         landing = self.position + (target - self.position) // period * period
         if landing > self.position:
             self._jump(landing, period)
-        is_endless = self.target is None and self.is_stuck
+        is_endless = self.target is None and self.is_stuck and not (self.items is not None and self.items.is_over)
         if is_endless:
             self.reason = "cut"
         return not is_endless
@@ -244,17 +280,9 @@ class Run:
                 self.is_stuck = True
                 self.reason = "varying" if self.items.loader is not None else self.reason
         over = landing - self.position
-        self._skip_steps(over, period)
         self._raise_counters(over, period)
         self.position, self.is_shortened = landing, True
         self._forget_histories()
-
-    def _skip_steps(self, over: int, period: int) -> None:
-        """Counts the optimizer steps of `over` passes, as many as in the last period; of passes that do not repeat, as in the usual pass."""
-        last = [it.steps for it in self.passes[-period:]]
-        recent = last if period > 1 or len({it.steps for it in self.passes[-4:]}) == 1 else [it.steps for it in self.passes]
-        self.skipped_steps = round(sum(recent) * over / len(recent))
-        self._reading = replace(self._reading, steps=self._reading.steps + self.skipped_steps)
 
     def _raise_counters(self, over: int, period: int) -> None:
         for index, history in enumerate(self.own):
@@ -272,7 +300,7 @@ class Run:
         return self.target in (self._largest or ()) and self.reason == "largest"
 
     def has_trained(self, steps: int) -> bool:
-        """True if optimizer steps were made in the loop; `steps`: those of the whole program so far."""
+        """True if optimizer steps were made in the loop; `steps`: the count of the whole program so far."""
         return steps > self._first_steps
 
     def _forget_histories(self) -> None:
@@ -286,5 +314,5 @@ class Run:
             each.read()
 
 
-# What is known of each loop, by its number.
+# By the number of a loop.
 KNOWN: dict[int, Known] = {}

@@ -1,4 +1,4 @@
-"""What a pass of a loop did with the memory, and whether passes repeat."""
+"""The effect of a pass on the memory, and the repetition of passes."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,9 +34,14 @@ class Pass:
     work: int
     steps: int
 
+    @property
+    def made(self) -> tuple[int, int]:
+        """The bytes and the number of its allocations."""
+        return self.total_bytes, self.allocations
+
 
 def between(before: Reading, after: Reading) -> Pass:
-    """What a pass did, and the bytes that it left."""
+    """The effect of a pass, and the bytes behind."""
     return Pass(
         after.current_bytes,
         after.reserved_bytes,
@@ -50,11 +55,13 @@ def between(before: Reading, after: Reading) -> Pass:
 class Pulse:
     """Reads the counters."""
 
-    def __init__(self, count_work: Callable[[], int], count_steps: Callable[[], int], skip_steps: Callable[[int], object] = lambda _: None) -> None:
+    def __init__(self, count_work: Callable[[], int], count_steps: Callable[[], int]) -> None:
         self._count_work = count_work
-        # With the steps that were left out: `skip_steps` counts them.
         self._count_steps = count_steps
-        self.skip_steps = skip_steps
+
+    def count_steps(self) -> int:
+        """The optimizer steps so far."""
+        return self._count_steps()
 
     def read(self) -> Reading:
         """The counters now; only those of the work before CUDA is initialised."""
@@ -72,7 +79,7 @@ class Pulse:
 
 
 def find_period(passes: list[Pass]) -> int | None:
-    """The number of passes after which the last ones repeat; `None` if they do not."""
+    """The number of passes after which the last passes repeat; `None` without repetition."""
     for period in range(1, min(_LONGEST_PERIOD, len(passes) // 2) + 1):
         if passes[-period:] == passes[-2 * period : -period]:
             return period

@@ -1,8 +1,8 @@
 """The stages of a job, each a part of the mark of every allocation.
 
-`load` until the first training step, `steps`, `worst-batches`, `evaluation` (a model that is trained runs in evaluation mode or without
-gradients) and `generation`, `save` (from the call that collects the state, or from the branch that leads there, to the next forward), `later-steps` after the
-first of those, `next-epoch` from the second time that a training loop begins, and `end` behind the last one.
+`load` until the first training step, `steps`, `worst-batches`, `evaluation` (a trained model runs in evaluation mode or without
+gradients) and `generation`, `save` (from the call that writes a checkpoint, or from the branch with the call, to the next forward), `later-steps` after the
+first evaluation or save, `next-epoch` from the second begin of a training loop, and `end` behind the last training loop.
 """
 
 import ast
@@ -74,7 +74,7 @@ class Stages:
         self._change()
 
     def begin_loop(self, is_again: bool) -> None:
-        """A loop begins; `is_again` for one that has trained before."""
+        """A loop begins; `is_again` for a loop that has trained before."""
         if is_again:
             self._inner, self._base = None, "next-epoch"
         elif self._base == "load" and self._has_optimizer:
@@ -142,7 +142,7 @@ class Stages:
 
 
 def _list_savers(file: str) -> set[str]:
-    """The names of functions that save, and of those of the file that call one."""
+    """The names of functions that save, with the callers in the file."""
     calls = {
         node.name: {name_of_call(it) for it in ast.walk(node) if isinstance(it, ast.Call)}
         for node in trees.walk(file)

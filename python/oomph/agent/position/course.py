@@ -94,9 +94,12 @@ class Course:
 
     def is_enough(self, fewest: int, frame: FrameType | None, optimizers: Collection[torch.optim.Optimizer] = ()) -> bool:
         """True if the program is to be stopped; `fewest`: the steps of the optimizer of `optimizers` that made the fewest."""
-        if self.wanted == 0 or fewest < self.wanted or (self.is_whole and self._is_within(_WHOLE)):
+        if self.wanted == 0 or fewest < self.wanted:
             return False
-        is_last = fewest >= self.wanted + self.more or not self._is_within(_OPEN) or _has_ranks()
+        is_alone = not has_ranks()
+        if self.is_whole and is_alone and self._is_within(_WHOLE):
+            return False
+        is_last = fewest >= self.wanted + self.more or not self._is_within(_OPEN) or not is_alone
         if self.looks and (fewest >= self._look_at or is_last):
             self._look_at = 2 * fewest
             self._ahead, self._steps = self._look(frame, fewest, optimizers), fewest
@@ -149,7 +152,7 @@ class Course:
         return is_short and events[-1] - events[start] <= allowed.all_events and seconds[-1] - seconds[start] <= allowed.all_seconds
 
 
-def _has_ranks() -> bool:
+def has_ranks() -> bool:
     """True in a job of several ranks: ranks that stop after different steps would wait for each other."""
     distributed = torch.distributed
     return distributed.is_available() and distributed.is_initialized() and distributed.get_world_size() > 1

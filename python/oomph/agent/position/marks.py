@@ -30,7 +30,7 @@ class Marks:
         self.census = 0
         # The stage of the job (`life.stages`); empty if the program is stopped after its steps.
         self.stage = ""
-        # The optimizer steps that shortened loops left out.
+        # The optimizer steps of skipped passes.
         self.skipped = 0
         self.thread = _ThreadPosition()
         self._prefix = self._text()
@@ -56,9 +56,9 @@ class Marks:
         self.stage = stage
         self._changed()
 
-    def skip_steps(self, count: int) -> None:
-        """Counts optimizer steps that are left out."""
-        self.skipped += count
+    def skip_steps(self, skipped: int) -> None:
+        """Sets the number of optimizer steps that shortened loops have left out."""
+        self.skipped = skipped
         self._changed()
 
     def step_done(self, done: int) -> None:
@@ -89,5 +89,5 @@ class Marks:
         self.enter_module(self.thread.module)
 
     def _text(self) -> str:
-        stage = f" stage={self.stage} skipped={self.skipped}" if self.stage else ""
-        return f"oomph step={self.step} phase={self.phase} census={self.census}{stage} module="
+        life = f" stage={self.stage} skipped={self.skipped}" if self.stage else ""
+        return f"oomph step={self.step} phase={self.phase} census={self.census}{life} module="

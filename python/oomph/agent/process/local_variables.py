@@ -8,6 +8,7 @@ out again. So the dict is emptied after reading, unless the function may hold th
 function.
 """
 
+import ctypes
 import inspect
 import sys
 from types import FrameType
@@ -39,3 +40,21 @@ def read_all(frame: FrameType, names: list[str]) -> dict[str, object]:
     if is_function and not _IS_PROXY and _READERS.isdisjoint(code.co_names):
         variables.clear()
     return found
+
+
+def assign(frame: FrameType, name: str, value: object) -> None:
+    """Changes a variable of a function."""
+    variables = frame.f_locals
+    variables[name] = value
+    if not _IS_PROXY:
+        ctypes.pythonapi.PyFrame_LocalsToFast(ctypes.py_object(frame), ctypes.c_int(0))
+        variables.clear()
+
+
+def find_frame(frame: FrameType | None, names: tuple[str, ...], module: str) -> FrameType | None:
+    """The innermost call of one of a module's functions, at or above `frame`."""
+    while frame is not None:
+        if frame.f_code.co_name in names and frame.f_globals.get("__name__") == module:
+            return frame
+        frame = frame.f_back
+    return None

@@ -210,4 +210,23 @@ _DATA = (
     ),
     ("scenery.data.builders", "restricts the library to its cache while it looks for a set", ("datasets.config:HF_HUB_OFFLINE",), "lent"),
 )  # fmt: skip
-ROWS = (*_SERVICES, *_WEIGHTS, *_TEXTS, *_DATA)
+_TRAINER = "transformers.trainer:Trainer"
+_HANDLER = "transformers.trainer_callback:CallbackHandler"
+_OF_LIGHTNING = ("fit_loop:_FitLoop.run", "training_epoch_loop:_TrainingEpochLoop.on_run_start",
+                 "training_epoch_loop:_TrainingEpochLoop.on_advance_end", "evaluation_loop:_EvaluationLoop.run",
+                 "evaluation_loop:_EvaluationLoop._evaluation_step")  # fmt: skip
+_LOOPS = (
+    (
+        "life.frameworks.lightning", "jumps over batches that repeat",
+        tuple(f"{package}.loops.{name}" for package in ("lightning.pytorch", "pytorch_lightning") for name in _OF_LIGHTNING),
+    ),
+    (
+        "life.frameworks.trainer", "jumps over steps that repeat",
+        (f"{_TRAINER}.train", f"{_HANDLER}.on_epoch_begin", f"{_TRAINER}._maybe_log_save_evaluate"),
+    ),
+    (
+        "life.frameworks.trainer_evaluation", "jumps over batches that repeat",
+        (f"{_TRAINER}.evaluation_loop", f"{_TRAINER}.prediction_loop", f"{_HANDLER}.on_prediction_step"),
+    ),
+)  # fmt: skip
+ROWS = (*_SERVICES, *_WEIGHTS, *_TEXTS, *_DATA, *_LOOPS)

@@ -11,6 +11,9 @@ The index lists of an epoch are drawn from the sampler's own iterator, once, and
 draws on the program's random numbers draws one list as before; for lists that are drawn early, the state of the random numbers is restored.
 With workers, the batch after a jump is fetched in the main process, as the workers hold other batches in their queues.
 
+`bring` has a batch from elsewhere in the epoch come in place of the next one, while positions go on as before: a shuffled epoch may
+have any order.
+
 The iterators of an `IterableDataset` cannot be asked for a batch: a jump counts, and the batches are the next ones.
 """
 

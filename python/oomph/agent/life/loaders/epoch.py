@@ -12,6 +12,8 @@ from .worst import Scan
 
 # No batch is held.
 NOTHING = object()
+# The batches with known sizes, which a scan must meet again.
+_FIRST = 4
 
 
 class Opened:
@@ -57,8 +59,9 @@ class Epoch:
         self.total: int | None = None
         self.is_counted = False
         self.scan: Scan | None = None
-        # The number of batches so far, and the position and size of the largest.
+        # The number of batches so far, the sizes of the first, and the position and size of the largest.
         self.taken = 0
+        self.first: dict[int, Size] = {}
         self.largest: tuple[int, Size] | None = None
 
     @guarded
@@ -66,6 +69,8 @@ class Epoch:
         """Measures a batch of the program's."""
         self.taken += 1
         size = measure(batch)
+        if len(self.first) < _FIRST:
+            self.first[position] = size
         if self.largest is None or size > self.largest[1]:
             self.largest = (position, size)
 

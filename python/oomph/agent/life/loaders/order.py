@@ -63,6 +63,10 @@ class Order:
         self._draw_to(sys.maxsize)
         return len(self._lists)
 
+    def count_samples(self) -> int:
+        """The number of samples in the known lists."""
+        return self._indices if self._rows is None else self._rows
+
     def find(self, position: int) -> object | None:
         """The list at a position; `None` for an unknown one."""
         if self._rows is not None:

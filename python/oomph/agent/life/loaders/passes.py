@@ -224,7 +224,7 @@ def _scan(passes: LoaderPasses) -> Scan:
     order.read_all()
     past = Past() if loader is None else _pasts.setdefault(loader, Past())
     with random_state.kept():
-        found = scan_batches(passes, order, passes.position, past, max(_SECONDS - past.seconds, _FEWEST_SECONDS))
+        found = scan_batches(passes, order, passes.position, passes._passes.first, past, max(_SECONDS - past.seconds, _FEWEST_SECONDS))
     past.seconds += time.process_time() - start
     return found
 

@@ -76,9 +76,12 @@ class Scan:
         return list(found.values())[:count][::-1]
 
 
-def scan_batches(iterator: torchs._BaseDataLoaderIter, order: Order, now: int, past: Past, seconds: float) -> Scan:
-    """Scans the batches of an epoch that map-style data have. The program's random numbers change: the caller restores them."""
-    scanner = _Scanner(iterator, order, now, past, seconds)
+def scan_batches(iterator: torchs._BaseDataLoaderIter, order: Order, now: int, seen: dict[int, Size], past: Past, seconds: float) -> Scan:
+    """Scans the batches of an epoch of map-style data. The program's random numbers change: the caller restores them.
+
+    `seen`: the sizes of batches of the program's. A scan that finds other sizes is not complete: they are random, or only the workers know them.
+    """
+    scanner = _Scanner(iterator, order, now, seen, past, seconds)
     try:
         with OnHost():
             scanner.run()
@@ -104,12 +107,13 @@ def spread(count: int, most: int) -> Iterator[int]:
 
 
 class _Scanner:
-    def __init__(self, iterator: torchs._BaseDataLoaderIter, order: Order, now: int, past: Past, seconds: float) -> None:
+    def __init__(self, iterator: torchs._BaseDataLoaderIter, order: Order, now: int, seen: dict[int, Size], past: Past, seconds: float) -> None:
         self.fault = ""
         self._iterator = iterator
         self._order = order
         self._now = now
         self._past = past
+        self._known = dict(seen)
         self._bounds = Bounds(seconds)
         self._seconds = seconds
         self._total = order.total
@@ -128,8 +132,8 @@ class _Scanner:
         """Collates all batches, or finds the largest by their samples."""
         known = self._order.read_all()
         self._total = known if self._order.is_whole else self._order.total
-        size = self._count_samples(0) if known else 1
-        self._positions = list(spread(known, max(_SAMPLES // max(size, 1), 1)))
+        share = _SAMPLES / max(self._order.count_samples(), 1)
+        self._positions = list(spread(known, max(int(known * share), 1)))
         seconds = self._collate_first()
         if seconds > _FAR * self._seconds and self._is_of_one_shape():
             return
@@ -145,9 +149,18 @@ class _Scanner:
 
     def _collate_first(self) -> float:
         """Collates some batches; returns the seconds for all at this rate."""
-        first, start = self._positions[:_FIRST], time.process_time()
+        first, start = [*self._positions[:_FIRST], *(at for at in self._known if at in self._positions)], time.process_time()
         self._collate(first)
-        return (time.process_time() - start) / max(len(first), 1) * len(self._positions)
+        seconds = time.process_time() - start
+        if not self._known and first:
+            # The same batch again.
+            self._known = {first[0]: self._sizes.pop(first[0])}
+            self._collate(first[:1])
+        return seconds / max(len(first), 1) * len(self._positions)
+
+    def _is_stable(self) -> bool:
+        """True if batches have the sizes that they had before."""
+        return all(self._sizes[at] == size for at, size in self._known.items() if at in self._sizes)
 
     def _find_by_statistics(self) -> bool:
         """Collates the batches that are the largest by a statistic; True if one of the statistics tells the sizes."""
@@ -233,9 +246,9 @@ class _Scanner:
         every = self._total is not None and len(self._positions) == self._total > 0
         is_collated = every and len(self._sizes) == self._total
         key = find_telling(self._statistics, self._sizes) if len(self._statistics) == self._total else None
-        is_complete = is_collated or (every and key is not None and not self.fault)
+        is_complete = self._is_stable() and (is_collated or (every and key is not None and not self.fault))
         scanned = self._total if is_complete else max(len(self._statistics), len(self._sizes))
-        is_uniform = self._is_of_one_shape() or (is_complete and self._is_uniform(key))
+        is_uniform = self._is_stable() and (self._is_of_one_shape() or (is_complete and self._is_uniform(key)))
         return Scan(scanned, self._total, {} if self._is_on_gpu else self._sizes, is_complete, is_uniform, "" if is_complete else self._bound())
 
     def _is_uniform(self, key: str | None) -> bool:
@@ -253,4 +266,5 @@ class _Scanner:
         else:
             text = f"{samples:,} of {rows:,} samples were read"
         allowed = find_allowed(self._iterator._dataset, self._iterator._collate_fn)
-        return "; ".join(filter(None, (text, self.fault and f"{self.fault} was raised", allowed)))
+        change = "" if self._is_stable() else "a batch had two sizes"
+        return "; ".join(filter(None, (text, self.fault and f"{self.fault} was raised", change, allowed)))

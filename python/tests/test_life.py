@@ -1,0 +1,169 @@
+"""Loops that are shortened: a changed source does the same, and the passes that run are those that differ."""
+
+import ast
+import copy
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+from oomph.agent.life import calls, rewriting
+from oomph.agent.life.items import open_items
+from oomph.agent.life.passes import Control
+from oomph.agent.life.signature import Pass, Reading, find_period
+
+# Sources that compute `found`.
+SAME = (
+    "found = [i for i in range(3)]\nfor i in range(4):\n    found.append(str(i))\n",
+    "found, step = [], 0\nwhile step < 5:\n    step += 1\n    if step == 3: continue\n    found.append(abs(step))\nelse:\n    found.append('end')\n",
+    "found = []\nfor i, x in enumerate('abc', 2):\n    found.append(str(i) + x)\n    if i == 3: break\nelse:\n    found.append('never')\n",
+    "def f():\n    n = 0\n    for x in (1, 2, 3):\n        n += x\n        print(end='')\n    return n\nfound = f()\n",
+    "n = 0\ndef f():\n    global n\n    for x in range(3):\n        n += int(x)\nf()\nfound = n\n",
+    "def f():\n    n = 0\n    def g():\n        nonlocal n\n        for x in range(3):\n            n += int(x)\n    g()\n    return n\nfound = f()\n",
+    "found = []\nfor x in iter([1, 2]):\n    for y in zip('ab', 'cd'):\n        found.append((x, *y))\n",
+    "found = []\ndef f(x):\n    for y in range(x):\n        found.append(y)\n        f(y)\nf(4)\n",
+    "found, it = [], iter('abc')\nwhile (x := next(it, None)) is not None:\n    found.append(str(x))\n",
+    "found, it = [], iter('abcd')\nwhile True:\n    try:\n        found.append(next(it) + next(it))\n    except StopIteration:\n        break\n",
+    "found = []\nwhile True:\n    found.append(len(found))\n    if len(found) > 3: break\n",
+    "from __future__ import annotations\nfound = 0\nfor i in range(3):\n    found += int(i)\n",
+    "found = 0\nfor i in range(3):\n    try:\n        found += 1 // i\n    except ZeroDivisionError:\n        found += int(10)\n",
+    "found = sum(1 for _ in range(3))\nmatch found:\n    case 3:\n        for i in range(2):\n            found += int(i)\n",
+    "class A:\n    n = 0\n    for i in range(3):\n        n += int(i)\nfound = A.n\n",
+    "def g():\n    for i in range(3):\n        yield int(i)\nfound = list(g())\n",
+)
+# Sources that call `train()` for a step, `keep()` for memory that stays, and `note(...)`; what must be among the noted values, and the
+# most values that are noted.
+SHORT = (
+    ("for i in range(1000):\n    train()\n    note(i)\n", [0, 1, 2, 999], 8),
+    ("for i in range(1000):\n    train()\n    if i % 300 == 0: keep(); note(i)\n", [300, 600, 900], 8),
+    ("n = 0\nwhile n < 1000:\n    train()\n    n += 1\n    if n == 500: note(n)\nnote(n)\n", [500, 1000], 2),
+    ("n = 0\nfor epoch in range(50):\n    for i in range(100):\n        train()\n        n += 1\n        if n == 2345: note((epoch, i, n))\nnote(n)\n", [(23, 44, 2345), 5000], 2),
+    ("losses = []\nfor i in range(1000):\n    train()\n    losses.append(i)\nnote(len(losses))\n", [1000], 1),
+    ("class T:\n    step = 0\n    def go(self):\n        for _ in range(1000):\n            self.one()\n    def one(self):\n        train()\n        self.step += 1\n"
+     "        if self.step == 700: note(self.step)\nt = T()\nt.step = 0\nt.go()\nnote(t.step)\n", [700, 1000], 2),
+    ("state = {'n': 0}\nfor i in range(1000):\n    train()\n    state['n'] += 1\n    if state['n'] in (250, 750): note(state['n'])\nnote(state['n'])\n", [250, 1000], 2),
+    ("size = 1\nfor i in range(1000):\n    if i in (250, 500, 750): size *= 2; note(i)\n    train(size)\nnote(size)\n", [250, 500, 750, 8], 4),
+    ("actions = {100: lambda i: note(i)}\nfor i in range(1000):\n    train()\n    action = actions.get(i)\n    if action is not None: action(i)\n", [100], 1),
+    ("def due(i): return i > 0 and i % 400 == 0\nfor i in range(1000):\n    train()\n    if due(i): note(i)\n", [400], 2),
+    ("for size in [64] * 500 + [128] * 500:\n    train(size)\n    note(size)\n", [64, 128], 10),
+    ("for i in range(1000):\n    train()\n    size = 8 if i < 600 else 16\n    note(size)\n", [8, 16], 10),
+    ("i = 0\nwhile True:\n    train()\n    i += 1\n    if i >= 800: break\nnote(i)\n", [800], 1),
+    ("for i in range(1000):\n    work()\n    if (i + 1) % 100 == 0: step()\n    if i == 950: note(i)\n", [950], 1),
+    ("def go():\n    total = 0\n    for i in range(1000):\n        total += 2\n        train()\n    return total\nnote(go())\n", [2000], 1),
+    ("for a, b in zip(range(500), range(500)):\n    train()\n    if a == 400: note(b)\n", [400], 1),
+    ("it = iter(['x'] * 500 + ['x' * 9] + ['x'] * 20)\nwhile (a := next(it, None)) is not None:\n    train(len(a))\n    note(len(a))\nnote('end')\n", [9, 'end'], 20),
+    ("n, it = 0, iter([1] * 300)\nwhile n < 1000:\n    try:\n        next(it)\n    except StopIteration:\n        it = iter([1] * 300)\n        next(it)\n"
+     "    train()\n    n += 1\nnote(n)\n", [1000], 1),
+    ("for i, a in enumerate(iter(['x'] * 500)):\n    train()\n    note(i)\n", [499], 10),
+)
+# Sources of which every pass runs: memory grows, nothing works, there are few passes.
+WHOLE = (
+    ("for i in range(200):\n    train()\n    keep()\n    note(i)\n", 200),
+    ("for i in range(200):\n    note(i)\n", 200),
+    ("for i in range(3):\n    train()\n    note(i)\n", 3),
+    ("for i in range(200):\n    train(i)\n    note(i)\n", 200),
+)
+
+
+class Machine:
+    """Stands in for a GPU: counts what a program says that it does."""
+
+    def __init__(self) -> None:
+        self.current = self.total = self.allocations = self.works = self.steps = 0
+        self.noted: list = []
+
+    def read(self) -> Reading:
+        return Reading(self.current, self.current, self.total, self.allocations, self.works, self.steps)
+
+    def count_steps(self) -> int:
+        return self.steps
+
+    def work(self, size: int = 1) -> None:
+        self.total += size
+        self.allocations += 1
+        self.works += 1
+
+    def step(self) -> None:
+        self.steps += 1
+
+    def train(self, size: int = 1) -> None:
+        self.work(size)
+        self.step()
+
+    def keep(self) -> None:
+        self.current += 1
+        self.total += 1
+
+    @property
+    def names(self) -> dict:
+        return {"train": self.train, "work": self.work, "step": self.step, "keep": self.keep, "note": self.noted.append}
+
+
+class NoStages:
+    """Hears of stages, and does nothing."""
+
+    def __getattr__(self, _name: str):
+        return lambda *_args, **_kwargs: None
+
+
+def change(source: str, file: str) -> ast.Module:
+    """The changed tree of a source."""
+    tree = ast.parse(source)
+    rewriting.rewrite(tree, file, copy.deepcopy(tree))
+    return tree
+
+
+class LifeTest(unittest.TestCase):
+    """Changed sources, run."""
+
+    def setUp(self) -> None:
+        self._folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self._folder.cleanup)
+        sys.modules.setdefault("_oomph_agent.life.calls", calls)
+        self.addCleanup(calls.start, None, None, lambda: False)
+
+    def run_changed(self, source: str, names: dict) -> dict:
+        path = Path(self._folder.name, f"program{len(rewriting.LOOPS)}.py")
+        path.write_text(source, encoding="utf-8")
+        space = {"__name__": "program", **names}
+        exec(compile(change(source, str(path)), str(path), "exec", dont_inherit=True), space)
+        return space
+
+    def test_a_changed_source_does_the_same(self) -> None:
+        for source in SAME:
+            with self.subTest(source):
+                plain: dict = {}
+                exec(compile(source, "plain", "exec", dont_inherit=True), plain)
+                self.assertEqual(self.run_changed(source, {})["found"], plain["found"])
+                calls.start(Control(Machine(), NoStages(), 3), open_items, lambda: False)
+                self.assertEqual(self.run_changed(source, {})["found"], plain["found"])
+                calls.start(None, None, lambda: False)
+
+    def run_shortened(self, source: str) -> Machine:
+        machine = Machine()
+        calls.start(Control(machine, NoStages(), 3), open_items, lambda: False)
+        self.run_changed(source, machine.names)
+        return machine
+
+    def test_passes_that_differ_run(self) -> None:
+        for source, wanted, most in SHORT:
+            with self.subTest(source):
+                noted = self.run_shortened(source).noted
+                self.assertEqual([it for it in wanted if it not in noted], [], noted)
+                self.assertLessEqual(len(noted), most, noted)
+
+    def test_passes_that_may_matter_all_run(self) -> None:
+        for source, count in WHOLE:
+            with self.subTest(source):
+                self.assertEqual(len(self.run_shortened(source).noted), count)
+
+    def test_a_period_is_found(self) -> None:
+        one, other = Pass(0, 0, 1, 1, 1, 0), Pass(0, 0, 2, 1, 1, 1)
+        cases = (([one], None), ([one, one], 1), ([one, other, one, other], 2), ([other, one, one], 1), ([one, other, one], None))
+        for passes, period in cases:
+            with self.subTest(passes):
+                self.assertEqual(find_period(passes), period)
+
+
+if __name__ == "__main__":
+    unittest.main()
