@@ -7,10 +7,10 @@ use causes::CauseId;
 use report::render::terminal::{Detail, Look};
 use report::render::{Format, render};
 use report::{
-    CheckReport, Condition, Finding, Growth, Location, Need, Rank, Recovery, Remedy, Severity, Standing, Usage,
-    Verdict, Without,
+    CheckReport, Condition, Finding, Growth, LifeReport, Location, Need, Oom, Place, Rank, Recovery, Remedy, Severity,
+    StageUse, Standing, Usage, Verdict, Without,
 };
-use trace::Bytes;
+use trace::{Bytes, LifeStage};
 
 use samples::{at, fits, full, searched, so_far, usage};
 
@@ -38,6 +38,7 @@ fn each_condition_has_words_in_the_headline() {
             "not run: evaluate (train.py:1), evaluate (train.py:2), evaluate (train.py:3), 2 calls more",
         ),
         (vec![Condition::Varying { location: None }], "not run: other batches"),
+        (vec![Condition::Cut { location: Some(at(9)) }], "not run: the rest of a loop (train.py:9)"),
         (vec![Condition::Unread { location: Some(at(9)) }], "open: the rest of its source was not read (train.py:9)"),
         (vec![Condition::LaterSteps], "not run: later steps"),
         (vec![Condition::OptimizerState], "not run: later steps, with the optimizer's state"),
@@ -293,5 +294,43 @@ fn the_headline_has_the_cause_with_its_place_and_the_change_with_its_figure() {
     ];
     for (report, rest) in cases {
         assert_eq!(headline(&report), format!("{start} {rest}"));
+    }
+}
+
+/// A program that runs out in a stage, at step 501; the stage began at `begins_step`.
+fn late(stage: LifeStage, begins_step: u32) -> String {
+    let row = StageUse {
+        stage,
+        step: Some(501),
+        begins_step: Some(begins_step),
+        peak_allocated_bytes: Bytes::from_mib(26_000),
+        peak_reserved_bytes: Bytes::from_mib(26_600),
+        peak_device_bytes: Bytes::from_mib(27_040),
+        only_there_bytes: Bytes::ZERO,
+        only_there_location: None,
+        location: Some(at(57)),
+        begins_at: Some(at(50)),
+        fits: Some(false),
+    };
+    let place = Place { step: Some(501), stage: Some(stage), ..Place::default() };
+    let oom = full().oom.map(|oom| Oom { place, location: Some(at(57)), ..oom });
+    let life = LifeReport { stages: vec![row], ..LifeReport::default() };
+    headline(&CheckReport { growth: None, life, oom, ..full() })
+}
+
+#[test]
+fn an_error_after_the_first_steps_has_its_stage() {
+    use LifeStage::{Evaluation, Load, NextEpoch, Steps, WorstBatches};
+    let cases = [
+        (Evaluation, 501, " too little; it runs out in the first evaluation, after step 500 (train.py:57)."),
+        (Evaluation, 301, " too little; it runs out in the evaluation, after step 500 (train.py:57)."),
+        (WorstBatches, 501, " too little; it runs out with the largest batches, at step 501 (train.py:57)."),
+        (NextEpoch, 201, " too little; it runs out in the next epoch, at step 501 (train.py:57)."),
+        (Load, 1, " too little."),
+        (Steps, 1, " too little."),
+    ];
+    for (stage, begins_step, expected) in cases {
+        let headline = late(stage, begins_step);
+        assert!(headline.contains(expected), "{stage:?}: {headline}");
     }
 }
