@@ -49,7 +49,7 @@ class Life(Part):
             self._write_loop(write, loop.file, loop.line, loop.passes, loop)
 
     def _write_loop(self, write: Write, file: str, line: int, passes: int, loop: Run | frameworks.Watched) -> None:
-        """The record of a loop, and that of its batches if they were looked at."""
+        """The record of a loop, and that of its batches after a scan."""
         scan = loop.scan
         if scan is not None and (scan.scanned or scan.bound):
             row = {"scanned": scan.scanned, "total": scan.total, "largest": scan.largest, "shape": scan.shape, "bound": scan.bound}
