@@ -4,8 +4,9 @@
 # truth = "does not fit"
 # verdict = ["does not fit"]
 # stage = ["evaluation"]
-# line = 62
+# line = 63
 # form = "Lightning, val_check_interval"
+# need_gib = [3.4, 3.8]
 # why = "50 batches of 8 x 256 x 4,096 x 4 B = 32 MiB are 1.56 GiB, joined twice that, with the context 3.6; the sanity check has two batches"
 # ///
 """Lightning: the validation, twice in an epoch, keeps its outputs and joins them at its end."""

@@ -3,10 +3,11 @@
 # vram = "2.5GiB"
 # truth = "does not fit"
 # verdict = ["does not fit"]
-# stage = ["steps", "later-steps"]
-# line = 37
+# stage = ["next-epoch"]
+# line = 38
 # form = "Trainer, state.global_step == n in a callback of the program"
-# why = "from step 700 on a step has 3 GiB of noise for an extra loss, with model, AdamW and context 3.5"
+# need_gib = [3.3, 3.7]
+# why = "an epoch has 500 steps; from step 701 on a step has 3 GiB of noise for an extra loss, with model, AdamW and context 3.5"
 # ///
 """A callback switches a costly extra loss on at step 700."""
 

@@ -4,8 +4,9 @@
 # truth = "does not fit"
 # verdict = ["does not fit"]
 # stage = ["evaluation"]
-# line = 53
+# line = 54
 # form = "Trainer, eval_steps"
+# need_gib = [3.4, 24.0]
 # why = "800 x 128 x 4,000 x 4 B = 1.53 GiB of logits, which are there twice while the last batch is joined: 3.05, with the context 3.5"
 # ///
 """A Trainer whose evaluation, every 100 steps, keeps the logits of all texts on the device."""

@@ -4,8 +4,9 @@
 # truth = "does not fit"
 # verdict = ["does not fit"]
 # stage = ["worst-batches"]
-# line = 58
+# line = 59
 # form = "Trainer, gradient_accumulation_steps, epochs"
+# need_gib = [2.0, 2.7]
 # why = "4 x 2,000 x 16,000 x 4 B = 0.48 GiB of logits, with their gradient and the softmax of the loss 1.4, with model, AdamW and context 2.0 or more"
 # ///
 """A Trainer that pads its batches to their longest text; one text is a chapter. It accumulates, and loads the best model at the end."""

@@ -88,6 +88,11 @@ class Control:
         run.end_pass(reading)
         if run.passes[-1].steps:
             self._trained.add(run.loop.number)
+            # A pass of many steps is an epoch.
+            if run.passes[-1].steps > 1:
+                self.stages.begin_loop(is_again=True)
+            else:
+                self.stages.begin_step_pass()
         if run.loop.is_for and len(run.passes) == _DULL and not any(it.allocations or it.work for it in run.passes):
             return False
         run.find_places(frame)

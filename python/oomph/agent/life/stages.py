@@ -20,8 +20,10 @@ from ..source import trees
 from ..source.names import name_of_call
 from . import rewriting
 
-# Calls that write a checkpoint or a model.
-_SAVING = {"save", "save_file", "save_pretrained", "save_model", "save_checkpoint", "save_state", "export", "push_to_hub", "dump"}
+# The parts of names of functions that write a checkpoint or a model, and that evaluate.
+_SAVING = {"save", "saves", "saved", "export", "exports", "checkpoint", "snapshot", "dump"}
+_EVALUATING = {"eval", "evals", "evaluate", "evaluates", "evaluation", "valid", "validate", "validation", "val", "test", "tests"}
+_COLLECTING = "state_dict"
 _SAVE_FUNCTIONS = (
     "torch.serialization:save", "safetensors.torch:save_file", "transformers.modeling_utils:PreTrainedModel.save_pretrained",
     "torch.distributed.checkpoint.state_dict_saver:save",
@@ -41,8 +43,8 @@ class Stages:
         self._shown = "load"
         self._met: set[str] = set()
         self._has_optimizer = False
-        # By file: the names of functions that save, at last.
-        self._savers: dict[str, set[str]] = {}
+        # By file: the stages of the functions of the file.
+        self._named: dict[str, dict[str, str]] = {}
 
     def install(self, write: Write) -> None:
         """Hears of what begins and ends a stage."""
@@ -75,10 +77,15 @@ class Stages:
 
     def begin_loop(self, is_again: bool) -> None:
         """A loop begins; `is_again` for a loop that has trained before."""
-        if is_again:
+        if is_again and self._base != "end":
             self._inner, self._base = None, "next-epoch"
         elif self._base == "load" and self._has_optimizer:
             self._base = "steps"
+        self._change()
+
+    def begin_step_pass(self) -> None:
+        """A pass of a loop with optimizer steps begins: an evaluation or a save is over."""
+        self._inner = None
         self._change()
 
     def end_training(self) -> None:
@@ -98,8 +105,11 @@ class Stages:
     def begin_branch(self, number: int) -> None:
         """A branch of a condition in the program's own code runs."""
         file, first = rewriting.BRANCHES[number]
-        if self._base != "load" and self._inner != "save" and self._leads_to_save(file, first):
-            self._enter("save")
+        if self._base in ("load", "end") or self._inner is not None:
+            return
+        stage = self._find_stage(file, first)
+        if stage is not None:
+            self._enter(stage)
 
     def _enter(self, stage: str) -> None:
         self._inner = stage
@@ -134,22 +144,40 @@ class Stages:
             is_users = frames.is_users(file)
             self._write(records.stage(stage=stage, step=self._step(), file=file if is_users else "", line=line if is_users else 0))
 
-    def _leads_to_save(self, file: str, first: ast.stmt) -> bool:
-        if file not in self._savers:
-            self._savers[file] = _list_savers(file)
+    def _find_stage(self, file: str, first: ast.stmt) -> str | None:
+        """The stage that a branch leads to, by the names of the functions that are called there, and below."""
+        if file not in self._named:
+            self._named[file] = _name_functions(file)
         block = next((it for node in trees.walk(file) if isinstance(node, ast.If) for it in (node.body, node.orelse) if it and it[0].lineno == first.lineno), [])
-        return any(name_of_call(node) in self._savers[file] for it in block for node in ast.walk(it) if isinstance(node, ast.Call))
+        names = [name_of_call(node) for it in block for node in ast.walk(it) if isinstance(node, ast.Call)]
+        found = [stage for name in names if (stage := self._named[file].get(name) or _stage_of_name(name)) is not None]
+        return found[0] if found else None
 
 
-def _list_savers(file: str) -> set[str]:
-    """The names of functions that save, with the callers in the file."""
+def _stage_of_name(name: str | None) -> str | None:
+    words = set((name or "").lower().split("_"))
+    if words & _EVALUATING:
+        return "evaluation"
+    # `load_state_dict` collects nothing.
+    is_collecting = name is not None and name.endswith("_" + _COLLECTING) and "load" not in words
+    return "save" if words & _SAVING or is_collecting else None
+
+
+def _name_functions(file: str) -> dict[str, str]:
+    """The stages of the functions of a file that call, at last, one with the name of a stage."""
     calls = {
         node.name: {name_of_call(it) for it in ast.walk(node) if isinstance(it, ast.Call)}
         for node in trees.walk(file)
         if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))
     }
-    found, size = set(_SAVING), 0
-    while len(found) > size:
-        size = len(found)
-        found |= {name for name, called in calls.items() if called & found}
-    return found
+    found: dict[str, str] = {}
+    while True:
+        new = {name: stage for name, called in calls.items() if name not in found and (stage := _stage_of_calls(name, called, found)) is not None}
+        if not new:
+            return found
+        found.update(new)
+
+
+def _stage_of_calls(name: str, called: set[str | None], known: dict[str, str]) -> str | None:
+    stages = [known.get(it or "") or _stage_of_name(it) for it in (name, *sorted(filter(None, called)))]
+    return next((it for it in stages if it is not None), None)

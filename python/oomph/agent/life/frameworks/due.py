@@ -1,23 +1,23 @@
-"""What a Trainer of transformers does after certain steps, and the step to which its loop goes on."""
+"""The work of a library after certain steps, and the next step of a loop with a jump."""
 
 from dataclasses import dataclass, field
 
-# The times that each kind of work is seen, and those where the memory grew from one time to the next.
+# The visits of each kind of work, and of work with growing memory.
 _TIMES, _TIMES_OF_GROWTH = 2, 6
 
 
 @dataclass
 class Due:
-    """A kind of work, as an evaluation, that comes due every so many steps."""
+    """A kind of work with an interval of steps, as an evaluation."""
 
     every: int
     first: int = 0
     least: int = _TIMES
-    # The bytes that were left after each time.
+    # The bytes on the devices after each visit.
     left: list[int] = field(default_factory=list)
 
     def next(self, step: int) -> int | None:
-        """The first step after `step` at which the work comes due; `None` once it was seen often enough."""
+        """The next step with the work, after `step`; `None` after enough visits."""
         if self.every <= 0 or self._is_known():
             return None
         start = max(step + 1, self.first)
@@ -33,9 +33,9 @@ class Due:
 
 
 def find_landing(position: int, wanted: int, ahead: int, group: int) -> int:
-    """The batch from which a loop goes on, so that the pass with the batch `wanted` runs as in the whole loop.
+    """The first batch after a jump: the pass with the batch `wanted` runs as in the whole loop.
 
-    `position`: the batch to come; `ahead`: the batches that are held already, and stand for those at the landing; `group`: the batches of a
+    `position`: the batch to come; `ahead`: the batches in hand, in place of the first ones after the jump; `group`: the batches of a
     pass.
     """
     first = (wanted - position) // group * group

@@ -1,7 +1,7 @@
-"""The evaluation loop of a library, which may keep what each batch leaves until its end.
+"""The evaluation loop of a library, with the outputs of all batches until the end.
 
-A loop whose memory grows runs in full, as long as it takes little time. After that, what it keeps is lengthened as far as the library's container
-is known, and the last batches run.
+A loop with growing memory runs in full within some seconds. After these seconds the library's containers are lengthened, if known, and the last
+batches run.
 """
 
 import time
@@ -15,9 +15,9 @@ from ..passes import Control
 from ..signature import Pass, Reading, between, find_period
 from .watched import Watched, watch
 
-# The processor seconds of one loop whose memory grows, and of all.
+# The processor seconds of a loop with growing memory, and of all loops.
 _SECONDS, _ALL_SECONDS = 20.0, 40.0
-# Passes that show how much is kept.
+# Passes before a first jump.
 _FEWEST = 6
 _LARGEST = 2
 # The processor seconds of all loops so far.
@@ -45,8 +45,8 @@ class Evaluating:
     def end_pass(self, loader: LoaderPasses | None, raise_counters: Callable[[int], object], extend: Callable[[int, int], bool]) -> None:
         """Notes a pass, and jumps if passes repeat or take too long.
 
-        `raise_counters(over)` is called after a jump over so many batches. `extend(ran, over)` lengthens what the loop keeps from the batches
-        that ran; False if the loop keeps something else.
+        `raise_counters(over)` is called after a jump over so many batches. `extend(ran, over)` lengthens the containers of the loop by the
+        outputs of more batches; False for unknown containers.
         """
         now = self._control.pulse.read()
         self._passes.append(between(self._last, now))
@@ -71,7 +71,7 @@ class Evaluating:
         return 1 if used > _SECONDS or used + _spent[0] > _ALL_SECONDS else None
 
     def _jump(self, loader: LoaderPasses, period: int) -> int:
-        """The number of batches that were jumped over."""
+        """Jumps; returns the number of batches left out."""
         self._largest = self._largest if self._largest is not None else list(loader.list_largest(_LARGEST) or ())
         targets = [it for it in (*self._largest, loader.total - 1) if it > loader.position]
         over = (min(targets) - loader.position) // period * period if targets else 0

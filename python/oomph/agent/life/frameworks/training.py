@@ -1,4 +1,4 @@
-"""The training loop of a library: the steps that run, and those that are jumped over."""
+"""The training loop of a library: the steps to run, and the jumps between."""
 
 from collections.abc import Callable, Iterable
 from types import FrameType
@@ -11,30 +11,30 @@ from ..signature import Reading, between
 from .due import Due, find_landing
 from .watched import Watched, watch
 
-# The largest batches that are run.
+# The number of largest batches to run.
 _LARGEST = 2
-# The epochs that run in any case.
+# The first epochs, without a jump to a later epoch.
 _EPOCHS = 2
-# The most batches that a loop's loader may hold ahead.
+# The most batches in hand, ahead of the loop.
 MOST_AHEAD = 2
 
 
 class Place:
-    """Where a loop is. A library has a class of its own, with what comes due, and the way to other places."""
+    """The place of a loop. Each library has a class, with the work due and the way to other places."""
 
-    # Optimizer steps so far, and those of the whole training; `None` if unknown.
+    # Optimizer steps so far, and in the whole training; `None` if unknown.
     steps: int
     all_steps: int | None
     # The batch to come, all batches of the epoch, and the batches of a step.
     position: int
     batches: int
     group: int
-    # The open iterator, and the batches that were fetched from it and have not run.
+    # The open iterator, and the number of batches between the iterator and the loop.
     loader: LoaderPasses | None
     ahead: int
 
     def list_due(self) -> dict[str, Due]:
-        """What comes due after steps, by its kind."""
+        """The work due after steps, by kind."""
         raise NotImplementedError
 
     def jump(self, landing: int) -> bool:
@@ -42,14 +42,14 @@ class Place:
         raise NotImplementedError
 
     def skip_epochs(self, dues: Iterable[int]) -> bool:
-        """Takes this epoch for the one with the first of the steps, or for the last; True if it was another."""
+        """Renames the epoch: the one with the first of the steps, or the last; True after a change."""
         return False
 
     def end_epoch(self) -> None:
-        """The last batch of an epoch that was shortened has run."""
+        """The last batch of a shortened epoch has run."""
 
     def batch_of(self, step: int) -> int:
-        """The first batch of an optimizer step, in this epoch."""
+        """The first batch of an optimizer step, in the epoch."""
         return self.position + (step - 1 - self.steps) * self.group
 
 
@@ -71,7 +71,7 @@ class Training:
 
     @guarded
     def begin_epoch(self) -> None:
-        """An epoch begins: what happened since the last step is no pass."""
+        """An epoch begins: the time since the last step is no pass."""
         self._epochs += 1
         self._last = self._control.pulse.read()
         self._left.append(self._last.current_bytes)
@@ -82,7 +82,7 @@ class Training:
 
     @guarded
     def end_step(self) -> None:
-        """A step was made; its evaluation is to come, if it is due."""
+        """A step is over; an evaluation or a save may follow."""
         now = self._control.pulse.read()
         if now.steps > self._last.steps:
             self._loop.end_pass(between(self._last, now))
@@ -90,7 +90,7 @@ class Training:
 
     @guarded
     def go_on(self, place: Place | None) -> None:
-        """Jumps to the next step that is to be seen, if steps repeat."""
+        """Jumps to the next step of interest, if steps repeat."""
         now = self._control.pulse.read()
         has_evaluated, self._last = now.work > self._last.work, now
         if place is None or not self._loop.passes:
@@ -114,7 +114,7 @@ class Training:
         self._control.stages.begin_pass(any(landing <= it < landing + place.group for it in self._largest or ()))
 
     def _note_due(self, place: Place, left: int) -> bool:
-        """Notes the work of this step; True if more than a line was logged."""
+        """Notes the work of the step; True for more than a line of a log."""
         if self._due is None:
             self._due = place.list_due()
         came = {name for name, due in self._due.items() if due.comes_at(place.steps)}
@@ -123,7 +123,7 @@ class Training:
         return bool(came - {"log"})
 
     def _choose(self, place: Place, now: Reading) -> int:
-        """The batch from which the loop goes on."""
+        """The next batch of the loop."""
         loader = place.loader
         varies = loader is not None and not loader.are_alike
         if now.steps - self._first_steps < self._control.wanted or self._loop.find_period(varies) is None:
@@ -134,13 +134,13 @@ class Training:
         if self._epochs > _EPOCHS and self._left[-1] == self._left[-2]:
             self._loop.is_shortened |= place.skip_epochs(self._list_steps(place))
         batches = map(place.batch_of, self._list_steps(place))
-        # The batch of a step that does something else is any batch; one of the largest, and the last, are those of the loader.
+        # Any batch will do for a step with an evaluation; the largest and the last batches are the loader's.
         landings = [it for it in batches if place.position <= it < place.batches]
         own = [it for it in (*(self._largest or ()), place.batches - 1) if it >= place.position]
         return min([*landings, *(find_landing(place.position, it, place.ahead, place.group) for it in own)])
 
     def _list_steps(self, place: Place) -> list[int]:
-        """The steps to come that are to be seen."""
+        """The steps of interest to come."""
         found = [*(due.next(place.steps) for due in (self._due or {}).values()), place.all_steps]
         return [it for it in found if it is not None and it > place.steps]
 
@@ -151,7 +151,7 @@ class Training:
 
 
 def run_training(trainings: list[Training], training: Training, run: Callable[[], object]) -> object:
-    """Runs a training, the last of those that run; one that fails has not ended."""
+    """Runs a training, innermost; after an error there is no end."""
     trainings.append(training)
     try:
         answer = run()

@@ -1,13 +1,13 @@
-"""A loop of a library: what its passes did, and whether they repeat."""
+"""A loop of a library, and the repetition of passes."""
 
 from dataclasses import dataclass, field
 
 from .. import loaders
 from ..signature import Pass, find_period
 
-# Passes of batches that differ, before the loop goes on with the largest, and those after each jump.
+# The passes with different batches before the first jump, and after each jump.
 _VARYING, _VARYING_AGAIN = 8, 2
-# The passes that are kept.
+# The number of passes in memory.
 _MOST = 256
 
 
@@ -17,14 +17,14 @@ class Watched:
 
     file: str
     line: int
-    # Tells the loops apart that begin in one line.
+    # Tells loops with the same line apart.
     part: str = ""
     total: int | None = None
     passes: int = 0
     reason: str = "alike"
     is_shortened: bool = False
     scan: "loaders.Scan | None" = None
-    # Passes that have repeated.
+    # Repeated passes.
     steady: set[Pass] = field(default_factory=set)
     recent: list[Pass] = field(default_factory=list)
 
@@ -38,7 +38,7 @@ class Watched:
         self.recent = []
 
     def find_period(self, varies: bool) -> int | None:
-        """The period of the last passes; 1 if they differ as their batches do; `None` if more passes are to be seen."""
+        """The period of the last passes; 1 for passes with different batches; `None` if more passes are needed."""
         if not self.recent:
             return None
         period = find_period(self.recent)
@@ -57,12 +57,12 @@ def _rises(passes: list[Pass]) -> bool:
     return len(last) > 2 and all(a < b for a, b in zip(last, last[1:]))
 
 
-# The loops that were watched.
+# All watched loops.
 _watched: list[Watched] = []
 
 
 def watch(file: str, line: int, part: str = "") -> Watched:
-    """The loop of a library that the program entered at a line of its own."""
+    """The loop of a library, by a line of the program."""
     found = next((it for it in _watched if (it.file, it.line, it.part) == (file, line, part)), None)
     if found is None:
         found = Watched(file, line, part)
@@ -71,5 +71,5 @@ def watch(file: str, line: int, part: str = "") -> Watched:
 
 
 def list_shortened() -> list[Watched]:
-    """The loops that left out passes."""
+    """The shortened loops."""
     return [it for it in _watched if it.is_shortened]
