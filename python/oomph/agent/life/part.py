@@ -40,6 +40,13 @@ class Life(Part):
         """The records of the loops that were shortened."""
         if self._control is not None:
             self._write_shortened(write)
+            if reason == "exit":
+                self._write_untaken(write)
+
+    @guarded
+    def _write_untaken(self, write: Write) -> None:
+        for row in self._control.untaken.list_records():
+            write(row)
 
     @guarded
     def _write_shortened(self, write: Write) -> None:
@@ -49,7 +56,7 @@ class Life(Part):
             self._write_loop(write, loop.file, loop.line, loop.passes, loop)
 
     def _write_loop(self, write: Write, file: str, line: int, passes: int, loop: Run | frameworks.Watched) -> None:
-        """The record of a loop, and that of its batches after a scan."""
+        """The record of a loop, and that of its batches if the batches were scanned."""
         scan = loop.scan
         if scan is not None and (scan.scanned or scan.bound):
             row = {"scanned": scan.scanned, "total": scan.total, "largest": scan.largest, "shape": scan.shape, "bound": scan.bound}
