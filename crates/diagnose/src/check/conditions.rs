@@ -69,8 +69,10 @@ pub(super) fn is_only_first_step(case: &Case) -> bool {
     case.launch.steps == 1 && case.limited.processes.iter().any(is_stopped)
 }
 
-/// Returns the parameters that an optimizer holds and no step trained, of the rank with the most; `None` if they are few.
+/// Returns the parameters that an optimizer holds and no step trained, of the rank with the most; `None` if they are few, or if the program ended
+/// by itself: it trains them never.
 fn untrained(case: &Case, spare: Bytes) -> Option<Condition> {
+    case.limited.processes.iter().any(is_stopped).then_some(())?;
     let bytes = untrained_bytes(case)?;
     (bytes.0 > LEAST_UNTRAINED.max(spare.0 / LEAST_PART)).then_some(Condition::Untrained { bytes })
 }

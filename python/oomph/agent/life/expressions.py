@@ -55,6 +55,8 @@ class Reducer:
             return ast.Name(counter, ast.Load())
         if isinstance(node, ast.Name):
             return self._name(node, body, depth)
+        if isinstance(node, ast.NamedExpr):
+            return self.reduce(node.value, body, depth - 1)
         if isinstance(node, ast.BoolOp):
             return self._bool(node, body, depth)
         if isinstance(node, ast.Call):
@@ -83,9 +85,9 @@ class Reducer:
         if found is None:
             found = self._assigned[id(body)] = {}
             for node in body.walk():
-                if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
-                    found.setdefault(node.targets[0].id, []).append(node.value)
-            plain = {id(node.targets[0]) for node in body.walk() if isinstance(node, ast.Assign) and len(node.targets) == 1}
+                if (target := _find_target(node)) is not None:
+                    found.setdefault(target.id, []).append(node.value)
+            plain = {id(_find_target(node)) for node in body.walk()}
             for node in body.walk():
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store) and id(node) not in plain:
                     found.setdefault(node.id, []).append(None)
@@ -146,6 +148,14 @@ class Reducer:
         name = f"c{len(self.constants)}"
         self.constants[name] = value
         return ast.Name(name, ast.Load())
+
+
+def _find_target(node: ast.AST) -> ast.Name | None:
+    """The name that an assignment or a `:=` binds alone."""
+    if isinstance(node, ast.NamedExpr):
+        return node.target
+    is_alone = isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name)
+    return node.targets[0] if is_alone else None
 
 
 def _is_text(node: ast.stmt) -> bool:

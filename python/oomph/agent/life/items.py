@@ -41,8 +41,8 @@ class Items:
         self._opened_before = opened
         self._held: object = _NOTHING
         self._largest_bytes = 0
-        # The numbers in the last two items in a row, and the position of the last.
-        self._outlines: tuple[object, object] = (None, None)
+        # The numbers in the last three items in a row, and the position of the last.
+        self._outlines: tuple[object, object, object] = (None, None, None)
         self._measured_at = 0
         # True if items were left out that nobody has seen, and if no item is left.
         self.has_unseen = self.is_over = False
@@ -52,19 +52,19 @@ class Items:
         self.taken += 1
         if self._held is not _NOTHING:
             held, self._held = self._held, _NOTHING
+            self._outlines, self._measured_at = (None, None, _outline(held, _OUTLINE_DEPTH)), self.taken - 1
             return held
         self._measured_at = self.taken - 1
         return self._measured(next(self._iterator))
 
     def _measured(self, item: object) -> object:
         self._largest_bytes = max(self._largest_bytes, measure(item))
-        self._outlines = (self._outlines[1], _outline(item, _OUTLINE_DEPTH))
+        self._outlines = (*self._outlines[1:], _outline(item, _OUTLINE_DEPTH))
         return item
 
     def value(self, position: int) -> object:
         """The item at a position, as far as numbers count on, with `None` for all parts but numbers."""
-        before, last = self._outlines
-        return _extrapolate(before, last, position - self._measured_at)
+        return _extrapolate(*self._outlines, position - self._measured_at)
 
     @property
     def loader(self) -> "loaders.LoaderPasses | None":
@@ -101,12 +101,17 @@ class Items:
             if self._held is not _NOTHING:
                 self.taken += 1
             self._held, size = item, measure(item)
-            if size > self._largest_bytes:
-                self._largest_bytes = size
+            if size > self._largest_bytes or not _agrees(self.value(self.taken), _outline(item, _OUTLINE_DEPTH)):
+                self._largest_bytes = max(size, self._largest_bytes)
                 break
             is_uniform = is_uniform and size == self._largest_bytes
             del item
-        return self.taken > first
+        return self._held is not _NOTHING or self.taken > first
+
+    @property
+    def is_ready(self) -> bool:
+        """False right behind a jump, while it is not known how numbers in the items go on."""
+        return not _has_number(self._outlines[2]) or None not in self._outlines
 
     def rest(self) -> Iterator:
         """The remaining items, for a loop that is left alone."""
@@ -135,6 +140,7 @@ class Indexed(Items):
     """The items of a range, a list or a tuple."""
 
     has_unseen = is_over = False
+    is_ready = True
 
     def __init__(self, values: range | list | tuple) -> None:
         self._values = values
@@ -184,6 +190,7 @@ class Numbered(Items):
 
     has_unseen = property(lambda self: self._inner.has_unseen)
     is_over = property(lambda self: self._inner.is_over)
+    is_ready = property(lambda self: self._inner.is_ready)
     taken = property(lambda self: self._inner.taken)
     total = property(lambda self: self._inner.total)
     loader = property(lambda self: self._inner.loader)
@@ -216,6 +223,7 @@ class Bar(Items):
 
     has_unseen = property(lambda self: self._inner.has_unseen)
     is_over = property(lambda self: self._inner.is_over)
+    is_ready = property(lambda self: self._inner.is_ready)
     taken = property(lambda self: self._inner.taken)
     total = property(lambda self: self._inner.total)
     loader = property(lambda self: self._inner.loader)
@@ -281,13 +289,25 @@ def _outline(item: object, depth: int) -> object:
     return tuple(_outline(it, depth - 1) for it in item) if depth and is_short else None
 
 
-def _extrapolate(before: object, last: object, passes: int) -> object:
-    """The outline some passes after the last."""
-    if type(before) is int and type(last) is int:
-        return last + (last - before) * passes
-    if type(before) is tuple and type(last) is tuple and len(before) == len(last):
-        return tuple(_extrapolate(one, other, passes) for one, other in zip(before, last))
+def _extrapolate(first: object, before: object, last: object, passes: int) -> object:
+    """The outline some passes after the last: numbers that rose evenly rise on."""
+    if type(first) is int and type(before) is int and type(last) is int:
+        return last + (last - before) * passes if last - before == before - first else None
+    if type(before) is tuple and type(last) is tuple and type(first) is tuple and len(first) == len(before) == len(last):
+        return tuple(_extrapolate(*each, passes) for each in zip(first, before, last))
     return None
+
+
+def _has_number(outline: object) -> bool:
+    """True if an outline has a number."""
+    return type(outline) is int or (type(outline) is tuple and any(map(_has_number, outline)))
+
+
+def _agrees(expected: object, found: object) -> bool:
+    """True unless a number is not as expected."""
+    if type(expected) is tuple and type(found) is tuple:
+        return all(map(_agrees, expected, found))
+    return expected is None or found is None or expected == found
 
 
 def _is_bar(value: object) -> bool:

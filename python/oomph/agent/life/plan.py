@@ -123,7 +123,8 @@ class Plan:
         self.watches: list[Watch] = []
         # The conditions that are not known from the pass.
         self.open_conditions: list[tuple[ast.If, Body]] = []
-        self._at: ast.AST | None = None
+        # True for the condition of a `while`, which comes before all additions.
+        self._is_head = False
         try:
             for body in bodies:
                 self._watch(body, reducer)
@@ -167,35 +168,37 @@ class Plan:
         line = self._additions.get((id(scope), ast.unparse(node)))
         if line is None:
             self._is_rough = True
-        is_behind = self._is_behind if line is None else self._at is not None and line < getattr(self._at, "lineno", 0)
+        is_behind = self._is_behind if line is None else not self._is_head and line < node.lineno
         return f"{'w' if is_behind else 'v'}{index}"
 
     def _watch(self, body: Body, reducer: Reducer) -> None:
+        guards = _find_guards(body.statements)
         for node in body.walk():
             self._budget.spend()
             is_nested = body.is_looped(node)
             reducer.is_open = False
             for expression, ends_if in _list_watched(node, is_nested or body is not self._own):
-                self._add(expression, ends_if, is_nested or body.is_nested, body, reducer)
+                whole = _guarded(expression, guards.get(id(node), ()))
+                self._add(id(expression), whole, ends_if, is_nested or body.is_nested, body, reducer)
             if isinstance(node, ast.If) and reducer.is_open:
                 self.open_conditions.append((node, body))
         if body is self._own and isinstance(self._loop.node, ast.While):
-            self._add(self._loop.node.test, False, False, body, reducer)
+            self._add(id(self._loop.node), self._loop.node.test, False, False, body, reducer)
 
-    def _add(self, expression: ast.expr, ends_if: bool | None, is_nested: bool, body: Body, reducer: Reducer) -> None:
-        self._at = None if ends_if is False else expression
+    def _add(self, number: int, expression: ast.expr, ends_if: bool | None, is_nested: bool, body: Body, reducer: Reducer) -> None:
+        self._is_head = ends_if is False
         for self._is_behind in (False, True):
             self._is_rough = False
-            self._add_one(expression, ends_if, is_nested, body, reducer)
+            self._add_one(number, expression, ends_if, is_nested, body, reducer)
             if not self._is_rough:
                 break
 
-    def _add_one(self, expression: ast.expr, ends_if: bool | None, is_nested: bool, body: Body, reducer: Reducer) -> None:
+    def _add_one(self, number: int, expression: ast.expr, ends_if: bool | None, is_nested: bool, body: Body, reducer: Reducer) -> None:
         try:
             tree = reducer.reduce(expression, body)
             reads = list_variables(tree, self.variables)
             if reads:
-                key = (id(expression), self._is_behind, body.owner)
+                key = (number, self._is_behind, body.owner)
                 seen, steps, grown = self._seen.setdefault(key, ({}, {}, set()))
                 function = compile_function(tree, self.variables, reducer.constants)
                 self.watches.append(Watch(function, reads, is_nested, ends_if, seen, steps, grown))
@@ -223,6 +226,28 @@ def _bind(target: ast.expr, value: ast.expr, found: dict[str, ast.expr]) -> None
     elif isinstance(target, (ast.Tuple, ast.List)) and not any(isinstance(it, ast.Starred) for it in target.elts):
         for index, part in enumerate(target.elts):
             _bind(part, ast.Subscript(value, ast.Constant(index), ast.Load()), found)
+
+
+def _find_guards(statements: list[ast.stmt]) -> dict[int, tuple[ast.expr, ...]]:
+    """The conditions around each condition, by its identity."""
+    found: dict[int, tuple[ast.expr, ...]] = {}
+    waiting: list[tuple[ast.AST, tuple[ast.expr, ...]]] = [(it, ()) for it in statements]
+    while waiting:
+        node, around = waiting.pop()
+        if isinstance(node, SCOPES):
+            continue
+        if around and isinstance(node, ast.If):
+            found[id(node)] = around
+        inner = {id(it): (*around, node.test) for it in node.body} if isinstance(node, ast.If) else {}
+        if isinstance(node, ast.If):
+            inner |= {id(it): (*around, ast.UnaryOp(ast.Not(), node.test)) for it in node.orelse}
+        waiting += [(it, inner.get(id(it), around)) for it in ast.iter_child_nodes(node)]
+    return found
+
+
+def _guarded(expression: ast.expr, guards: tuple[ast.expr, ...]) -> ast.expr:
+    """True where a condition and those around it hold."""
+    return ast.BoolOp(ast.And(), [*guards, expression]) if guards else expression
 
 
 def _list_watched(node: ast.AST, is_inner: bool) -> Iterator[tuple[ast.expr, bool | None]]:

@@ -80,7 +80,7 @@ class Run:
         # The position up to which no pass is wanted.
         self._clear_until = 0
         # The allocations of the passes that repeated last.
-        self._steady: tuple[int, int] | None = None
+        self._steady: tuple[int, int, int] | None = None
         self._seen: dict[tuple, tuple[dict, dict, set]] = {}
         # True if the items cannot be jumped over.
         self.is_stuck = False
@@ -132,14 +132,13 @@ class Run:
         if any(it.steps for it in self.passes) and steps < wanted:
             return None
         recent = self._take_recent()
-        if not recent or not recent[-1].work:
+        is_ready = self.items is None or self.items.is_ready
+        if not recent or not recent[-1].work or not is_ready:
             return None
-        period = find_period(recent)
+        needs_step = any(it.steps for it in self.passes) and len(recent) < _BETWEEN_STEPS
+        period = find_period(recent, needs_step)
         if period is None:
-            return 1 if recent[-1] in self.known.steady else None
-        is_between_steps = any(it.steps for it in self.passes) and not any(it.steps for it in recent[-period:])
-        if is_between_steps and len(recent) < _BETWEEN_STEPS:
-            return None
+            return 1 if recent[-1] in self.known.steady and (recent[-1].steps or not needs_step) else None
         if period == 1:
             self.known.steady.add(recent[-1])
         return period
@@ -280,6 +279,8 @@ class Run:
                 self.is_stuck = True
                 self.reason = "varying" if self.items.loader is not None else self.reason
         over = landing - self.position
+        if over <= 0:
+            return
         self._raise_counters(over, period)
         self.position, self.is_shortened = landing, True
         self._forget_histories()

@@ -35,9 +35,9 @@ class Pass:
     steps: int
 
     @property
-    def made(self) -> tuple[int, int]:
-        """The bytes and the number of its allocations."""
-        return self.total_bytes, self.allocations
+    def made(self) -> tuple[int, int, int]:
+        """The bytes and the number of the allocations, and the bytes left."""
+        return self.total_bytes, self.allocations, self.current_bytes
 
 
 def between(before: Reading, after: Reading) -> Pass:
@@ -78,9 +78,10 @@ class Pulse:
         return Reading(current, reserved, total, allocations, work, steps)
 
 
-def find_period(passes: list[Pass]) -> int | None:
-    """The number of passes after which the last passes repeat; `None` without repetition."""
+def find_period(passes: list[Pass], needs_step: bool = False) -> int | None:
+    """The number of passes after which the last passes repeat; `None` without repetition. `needs_step`: a period has an optimizer step."""
     for period in range(1, min(_LONGEST_PERIOD, len(passes) // 2) + 1):
-        if passes[-period:] == passes[-2 * period : -period]:
+        is_whole = not needs_step or any(it.steps for it in passes[-period:])
+        if is_whole and passes[-period:] == passes[-2 * period : -period]:
             return period
     return None
