@@ -1,4 +1,4 @@
-"""The loops of libraries: what comes due, where a loop goes on, and when its passes repeat."""
+"""The loops of libraries: due work, the next step of a loop, and repeated passes."""
 
 import sys
 import types
@@ -58,7 +58,7 @@ class TestLanding(unittest.TestCase):
     def test_landing(self):
         for position, wanted, ahead, group, expected in (
             (4, 20, 0, 1, 20),
-            # The batch that is held stands for the one before.
+            # The held batch stands for the batch before.
             (4, 20, 1, 1, 19),
             (4, 4, 1, 1, 4),
             (4, 5, 1, 1, 4),

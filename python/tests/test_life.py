@@ -1,4 +1,4 @@
-"""Loops that are shortened: a changed source does the same, and the passes that run are those that differ."""
+"""Shortened loops: a changed source does the same, and every pass with a difference runs."""
 
 import ast
 import copy
@@ -12,7 +12,7 @@ from oomph.agent.life.items import open_items
 from oomph.agent.life.passes import Control
 from oomph.agent.life.signature import Pass, Reading, find_period
 
-# Sources that compute `found`.
+# Sources, each with a result in `found`.
 SAME = (
     "found = [i for i in range(3)]\nfor i in range(4):\n    found.append(str(i))\n",
     "found, step = [], 0\nwhile step < 5:\n    step += 1\n    if step == 3: continue\n    found.append(abs(step))\nelse:\n    found.append('end')\n",
@@ -31,8 +31,8 @@ SAME = (
     "class A:\n    n = 0\n    for i in range(3):\n        n += int(i)\nfound = A.n\n",
     "def g():\n    for i in range(3):\n        yield int(i)\nfound = list(g())\n",
 )
-# Sources that call `train()` for a step, `keep()` for memory that stays, and `note(...)`; what must be among the noted values, and the
-# most values that are noted.
+# Sources with calls of `train()` for a step, `keep()` for lasting memory, and `note(...)`; values among the noted, and the most noted
+# values.
 SHORT = (
     ("for i in range(1000):\n    train()\n    note(i)\n", [0, 1, 2, 999], 8),
     ("for i in range(1000):\n    train()\n    if i % 300 == 0: keep(); note(i)\n", [300, 600, 900], 8),
@@ -60,7 +60,7 @@ SHORT = (
      "    train()\n    n += 1\nnote(n)\n", [1000], 1),
     ("for i, a in enumerate(iter(['x'] * 500)):\n    train()\n    note(i)\n", [499], 10),
 )
-# Sources of which every pass runs: memory grows, nothing works, there are few passes.
+# Sources without a shortened loop: memory grows, nothing works, or the passes are few.
 WHOLE = (
     ("for i in range(200):\n    train()\n    keep()\n    note(i)\n", 200),
     ("for i in range(200):\n    note(i)\n", 200),
@@ -70,7 +70,7 @@ WHOLE = (
 
 
 class Machine:
-    """Stands in for a GPU: counts what a program says that it does."""
+    """Stands in for a GPU: counts the calls of a program."""
 
     def __init__(self) -> None:
         self.current = self.total = self.allocations = self.works = self.steps = 0

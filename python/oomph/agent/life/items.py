@@ -4,11 +4,10 @@ import itertools
 import time
 from collections.abc import Iterable, Iterator
 
-import torch
-
 from ..process import objects
 from . import loaders
 from .calls import Enumerate
+from .outlines import agrees, extrapolate, has_number, measure, outline
 
 # The seconds of processor time for items that are made and not used.
 _SECONDS = 4.0
@@ -16,10 +15,6 @@ _SECONDS = 4.0
 _NOTHING = object()
 # A position behind every last one.
 FAR = 1 << 40
-# The depth of an item, and the elements of each part, that are measured.
-_DEPTH, _ELEMENTS = 4, 1_000
-# The depth and the width of the tuples in an item in which numbers are followed.
-_OUTLINE_DEPTH, _OUTLINE_WIDTH = 2, 8
 
 
 class Items:
@@ -52,19 +47,19 @@ class Items:
         self.taken += 1
         if self._held is not _NOTHING:
             held, self._held = self._held, _NOTHING
-            self._outlines, self._measured_at = (None, None, _outline(held, _OUTLINE_DEPTH)), self.taken - 1
+            self._outlines, self._measured_at = (None, None, outline(held)), self.taken - 1
             return held
         self._measured_at = self.taken - 1
         return self._measured(next(self._iterator))
 
     def _measured(self, item: object) -> object:
         self._largest_bytes = max(self._largest_bytes, measure(item))
-        self._outlines = (*self._outlines[1:], _outline(item, _OUTLINE_DEPTH))
+        self._outlines = (*self._outlines[1:], outline(item))
         return item
 
     def value(self, position: int) -> object:
         """The item at a position, as far as numbers count on, with `None` for all parts but numbers."""
-        return _extrapolate(*self._outlines, position - self._measured_at)
+        return extrapolate(*self._outlines, position - self._measured_at)
 
     @property
     def loader(self) -> "loaders.LoaderPasses | None":
@@ -101,7 +96,7 @@ class Items:
             if self._held is not _NOTHING:
                 self.taken += 1
             self._held, size = item, measure(item)
-            if size > self._largest_bytes or not _agrees(self.value(self.taken), _outline(item, _OUTLINE_DEPTH)):
+            if size > self._largest_bytes or not agrees(self.value(self.taken), outline(item)):
                 self._largest_bytes = max(size, self._largest_bytes)
                 break
             is_uniform = is_uniform and size == self._largest_bytes
@@ -111,7 +106,7 @@ class Items:
     @property
     def is_ready(self) -> bool:
         """False right behind a jump, while it is not known how numbers in the items go on."""
-        return not _has_number(self._outlines[2]) or None not in self._outlines
+        return not has_number(self._outlines[2]) or None not in self._outlines
 
     def rest(self) -> Iterator:
         """The remaining items, for a loop that is left alone."""
@@ -266,48 +261,6 @@ def open_items(iterable: object) -> Items:
         return Numbered(open_items(iterable.iterable), iterable.start)
     inner = objects.list_own(iterable).get("iterable") if _is_bar(iterable) else None
     return Bar(iterable, open_items(inner)) if inner is not None else Items(iterable)
-
-
-def measure(item: object, depth: int = _DEPTH) -> int:
-    """The bytes of the tensors in an item, and the elements of texts and of lists of numbers."""
-    if objects.is_a(item, torch.Tensor):
-        return item.numel() * item.element_size()
-    if type(item) in (str, bytes):
-        return len(item)
-    if type(item) in (int, float, bool, type(None)):
-        return 1
-    if not depth or not objects.is_a(item, (dict, list, tuple)):
-        return 0
-    return sum(measure(it, depth - 1) for it in objects.list_items(item, _ELEMENTS))
-
-
-def _outline(item: object, depth: int) -> object:
-    """The numbers in an item, as in `(7, batch)`, with `None` in place of the batch."""
-    if type(item) is int:
-        return item
-    is_short = type(item) is tuple and len(item) <= _OUTLINE_WIDTH
-    return tuple(_outline(it, depth - 1) for it in item) if depth and is_short else None
-
-
-def _extrapolate(first: object, before: object, last: object, passes: int) -> object:
-    """The outline some passes after the last: numbers that rose evenly rise on."""
-    if type(first) is int and type(before) is int and type(last) is int:
-        return last + (last - before) * passes if last - before == before - first else None
-    if type(before) is tuple and type(last) is tuple and type(first) is tuple and len(first) == len(before) == len(last):
-        return tuple(_extrapolate(*each, passes) for each in zip(first, before, last))
-    return None
-
-
-def _has_number(outline: object) -> bool:
-    """True if an outline has a number."""
-    return type(outline) is int or (type(outline) is tuple and any(map(_has_number, outline)))
-
-
-def _agrees(expected: object, found: object) -> bool:
-    """True unless a number is not as expected."""
-    if type(expected) is tuple and type(found) is tuple:
-        return all(map(_agrees, expected, found))
-    return expected is None or found is None or expected == found
 
 
 def _is_bar(value: object) -> bool:

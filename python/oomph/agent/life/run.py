@@ -9,16 +9,15 @@ from ..ahead.samples import LoaderScope
 from .counters import Counter, Grown, JobSteps, difference, find_counters, find_lists
 from . import loaders
 from .items import FAR, Items, Read
-from .plan import Course, Plan, note_passed, scan
+from .plan import Plan
 from .reached import Body, list_bodies
 from .rewriting import LOOPS, Loop
+from .scanning import Course, note_passed, scan
 from .signature import Pass, Reading, between, find_period
 from .untaken import Untaken
 
 # The most nodes that the reading of a loop's code visits.
 _NODES = 200_000
-# A loop of fewer passes is not shortened.
-_FEWEST = 4
 # Passes of batches that differ, before the loop goes on with the largest.
 _VARYING = 8
 # Passes without a step, in a loop with steps, that are taken for a long accumulation.
