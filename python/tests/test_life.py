@@ -53,6 +53,7 @@ SHORT = (
     ("from itertools import product\nfor n, (a, b) in enumerate(product(range(4), range(200))):\n    train()\n    if b == 0 and a > 0: note((n, a, b))\n", [(200, 1, 0), (400, 2, 0), (600, 3, 0)], 3),
     ("n = 0\nfor i in range(1000):\n    work()\n    if (i + 1) % 4 == 0:\n        step()\n        n += 1\n        if n % 100 == 0: note((i, n))\nnote(n)\n", [(399, 100), 250], 8),
     ("def weight(i): return max(0, i - 799) / 800\nfor i in range(1600):\n    train()\n    if (w := weight(i)) > 0: note(i)\n", [800], 8),
+    ("plan, rows = {0: 1, 500: 2, 800: 3}, 1\nfor i in range(1000):\n    rows = plan.get(i, rows)\n    train(rows)\n    if rows > 1: note(i)\n", [500, 800], 20),
     ("kept = 0\nfor i in range(1000):\n    train()\n    if kept: keep(); kept = 0\n    if i % 200 == 100: kept = 1; note(i)\n", [100, 300, 500, 700, 900], 5),
     ("for a, b in zip(range(500), range(500)):\n    train()\n    if a == 400: note(b)\n", [400], 1),
     ("it = iter(['x'] * 500 + ['x' * 9] + ['x'] * 20)\nwhile (a := next(it, None)) is not None:\n    train(len(a))\n    note(len(a))\nnote('end')\n", [9, 'end'], 20),

@@ -113,9 +113,16 @@ class Reducer:
             return ast.Call(ast.Name(name, ast.Load()), [self.reduce(it, body, depth - 1) for it in node.args], [])
         if isinstance(node.func, ast.Attribute) and name == "get" and not node.keywords:
             owner = self.reduce(node.func.value, body, depth - 1)
-            arguments = [self.reduce(it, body, depth - 1) for it in node.args]
-            return ast.Call(ast.Attribute(owner, "get", ast.Load()), arguments, [])
+            return ast.Call(ast.Attribute(owner, "get", ast.Load()), self._reduce_key(node.args, body, depth), [])
         return self._returned(node, body, depth)
+
+    def _reduce_key(self, arguments: list[ast.expr], body: Body, depth: int) -> list[ast.expr]:
+        """The key of `get`, and the default if known: `rows = plan.get(step, rows)`."""
+        key, *default = arguments
+        try:
+            return [self.reduce(key, body, depth - 1), *(self.reduce(it, body, depth - 1) for it in default)]
+        except UnknownPart:
+            return [self.reduce(key, body, depth - 1)]
 
     def _returned(self, node: ast.Call, body: Body, depth: int) -> ast.expr:
         """The expression that a function of the program's own returns as the only statement."""
