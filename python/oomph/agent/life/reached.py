@@ -68,7 +68,7 @@ def _enter_all(node: ast.Call, body: Body) -> Iterator[Body]:
     """The functions of a call; several in a loop over the program's objects, as over callbacks."""
     around = [it for it in body.loops if _is_inside(node, it)]
     named = next((it for it in around if isinstance(it, ast.For) and isinstance(it.target, ast.Name) and reads(node.func, it.target.id)), None)
-    values = body.scope.evaluate(named.iter) if named is not None else None
+    values = _find_values(named.iter, body.scope) if named is not None else None
     if type(values) not in (list, tuple):
         inner = enter(node, body)
         if inner is not None:
@@ -82,6 +82,15 @@ def _enter_all(node: ast.Call, body: Body) -> Iterator[Body]:
             inner.is_nested = body.is_nested
             yield inner
     body.scope.set(named.target.id, UNKNOWN)
+
+
+def _find_values(node: ast.expr, scope: Scope) -> object:
+    """The objects of a loop: those of a list, or of a list in a dict, as of callbacks by event."""
+    found = scope.evaluate(node)
+    if found is not UNKNOWN or not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute) or node.func.attr != "get" or not node.args:
+        return found
+    owner, key = scope.evaluate(node.func.value), scope.evaluate(node.args[0])
+    return dict.get(owner, key) if isinstance(owner, dict) and type(key) is str else UNKNOWN
 
 
 def reads(node: ast.AST, name: str) -> bool:

@@ -1,5 +1,6 @@
 """A run of a loop: the passes so far, with the memory of each, and the next pass."""
 
+import time
 import types
 from dataclasses import dataclass, field
 
@@ -24,6 +25,8 @@ _VARYING = 8
 _BETWEEN_STEPS = 130
 # The largest batches that are run.
 _LARGEST = 2
+# The passes of a loop with an open end or branch, and the seconds of processor time, before passes are left out.
+_OPEN_PASSES, _OPEN_SECONDS = 1_000, 2.5
 # The plans after which the code is read again.
 _PLAN_USES = 8
 
@@ -61,6 +64,7 @@ class Run:
         self.new_values: list[object] = []
         self._reading = reading
         self._first_steps = reading.steps
+        self._began = time.process_time()
         # The first pass with all histories: places are found after the first pass.
         self._since = 0
         self._is_found = False
@@ -255,6 +259,8 @@ class Run:
         """Jumps towards the target; False if the loop is to end here."""
         if self.target is None and self.total is not None:
             return True
+        if self._is_early():
+            return True
         if self.target is None and self.items is None:
             self.reason = "cut"
             return False
@@ -266,6 +272,11 @@ class Run:
         if is_endless:
             self.reason = "cut"
         return not is_endless
+
+    def _is_early(self) -> bool:
+        """True if a branch is open, or the end of the loop, and the passes took little time: more passes may show more."""
+        is_open = (self.target is None and self.items is None) or (not self.is_shortened and self._untaken.is_open(self.loop))
+        return is_open and len(self.passes) < _OPEN_PASSES and time.process_time() - self._began < _OPEN_SECONDS
 
     def _jump(self, landing: int, period: int) -> None:
         if self.items is not None:

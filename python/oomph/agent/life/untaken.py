@@ -27,9 +27,19 @@ class Untaken:
                 if item is not None:
                     self._items[body.file, block[0].lineno] = item
 
+    def is_open(self, loop: rewriting.Loop) -> bool:
+        """True if the loop's own code has such a branch that has not run."""
+        first, last = loop.line, loop.node.end_lineno or loop.line
+        own = [place for place in self._items if place[0] == loop.file and first <= place[1] <= last]
+        return bool(own) and not self._list_ran().issuperset(own)
+
+    @staticmethod
+    def _list_ran() -> set[tuple[str, int]]:
+        return {(file, first.lineno) for number in calls.ran for file, first in [rewriting.BRANCHES[number]]}
+
     def list_records(self) -> Iterator[dict]:
         """The records of the branches that did not run."""
-        ran = {(file, first.lineno) for number in calls.ran for file, first in [rewriting.BRANCHES[number]]}
+        ran = self._list_ran()
         noted = {(file, first.lineno) for file, first in rewriting.BRANCHES}
         for place, item in self._items.items():
             if place in noted and place not in ran:
