@@ -5,7 +5,8 @@
 # verdict = ["does not fit"]
 # cause = "data-on-device"
 # first_finding = ["dataset-on-gpu"]
-# lines = [34]
+# open = "first finding growing-collection, expected dataset-on-gpu"
+# lines = [35]
 # why = "a month of 1,500,000 x 24 x 8 B = 275 MiB (float64, as read); 12 months are 3296 + 410 of 3072 MiB, the tenth does not fit; a batch is 16384 x 24 x 8 B = 3 MiB"
 # ///
 """Predicts taxi fares; the year's trips are copied to the GPU so that batches need no transfer."""
