@@ -68,7 +68,7 @@ fn list_visits(view: &View) -> Vec<Visit> {
     let mut visits: Vec<Visit> = Vec::new();
     let mut stage = LifeStage::Load;
     for (event, index) in view.trace.events.iter().zip((0..).map(EventIndex)) {
-        stage = view.trace.mark(index).map_or(stage, |mark| mark.find_stage());
+        stage = view.trace.mark(index).map_or(stage, trace::Mark::find_stage);
         let end = EventIndex(index.0 + 1);
         match visits.last_mut().filter(|last| last.stage == stage) {
             Some(last) => last.end = end,
@@ -137,7 +137,7 @@ impl Visit {
 impl StagePeak {
     /// A stage without events: the memory before the first event of the stage `next`, or at the end of the history.
     pub(crate) fn of_moment(view: &View, stage: LifeStage, next: Option<LifeStage>) -> StagePeak {
-        let is_next = |index: EventIndex| view.trace.mark(index).map(|mark| mark.find_stage()) == next;
+        let is_next = |index: EventIndex| view.trace.mark(index).map(trace::Mark::find_stage) == next;
         let before = (0..).map(EventIndex).zip(view.trace.history.totals());
         let before = before.take_while(|(index, _)| next.is_none() || !is_next(*index)).last();
         let now = before.map_or(view.trace.history.at_start(), |(_, totals)| totals);

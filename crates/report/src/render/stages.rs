@@ -121,8 +121,8 @@ mod tests {
 
     use super::*;
 
-    fn at(line: u32) -> Option<Location> {
-        Some(Location { file: "/home/ann/eval.py".to_owned(), line, column: None })
+    fn at(line: u32) -> Location {
+        Location { file: "/home/ann/eval.py".to_owned(), line, column: None }
     }
 
     fn row(stage: LifeStage, step: Option<u32>, fits: Option<bool>, only_at: u32) -> StageUse {
@@ -134,9 +134,9 @@ mod tests {
             peak_reserved_bytes: Bytes::from_mib(1000),
             peak_device_bytes: Bytes::from_mib(1024),
             only_there_bytes: Bytes::from_mib(u64::from(only_at)),
-            only_there_location: at(only_at),
-            location: at(41),
-            begins_at: at(9),
+            only_there_location: Some(at(only_at)),
+            location: Some(at(41)),
+            begins_at: Some(at(9)),
             fits,
         }
     }
@@ -163,7 +163,8 @@ mod tests {
 
     #[test]
     fn a_loop_has_the_passes_that_ran_and_all() {
-        let one = |passes, total| ShortenedLoop { location: at(12), passes, total, reason: ShortenedReason::Alike };
+        let one =
+            |passes, total| ShortenedLoop { location: Some(at(12)), passes, total, reason: ShortenedReason::Alike };
         let cases = [
             (one(4, Some(30_000)), true, "eval.py:12 ran 4 of 30,000 passes"),
             (one(2, Some(80)), false, "eval.py:12 2 of 80"),
@@ -177,7 +178,7 @@ mod tests {
     #[test]
     fn batches_have_the_largest_and_the_bound() {
         let batches = |scanned, total, largest, bound: &str| ScannedBatches {
-            location: at(12),
+            location: Some(at(12)),
             scanned,
             total,
             largest,
