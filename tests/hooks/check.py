@@ -25,9 +25,9 @@ from oomph.agent.hooks.table import ROWS
 
 KNOWN = HERE.parents[1] / "python/oomph/agent/hooks/known.json"
 # What acts in every dry run on a phantom GPU.
-PARTS = ("hooks.", "position.", "memory.", "process.finish", "libraries", "host.", "ranks.groups", "ranks.objects", "ranks.integers", "values.", "scenery.")
+PARTS = ("hooks.", "position.", "memory.", "process.finish", "libraries", "host.", "ranks.groups", "ranks.objects", "ranks.integers", "values.", "scenery.", "life.")
 # Modules that PyTorch imports when they are needed, and a name that is there for the time of a snapshot.
-LATE = ("torch.utils.checkpoint", "torch.utils.model_zoo", "torch")
+LATE = ("torch.utils.checkpoint", "torch.utils.model_zoo", "torch.distributed.checkpoint.state_dict_saver", "torch")
 # What the plain program calls, and some of what it does not.
 CALLED = {
     "torch.optim.optimizer:Optimizer.__init__", "torch.optim.optimizer:Optimizer.add_param_group", "torch.optim.optimizer:Optimizer.zero_grad",
