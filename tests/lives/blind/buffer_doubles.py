@@ -5,7 +5,8 @@
 # verdict = ["does not fit"]
 # stage = ["next-epoch", "later-steps"]
 # step = 1051
-# line = 26
+# line = 27
+# open = "stage steps, expected next-epoch or later-steps"
 # form = "itertools.product over rounds and batches"
 # need_gib = [8.4, 11.0]
 # why = "after each of four rounds of 350 steps 1 GiB is joined to the buffer: join k holds the new GiB, k - 1 of before and k joined, 2 k GiB: 6 in the third, after 1,050 steps, with 5.55 free; 8 in the fourth"

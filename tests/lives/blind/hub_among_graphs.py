@@ -5,7 +5,8 @@
 # verdict = ["does not fit"]
 # stage = ["worst-batches", "steps"]
 # step = 1871
-# line = 31
+# line = 32
+# open = "step 1862 of the request, expected 1871"
 # form = "generator over a list of graphs, no loader"
 # need_gib = [4.4, 5.8]
 # why = "graph 1,870 has 23,170 nodes: its dense adjacency has 23,170 x 23,170 x 4 B = 2 GiB, and with its normalized copy 4 GiB, with 2.55 free; all others have at most 90 nodes"

@@ -5,7 +5,8 @@
 # verdict = ["does not fit"]
 # stage = ["worst-batches"]
 # step = 1001
-# line = 45
+# line = 46
+# open = "stage steps, expected worst-batches"
 # form = "one epoch, own batch_sampler with a large last batch"
 # need_gib = [5.4, 7.8]
 # why = "rare items that fill no batch come together in the last one, number 1,001: 8,192 rows x 32,768 x 4 B = 1 GiB of scores for each of three heads and their sum: the fourth of 3.55 GiB; other batches have 16 rows"

@@ -5,7 +5,8 @@
 # verdict = ["does not fit"]
 # stage = ["evaluation"]
 # step = 301
-# line = 42
+# line = 43
+# open = "stage steps, expected evaluation"
 # form = "own progress wrapper around enumerate, accumulation, updates counted in the branch"
 # need_gib = [7.4, 8.3]
 # why = "after 300 updates of four parts 28 batches of distances, 4,096 x 16,384 x 4 B = 256 MiB each, are kept: 7 GiB with 4.55 free"

@@ -4,6 +4,7 @@
 # truth = "fits"
 # verdict = ["fits"]
 # stage = ["worst-batches"]
+# open = "fits so far, expected fits"
 # form = "IterableDataset that cuts, for with break at a count"
 # need_gib = [0.6, 1.8]
 # why = "a book of 300,000 letters comes at line 3,000, and the stream cuts it into windows of at most 256: 8 x 256 x 4,096 x 4 B = 32 MiB for an activation"

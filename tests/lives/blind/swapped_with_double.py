@@ -5,7 +5,8 @@
 # verdict = ["does not fit"]
 # stage = ["save"]
 # step = 851
-# line = 39
+# line = 40
+# open = "fits so far, expected does not fit"
 # form = "object with __iter__ and __next__, due property"
 # need_gib = [5.4, 6.0]
 # why = "weights and average of 1 GiB each; for the save the weights are put aside as a clone, 1 GiB, and the average is cast to doubles, 2 GiB: 5 GiB with 3.55 free; a step has 2 and a sparse gradient"

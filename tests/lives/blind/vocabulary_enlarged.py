@@ -5,7 +5,8 @@
 # verdict = ["does not fit"]
 # stage = ["load"]
 # step = 1
-# line = 20
+# line = 21
+# open = "stage steps, expected load"
 # form = "for over a list comprehension of lengths"
 # need_gib = [4.4, 4.9]
 # why = "the table of 524,288 x 1,024 x 4 B = 2 GiB is copied into one with 64 rows more: 4 GiB with 3.05 free; the steps need 2"

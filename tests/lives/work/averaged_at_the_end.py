@@ -4,6 +4,7 @@
 # truth = "fits"
 # verdict = ["fits"]
 # stage = ["end"]
+# open = "fits so far, expected fits"
 # form = "for over range within with, i == warmup"
 # need_gib = [1.9, 2.6]
 # why = "weights of 0.5 GiB, their gradient and their average: 1.5 GiB; the last pass for the statistics of the normalization has batches of 64 rows"

@@ -5,7 +5,8 @@
 # verdict = ["does not fit"]
 # stage = ["next-epoch", "later-steps"]
 # step = 1601
-# line = 31
+# line = 32
+# open = "stage evaluation, expected next-epoch or later-steps"
 # form = "for ... else over epochs"
 # need_gib = [9.4, 10.0]
 # why = "each epoch of 400 steps leaves codes of 393,216 x 1,024 x 4 B = 1.5 GiB: the fourth is 6 GiB with 5.55 free; after six 9 GiB"

@@ -4,7 +4,8 @@
 # truth = "does not fit"
 # verdict = ["does not fit"]
 # stage = ["end"]
-# line = 20
+# line = 21
+# open = "stage next-epoch, expected end"
 # form = "recursion over phases, for range in each"
 # need_gib = [6.4, 7.0]
 # why = "a step has a table of 131,072 x 2,048 x 4 B = 1 GiB and its gradient: 2; the ensemble at the end holds six tables, the fourth of 3.55 GiB"

@@ -5,7 +5,8 @@
 # verdict = ["does not fit"]
 # stage = ["save"]
 # step = 801
-# line = 32
+# line = 33
+# open = "stage steps, expected save"
 # form = "for range, schedule.get(step)"
 # need_gib = [6.8, 7.4]
 # why = "the frozen base is 16 x 128 MiB = 2 GiB in bfloat16; merged in float32 for the export 16 x 256 MiB = 4 GiB, with two temporary tensors of 256 MiB: 6.5 GiB, with 4.55 free"

@@ -5,7 +5,8 @@
 # verdict = ["does not fit"]
 # stage = ["steps", "worst-batches"]
 # step = 601
-# line = 26
+# line = 27
+# open = "stage next-epoch, expected steps or worst-batches"
 # form = "loop over a list of stages"
 # need_gib = [4.4, 5.8]
 # why = "the third stage has 4 x 1,024 x 1,024 pixels of 64 channels: 1 GiB for a linear layer or a ReLU; the first ReLU, the second linear layer and its ReLU are 3 GiB, with 2.55 free; backward holds four, and a fifth segment where a small tensor splits a free one"

@@ -5,7 +5,8 @@
 # verdict = ["does not fit"]
 # stage = ["worst-batches", "steps"]
 # step = 1226
-# line = 43
+# line = 44
+# open = "step 1225 of the request, expected 1226"
 # form = "IterableDataset, zip(count, loader)"
 # need_gib = [6.4, 9.0]
 # why = "line 4,900 of the stream is a document of 131,072 tokens, padded for four: 4 x 131,072 x 1,024 x 4 B = 2 GiB for each activation: the embedding and the first linear layer are 4 GiB with 3.55 free; with the tanh, or the second layer, 6, and 8 with gradients"
