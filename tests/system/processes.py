@@ -36,7 +36,7 @@ def background(box: Box, what: str) -> None:
     name, text = BACKGROUND[what]
     box.write("work.py", TRAIN)
     script = box.write(name, text.replace("{python}", f"'{box.python}'"))
-    result = box.check("--json", "--gpu", "rtx-4090", script)
+    result = box.check("--json", "--steps", "0", "--gpu", "rtx-4090", script)
     expect(result, (result.status, result.report["verdict"], result.report["steps"]), (0, "fits", 5), "status, verdict, steps")
     expect(result, result.report["peak"]["allocated_bytes"] // GIB, 3, "GiB allocated")
     contains(result, " ".join(result.report["notes"]), "in the background")

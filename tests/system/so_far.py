@@ -45,7 +45,7 @@ def program(before: str = "", skip: str = "pass", after: str = "pass") -> str:
 # Name, script, options, verdict, exit status, steps or `None`, kinds and lines of the conditions, words of the first sentence.
 CASES_OF_WORDS = (
     ("steps that repeat", program(), ("--steps", "3"), "fits", 0, 3, [], "fits RTX"),
-    ("short steps", program(), (), "fits", 0, 2000, [], "fits RTX"),
+    ("short steps", program(), ("--steps", "0"), "fits", 0, 2000, [], "fits RTX"),
     (
         "an evaluation far off",
         program(after="if step % 1000 == 0: evaluate()"),

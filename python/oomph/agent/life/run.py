@@ -262,7 +262,8 @@ class Run:
         if self._is_early():
             return True
         if self.target is None and self.items is None:
-            self.reason = "cut"
+            # The passes have repeated for some time: only an open branch may make a difference.
+            self.reason = "cut" if self._untaken.is_open(self.loop) else "alike"
             return False
         target = FAR if self.target is None else self.target
         landing = self.position + (target - self.position) // period * period
