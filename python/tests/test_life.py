@@ -76,6 +76,7 @@ class Machine:
     def __init__(self) -> None:
         self.current = self.total = self.allocations = self.works = self.steps = 0
         self.noted: list = []
+        self.is_counting = True
 
     def read(self) -> Reading:
         return Reading(self.current, self.current, self.total, self.allocations, self.works, self.steps)

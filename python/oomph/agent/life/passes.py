@@ -48,6 +48,10 @@ class Control:
 
     def begin(self, number: int, items: object, frame: types.FrameType) -> Run:
         """Enters a loop; `items`: the iterable of a `for`, `None` for a `while`."""
+        left = self.find(number, frame)
+        if left is not None:
+            # A `while` that ended inside of a loop that is left alone.
+            del self.stack[self.stack.index(left) :]
         one, opened = rewriting.LOOPS[number], None if items is None else open_items(items)
         run = Run(one, opened, KNOWN.setdefault(one.number, Known()), self.pulse.read(), id(frame), self.untaken, self.steps)
         self.stack.append(run)
@@ -96,11 +100,9 @@ class Control:
         if run.loop.is_for and len(run.passes) == _DULL and not any(it.allocations or it.work for it in run.passes):
             return False
         run.find_places(frame)
-        if run.is_stuck or has_ranks():
+        if run.is_stuck or has_ranks() or not self.pulse.is_counting:
             return True
         period = run.find_repetition(self.wanted, reading.steps)
-        if period is None and run.is_varying() and reading.steps >= min(self.wanted, reading.steps + (not any(it.steps for it in run.passes))):
-            period = 1
         if period is None:
             return True
         run.plan(frame, period)

@@ -39,6 +39,10 @@ class Loop:
         """True for a `for`."""
         return isinstance(self.node, ast.For)
 
+    def has_inside(self, other: "Loop") -> bool:
+        """True if the other loop stands in this one."""
+        return other is not self and other.file == self.file and self.line <= other.line <= (self.node.end_lineno or self.line)
+
     @property
     def line(self) -> int:
         """The line of the head."""

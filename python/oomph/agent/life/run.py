@@ -1,20 +1,20 @@
 """A run of a loop: the passes so far, with the memory of each, and the next pass."""
 
-import time
 import types
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from ..ahead.samples import LoaderScope
 from ..process.objects import Budget, Spent
 from ..source.scope import Scope
-from ..ahead.samples import LoaderScope
-from .counters import Counter, Grown, JobSteps, difference, find_counters, find_lists
 from . import loaders
+from .counters import Counter, Grown, JobSteps, difference, find_counters, find_lists
 from .items import FAR, Items, Read
 from .plan import Plan
 from .reached import Body, list_bodies
 from .rewriting import LOOPS, Loop
-from .scanning import Course, note_passed, scan
-from .signature import Pass, Reading, between, find_period
+from .scanning import Course, note_pass, scan
+from .signature import MOST_COMPARED, Pass, Reading, between, find_period
 from .untaken import Untaken
 
 # The most nodes that the reading of a loop's code visits.
@@ -25,8 +25,8 @@ _VARYING = 8
 _BETWEEN_STEPS = 130
 # The largest batches that are run.
 _LARGEST = 2
-# The passes of a loop with an open end or branch, and the seconds of processor time, before passes are left out.
-_OPEN_PASSES, _OPEN_SECONDS = 1_000, 2.5
+# The passes of a loop with an open end or branch, and the allocations, before passes are left out: about three seconds.
+_OPEN_PASSES, _OPEN_ALLOCATIONS = 1_000, 30_000
 # The plans after which the code is read again.
 _PLAN_USES = 8
 
@@ -64,7 +64,11 @@ class Run:
         self.new_values: list[object] = []
         self._reading = reading
         self._first_steps = reading.steps
-        self._began = time.process_time()
+        self._first_allocations = reading.allocations
+        # True once a pass has made an optimizer step.
+        self._has_stepped = False
+        # The number of passes whose values the plan has counted.
+        self._noted = 0
         # The first pass with all histories: places are found after the first pass.
         self._since = 0
         self._is_found = False
@@ -78,6 +82,7 @@ class Run:
         self._rises: list[int | None] = []
         # The pass in which the last item was read by `next`.
         self._read_in = -1
+        self._read: object = None
         self._plan: Plan | None = None
         self._plan_uses = 0
         # The position up to which no pass is wanted.
@@ -100,6 +105,7 @@ class Run:
         """Notes the effect of the pass that has just ended."""
         self.positions.append(self.position)
         self.passes.append(between(self._reading, reading))
+        self._has_stepped |= bool(self.passes[-1].steps)
         self._reading = reading
         self.position += 1
 
@@ -122,23 +128,30 @@ class Run:
         return list_bodies(self.loop.node.body, self.loop.file, scope, budget)
 
     def find_read(self, iterator: object) -> Read | None:
-        """The items that a `while` reads by `next`, if the first call in this pass; `None` for a further one."""
+        """The items that a `while` reads by `next`: of an iterator that two passes in a row read first, and once in a pass; else `None`."""
         if self._read_in == self.position:
             return None
+        is_again, self._read = self._read is iterator, iterator
         self._read_in = self.position
-        if self.items is None or self.items.iterator is not iterator:
+        if not is_again:
+            self.items = None
+        elif self.items is None:
             self.items = Read(iterator, self.position)
         return self.items
 
     def find_repetition(self, wanted: int, steps: int) -> int | None:
-        """The period of the last passes; `None` if they do not repeat, or if too few optimizer steps were made."""
-        if any(it.steps for it in self.passes) and steps < wanted:
+        """The period of the last passes, 1 for batches that differ; `None` without repetition, or if too few optimizer steps were made."""
+        if self._has_stepped and steps < wanted:
             return None
-        recent = self._take_recent()
+        return self._find_period() or (1 if self._is_varying() else None)
+
+    def _find_period(self) -> int | None:
+        count = len(self.passes) - self._since
+        recent = self.passes[-min(count, MOST_COMPARED) :] if count else []
         is_ready = self.items is None or self.items.is_ready
         if not recent or not recent[-1].work or not is_ready:
             return None
-        needs_step = any(it.steps for it in self.passes) and len(recent) < _BETWEEN_STEPS
+        needs_step = self._has_stepped and count < _BETWEEN_STEPS
         period = find_period(recent, needs_step)
         if period is None:
             return 1 if recent[-1] in self.known.steady and (recent[-1].steps or not needs_step) else None
@@ -146,11 +159,7 @@ class Run:
             self.known.steady.add(recent[-1])
         return period
 
-    def _take_recent(self) -> list[Pass]:
-        """The passes since the last jump, with all histories."""
-        return self.passes[self._since :]
-
-    def is_varying(self) -> bool:
+    def _is_varying(self) -> bool:
         """True if the batches of the loop's loader differ, and passes do not get to keep more and more."""
         loader = self.items.loader if self.items is not None else None
         if loader is None or loader.are_alike or len(self.passes) < _VARYING:
@@ -171,28 +180,31 @@ class Run:
         histories, rises = histories[: len(histories) - len(self.lists)], rises[: len(rises) - len(self.lists)]
         inner = self._list_inner(len(histories))
         value_at = (lambda _position: None) if self.items is None else self.items.value
-        recent = slice(self._since, None)
         is_changed = self._steady is not None and self._steady != self.passes[-1].made
         self._steady = self.passes[-1].made if period == 1 else None
         if plan is not None:
-            note_passed(plan, self.positions[recent], histories, self._list_done(is_changed), value_at, inner)
+            self._note_passed(plan, histories, is_changed, value_at, inner)
             found = scan(plan, Course(self.position, histories, rises, period), value_at, total, inner, 0 if plan.has_changes() else self._clear_until)
             self._clear_until = found.clear_until
+            if not found.is_whole:
+                self.reason = "cut"
         self.total = total if plan is None else found.total
         wanted = None if plan is None else found.wanted
         last = None if self.total is None else self.total - 1
         self.target = min((it for it in (wanted, *self._list_largest(), last) if it is not None and it >= self.position), default=None)
 
-    def _list_done(self, is_changed: bool) -> list[tuple[bool, bool]]:
-        """Whether each pass since `_since` made a step, and whether it changed something for good.
+    def _note_passed(self, plan: Plan, histories: list[list[int | None]], is_changed: bool, value_at: Callable, inner: dict[int, int]) -> None:
+        """Counts the values of the passes that were not counted yet.
 
-        A pass changes something if it keeps more memory than the pass before, or if passes repeat in another way after it (`is_changed`).
+        A pass changes something for good if it keeps more memory than the pass before, or if passes repeat in another way after it (`is_changed`).
         """
-        before = self.passes[self._since - 1].current_bytes if self._since else 0
-        recent = self.passes[self._since :]
-        befores = [before, *(it.current_bytes for it in recent)]
-        changed = [is_changed and number < len(recent) - 1 for number in range(len(recent))]
-        return [(bool(it.steps), has or it.current_bytes > earlier) for it, earlier, has in zip(recent, befores, changed)]
+        first = max(self._since, self._noted)
+        self._noted = len(self.passes)
+        for number in range(first, len(self.passes)):
+            done, earlier = self.passes[number], self.passes[number - 1].current_bytes if number else 0
+            has_changed = done.current_bytes > earlier or (is_changed and number < len(self.passes) - 1)
+            values = [(history[number - self._since], history[number - self._since + 1]) for history in histories]
+            note_pass(plan, value_at(self.positions[number]), values, (bool(done.steps), has_changed), inner)
 
     def _histories(self, frame: types.FrameType) -> list[list[int | None]]:
         """The values of all counters since `_since`, with the one at the begin of the pass to come."""
@@ -234,11 +246,13 @@ class Run:
 
     def _list_inner(self, count: int) -> dict[int, int]:
         """The rise of each counter in a pass of a loop inside, by its index."""
+        inside = [KNOWN[it.number].rises for it in LOOPS if it.number in KNOWN and it is not self.loop]
+        own = [KNOWN[it.number].rises for it in LOOPS if it.number in KNOWN and self.loop.has_inside(it)]
         found: dict[int, int] = {}
         for index, name in enumerate(self._names()[:count]):
-            rises = [KNOWN[it.number].rises.get(name) for it in LOOPS if it.number in KNOWN and it is not self.loop]
-            rise = next((it for it in rises if it), None)
-            if rise is not None and KNOWN.get(self.loop.number, Known()).rises.get(name) != rise:
+            # A variable has its name in this function only; an attribute is the same in all functions.
+            rise = next((rises[name] for rises in (own if isinstance(name, str) else inside) if rises.get(name)), None)
+            if rise is not None and self.known.rises.get(name) != rise:
                 found[index] = rise
         return found
 
@@ -275,9 +289,9 @@ class Run:
         return not is_endless
 
     def _is_early(self) -> bool:
-        """True if a branch is open, or the end of the loop, and the passes took little time: more passes may show more."""
+        """True if a branch is open, or the end of the loop, and the passes were short: more passes may show more."""
         is_open = (self.target is None and self.items is None) or (not self.is_shortened and self._untaken.is_open(self.loop))
-        return is_open and len(self.passes) < _OPEN_PASSES and time.process_time() - self._began < _OPEN_SECONDS
+        return is_open and len(self.passes) < _OPEN_PASSES and self._reading.allocations - self._first_allocations < _OPEN_ALLOCATIONS
 
     def _jump(self, landing: int, period: int) -> None:
         if self.items is not None:
@@ -297,7 +311,7 @@ class Run:
         self._forget_histories()
 
     def _raise_counters(self, over: int, period: int) -> None:
-        for index, history in enumerate(self.own):
+        for index in range(len(self.own)):
             # The value at the begin of the pass to come is not there yet.
             rise = self._rises[index]
             self.added[index] = 0 if rise is None else rise * (over // period)

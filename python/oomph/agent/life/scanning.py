@@ -1,13 +1,12 @@
 """The search for the next pass that differs: each pass to come is described by the counters, and compared with the passes so far."""
 
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .plan import Plan, Watch
 
-# The seconds of processor time for a scan, and the passes between two readings of the clock.
-_SECONDS, _EVERY = 1.0, 512
+# The values that a scan computes in about a second: the same on every machine.
+_VALUES = 1_000_000
 # The passes ahead of a loop without a known end, and those of a loop inside.
 _FARTHEST, _FARTHEST_INSIDE = 100_000, 100_000
 
@@ -48,21 +47,24 @@ class Scan:
     total: int | None
     # The position up to which no pass is wanted.
     clear_until: int
+    # False if passes with a known number were left unread.
+    is_whole: bool = True
 
 
 def scan(plan: Plan, course: Course, value_at: Callable[[int], object], total: int | None, inner: dict[int, int], start: int) -> Scan:
     """Finds the next pass with a new value, from `start` on; `inner`: the rise of counters in a pass of a loop inside."""
-    began, position, count = time.process_time(), max(course.position, start), len(course.values)
+    computed, position, count = 0, max(course.position, start), len(course.values)
     last = position + _FARTHEST if total is None else total
     used = plan.list_used(count)
     while position < last and plan.watches:
-        if position % _EVERY == 0 and time.process_time() - began > _SECONDS:
-            break
+        if computed > _VALUES:
+            return Scan(None, total, position, is_whole=False)
         arguments = [value_at(position), *([None] * (2 * count))]
         for index in used:
             arguments[1 + 2 * index], arguments[2 + 2 * index] = course.of(index, position), course.of(index, position + 1)
         for watch in plan.watches:
             for value in _values(watch, arguments, count, inner):
+                computed += 1
                 if watch.ends_if is not None and value is not None and bool(value) is watch.ends_if:
                     end = position + (1 if watch.ends_if else 0)
                     return Scan(None if end <= course.position else end - 1, end, position)
@@ -88,15 +90,13 @@ def _values(watch: Watch, arguments: list, count: int, inner: dict[int, int]) ->
         yield watch.value(changed)
 
 
-def note_passed(plan: Plan, positions: list[int], histories: list[list[int | None]], did: list[tuple[bool, bool]], value_at: Callable, inner: dict) -> None:
-    """Counts the values of the passes that ran.
+def note_pass(plan: Plan, target: object, values: list[tuple[int | None, int | None]], did: tuple[bool, bool], inner: dict[int, int]) -> None:
+    """Counts the values of a pass that ran.
 
-    `histories`: each counter's value at the begin of each, and of the next; `did`: whether each made a step, and whether it kept more memory.
+    `values`: each counter's value at the begin of the pass, and of the next; `did`: whether the pass made a step, and whether it changed something
+    for good.
     """
-    for number, position in enumerate(positions):
-        arguments = [value_at(position)]
-        for history in histories:
-            arguments += [history[number], history[number + 1]]
-        for watch in plan.watches:
-            for value in _values(watch, arguments, len(histories), inner):
-                watch.note(value, *did[number])
+    arguments = [target, *(value for both in values for value in both)]
+    for watch in plan.watches:
+        for value in _values(watch, arguments, len(values), inner):
+            watch.note(value, *did)

@@ -7,6 +7,8 @@ import torch
 
 # The most passes of a period, as of gradient accumulation.
 _LONGEST_PERIOD = 64
+# The passes that are compared.
+MOST_COMPARED = 2 * _LONGEST_PERIOD
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,8 @@ class Pulse:
     """Reads the counters."""
 
     def __init__(self, count_work: Callable[[], int], count_steps: Callable[[], int]) -> None:
+        # False for an allocator without counters, such as a `CUDAPluggableAllocator`: nothing shows that passes repeat.
+        self.is_counting = True
         self._count_work = count_work
         self._count_steps = count_steps
 
@@ -66,8 +70,16 @@ class Pulse:
     def read(self) -> Reading:
         """The counters now; only those of the work before CUDA is initialised."""
         work, steps = self._count_work(), self._count_steps()
-        if not torch.cuda.is_initialized():
+        if not torch.cuda.is_initialized() or not self.is_counting:
             return Reading(work=work, steps=steps)
+        try:
+            return self._read_devices(work, steps)
+        except RuntimeError:
+            self.is_counting = False
+            return Reading(work=work, steps=steps)
+
+    @staticmethod
+    def _read_devices(work: int, steps: int) -> Reading:
         current = reserved = total = allocations = 0
         for device in range(torch.cuda.device_count()):
             stats = torch._C._cuda_memoryStats(device)
