@@ -53,6 +53,10 @@ SHORT = (
     ("from itertools import product\nfor n, (a, b) in enumerate(product(range(4), range(200))):\n    train()\n    if b == 0 and a > 0: note((n, a, b))\n", [(200, 1, 0), (400, 2, 0), (600, 3, 0)], 3),
     ("n = 0\nfor i in range(1000):\n    work()\n    if (i + 1) % 4 == 0:\n        step()\n        n += 1\n        if n % 100 == 0: note((i, n))\nnote(n)\n", [(399, 100), 250], 8),
     ("def weight(i): return max(0, i - 799) / 800\nfor i in range(1600):\n    train()\n    if (w := weight(i)) > 0: note(i)\n", [800], 8),
+    ("i = 0\nwhile i < 1000:\n    first = next(iter([1, 2, 3]))\n    train()\n    i += 1\n    if i == 700: note(i)\nnote(i)\n", [700, 1000], 2),
+    ("def bad():\n    yield from [1] * 500\n    raise ValueError\ntry:\n    for n, x in enumerate(bad()):\n        train()\nexcept ValueError:\n    note(n)\n", [499], 1),
+    ("class Clock:\n    now = 0\n    def __iter__(self): return self\n    def __next__(self):\n        if self.now >= 900: raise StopIteration\n        self.now += 1\n        return self.now\n"
+     "clock = Clock()\nclock.now = 0\nfor _ in clock:\n    train()\n    if clock.now == 400: note(clock.now)\nnote(clock.now)\n", [400, 900], 3),
     ("plan, rows = {0: 1, 500: 2, 800: 3}, 1\nfor i in range(1000):\n    rows = plan.get(i, rows)\n    train(rows)\n    if rows > 1: note(i)\n", [500, 800], 20),
     ("kept = 0\nfor i in range(1000):\n    train()\n    if kept: keep(); kept = 0\n    if i % 200 == 100: kept = 1; note(i)\n", [100, 300, 500, 700, 900], 5),
     ("for a, b in zip(range(500), range(500)):\n    train()\n    if a == 400: note(b)\n", [400], 1),
@@ -67,6 +71,7 @@ WHOLE = (
     ("for i in range(200):\n    note(i)\n", 200),
     ("for i in range(3):\n    train()\n    note(i)\n", 3),
     ("for i in range(200):\n    train(i)\n    note(i)\n", 200),
+    ("for i in range(100):\n    for _ in range(2):\n        note(i)\n        j = 0\n        while j < 2:\n            j += int(1)\n", 200),
 )
 
 

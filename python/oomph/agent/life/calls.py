@@ -21,7 +21,7 @@ def start(control: object, opener: Callable[[object], object], is_compiling: Cal
 def loop(items: object, number: int) -> object:
     """The items of a `for`."""
     if _is_compiling() or _control is None or not _control.applies():
-        return items
+        return enumerate(items.iterable, items.start) if type(items) is Enumerate else items
     run = _control.begin(number, items, sys._getframe(1))
     return itertools.chain.from_iterable(_control.run_all(run))
 

@@ -36,8 +36,9 @@ class Counter:
         self.values.append(value if type(value) is int else None)
 
     def add(self, number: int) -> None:
-        """Adds to the value."""
-        self.namespace[self.key] += number
+        """Adds to the value, unless the items that were made meanwhile have changed it, as those of a progress bar do."""
+        if self.values and self.values[-1] is not None and self.namespace.get(self.key) == self.values[-1]:
+            self.namespace[self.key] += number
 
 
 class JobSteps:

@@ -1,9 +1,9 @@
 """The items of a loop, and the ways to jump over some of them."""
 
-import itertools
 import time
 from collections.abc import Iterable, Iterator
 
+from ..failure import guarded
 from ..process import objects
 from . import loaders
 from .calls import Enumerate
@@ -25,7 +25,7 @@ class Items:
     """
 
     def __init__(self, iterable: Iterable) -> None:
-        opened = len(loaders.opened)
+        opened = loaders.opened.count
         self._begin(iter(iterable), opened, _length(iterable))
 
     def _begin(self, iterator: Iterator, opened: int, total: int | None) -> None:
@@ -39,6 +39,8 @@ class Items:
         # The numbers in the last three items in a row, and the position of the last.
         self._outlines: tuple[object, object, object] = (None, None, None)
         self._measured_at = 0
+        # The error that the iterator raised behind the held item.
+        self._error: Exception | None = None
         # True if items were left out that nobody has seen, and if no item is left.
         self.has_unseen = self.is_over = False
 
@@ -49,13 +51,20 @@ class Items:
             held, self._held = self._held, _NOTHING
             self._outlines, self._measured_at = (None, None, outline(held)), self.taken - 1
             return held
-        self._measured_at = self.taken - 1
+        if self._error is not None:
+            raise self._error
+        # No variable holds the item: the program may delete its own.
         return self._measured(next(self._iterator))
 
     def _measured(self, item: object) -> object:
+        self._note(item)
+        return item
+
+    @guarded
+    def _note(self, item: object) -> None:
+        self._measured_at = self.taken - 1
         self._largest_bytes = max(self._largest_bytes, measure(item))
         self._outlines = (*self._outlines[1:], outline(item))
-        return item
 
     def value(self, position: int) -> object:
         """The item at a position, as far as numbers count on, with `None` for all parts but numbers."""
@@ -64,8 +73,7 @@ class Items:
     @property
     def loader(self) -> "loaders.LoaderPasses | None":
         """The loader of the items: the first opened for the loop."""
-        own = list(loaders.opened)[self._opened_before :]
-        return own[0] if own else None
+        return loaders.opened.find_after(self._opened_before)
 
     def jump(self, position: int) -> bool:
         """Makes the item at `position`, or an earlier item, the next; `taken` is the position. False without an item to jump to."""
@@ -93,6 +101,10 @@ class Items:
             except StopIteration:
                 self.is_over = True
                 break
+            # The program's own: it comes at the pass at which it would have come.
+            except Exception as error:
+                self._error, self.is_over = error, True
+                break
             if self._held is not _NOTHING:
                 self.taken += 1
             self._held, size = item, measure(item)
@@ -117,7 +129,7 @@ class Read(Items):
     """The items that a `while` reads from an iterator, by `next`."""
 
     def __init__(self, iterator: Iterator, taken: int) -> None:
-        self._begin(iterator, len(loaders.opened), None)
+        self._begin(iterator, loaders.opened.count, None)
         self.taken = taken
 
     @property
@@ -176,12 +188,11 @@ class Indexed(Items):
         return iterator
 
 
-class Numbered(Items):
-    """The items of an `enumerate`."""
+class Wrapped(Items):
+    """Items around others."""
 
-    def __init__(self, inner: Items, start: int) -> None:
+    def __init__(self, inner: Items) -> None:
         self._inner = inner
-        self._start = start
 
     has_unseen = property(lambda self: self._inner.has_unseen)
     is_over = property(lambda self: self._inner.is_over)
@@ -189,6 +200,22 @@ class Numbered(Items):
     taken = property(lambda self: self._inner.taken)
     total = property(lambda self: self._inner.total)
     loader = property(lambda self: self._inner.loader)
+
+    def value(self, position: int) -> object:
+        """As of the items inside."""
+        return self._inner.value(position)
+
+    def jump(self, position: int) -> bool:
+        """As of the items inside."""
+        return self._inner.jump(position)
+
+
+class Numbered(Wrapped):
+    """The items of an `enumerate`."""
+
+    def __init__(self, inner: Items, start: int) -> None:
+        super().__init__(inner)
+        self._start = start
 
     def take(self) -> object:
         """The next number and item. Raises `StopIteration`."""
@@ -199,29 +226,18 @@ class Numbered(Items):
         """The number, and the item if it is known."""
         return self._start + position, self._inner.value(position)
 
-    def jump(self, position: int) -> bool:
-        """Makes the item at `position` the next one."""
-        return self._inner.jump(position)
-
     def rest(self) -> Iterator:
         """The items that are left."""
         start = self._start + self._inner.taken
         return enumerate(self._inner.rest(), start)
 
 
-class Bar(Items):
+class Bar(Wrapped):
     """The items of a progress bar of tqdm's, which counts skipped items too."""
 
     def __init__(self, bar: object, inner: Items) -> None:
+        super().__init__(inner)
         self._bar = bar
-        self._inner = inner
-
-    has_unseen = property(lambda self: self._inner.has_unseen)
-    is_over = property(lambda self: self._inner.is_over)
-    is_ready = property(lambda self: self._inner.is_ready)
-    taken = property(lambda self: self._inner.taken)
-    total = property(lambda self: self._inner.total)
-    loader = property(lambda self: self._inner.loader)
 
     def take(self) -> object:
         """The next item. Raises `StopIteration`."""
@@ -233,10 +249,6 @@ class Bar(Items):
             self._bar.close()
             raise
 
-    def value(self, position: int) -> object:
-        """As of the items themselves."""
-        return self._inner.value(position)
-
     def jump(self, position: int) -> bool:
         """Makes the item at `position` the next one."""
         before = self._inner.taken
@@ -245,12 +257,12 @@ class Bar(Items):
         return has_jumped
 
     def rest(self) -> Iterator:
-        """The items that are left."""
-        return itertools.chain(self._advance(), self._inner.rest())
-
-    def _advance(self) -> Iterator:
+        """The items that are left; the bar goes on."""
         self._bar.update(1)
-        return iter(())
+        for item in self._inner.rest():
+            yield item
+            self._bar.update(1)
+        self._bar.close()
 
 
 def open_items(iterable: object) -> Items:

@@ -2,6 +2,7 @@
 
 import ast
 import copy
+import importlib.machinery
 
 from .. import hooks
 from ..process import frames
@@ -17,16 +18,17 @@ def install() -> None:
 
 def _change(tree: ast.Module, file: str) -> bool:
     try:
-        return rewrite(tree, file, copy.deepcopy(tree))
+        original = copy.deepcopy(tree)
     except RecursionError:
-        # An expression nested more deeply than functions of Python call each other: the tree may be half changed, and is not used.
+        # An expression nested more deeply than functions of Python call each other.
         return False
+    return rewrite(tree, file, original)
 
 
 def _compile(get_code, loader, name: str):
     """The changed code of a module of the program's own; the code of other modules comes from Python's cache."""
     file = getattr(loader, "path", "")
-    if not frames.is_users(file) or type(loader).__name__ != "SourceFileLoader":
+    if not frames.is_users(file) or type(loader) is not importlib.machinery.SourceFileLoader:
         return get_code(loader, name)
     tree = trees.parse_script(file)
     if tree is None or not _change(tree, file):

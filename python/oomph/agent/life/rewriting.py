@@ -6,7 +6,7 @@ positions of the old nodes: tracebacks and recorded stacks name the lines of the
 """
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from ..source.flow import SCOPES, walk_own
 
@@ -31,8 +31,6 @@ class Loop:
     file: str
     node: ast.For | ast.While
     counters: list[str]
-    # The branches of conditions in the body, by number.
-    branches: dict[int, list[ast.stmt]] = field(default_factory=dict)
 
     @property
     def is_for(self) -> bool:
@@ -52,6 +50,8 @@ class Loop:
 # All changed loops, and all noted branches, by number.
 LOOPS: list[Loop] = []
 BRANCHES: list[tuple[str, ast.stmt]] = []
+# The number of a noted branch, by its file and first line.
+BRANCH_AT: dict[tuple[str, int], int] = {}
 
 
 def rewrite(tree: ast.Module, file: str, original: ast.Module) -> bool:
@@ -159,6 +159,7 @@ class _Changer:
     def _note_branches(self, node: ast.If, old: ast.If) -> None:
         for block, old_block in ((node.body, old.body), (node.orelse, old.orelse)):
             if old_block and not isinstance(old_block[0], ast.If):
+                BRANCH_AT[self.file, old_block[0].lineno] = len(BRANCHES)
                 BRANCHES.append((self.file, old_block[0]))
                 block.insert(0, _at(ast.Expr(_call(_RAN, len(BRANCHES) - 1)), block[0]))
 

@@ -15,6 +15,7 @@ from .. import hooks, records
 from ..failure import guarded
 from ..hooks import events
 from ..part import Write
+from ..position.modules import own_tensors
 from ..process import frames
 from ..source import trees
 from ..source.names import name_of_call
@@ -45,6 +46,8 @@ class Stages:
         self._has_optimizer = False
         # By file: the stages of the functions of the file.
         self._named: dict[str, dict[str, str]] = {}
+        # By the number of a branch.
+        self._of_branches: dict[int, str | None] = {}
 
     def install(self, write: Write) -> None:
         """Hears of what begins and ends a stage."""
@@ -60,7 +63,7 @@ class Stages:
 
     def begin_forward(self, module: torch.nn.Module) -> None:
         """The program calls a model."""
-        is_trained = any(it.requires_grad for it in module.parameters())
+        is_trained = any(it.requires_grad for _, it in own_tensors([module]))
         if not is_trained or self._inner == "generation":
             return
         if module.training and torch.is_grad_enabled():
@@ -107,7 +110,9 @@ class Stages:
         file, first = rewriting.BRANCHES[number]
         if self._base in ("load", "end") or self._inner is not None:
             return
-        stage = self._find_stage(file, first)
+        if number not in self._of_branches:
+            self._of_branches[number] = self._find_stage(file, first)
+        stage = self._of_branches[number]
         if stage is not None:
             self._enter(stage)
 

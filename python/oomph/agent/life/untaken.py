@@ -30,17 +30,16 @@ class Untaken:
     def is_open(self, loop: rewriting.Loop) -> bool:
         """True if the loop's own code has such a branch that has not run."""
         first, last = loop.line, loop.node.end_lineno or loop.line
-        own = [place for place in self._items if place[0] == loop.file and first <= place[1] <= last]
-        return bool(own) and not self._list_ran().issuperset(own)
-
-    @staticmethod
-    def _list_ran() -> set[tuple[str, int]]:
-        return {(file, first.lineno) for number in calls.ran for file, first in [rewriting.BRANCHES[number]]}
+        return any(file == loop.file and first <= line <= last and _is_untaken(file, line) for file, line in self._items)
 
     def list_records(self) -> Iterator[dict]:
         """The records of the branches that did not run."""
-        ran = self._list_ran()
-        noted = {(file, first.lineno) for file, first in rewriting.BRANCHES}
         for place, item in self._items.items():
-            if place in noted and place not in ran:
+            if _is_untaken(*place):
                 yield records.ahead(reason=item.reason, what=item.what, file=item.file, line=item.line, shares_line=True)
+
+
+def _is_untaken(file: str, line: int) -> bool:
+    """True for a noted branch that has not run."""
+    number = rewriting.BRANCH_AT.get((file, line))
+    return number is not None and number not in calls.ran

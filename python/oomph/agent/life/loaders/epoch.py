@@ -20,7 +20,10 @@ class Opened:
     """The open iterators, the innermost last; none is kept alive."""
 
     def __init__(self) -> None:
-        self._found: list[weakref.ref] = []
+        # With the number of each, counted from 1.
+        self._found: list[tuple[int, weakref.ref]] = []
+        # The number of iterators so far.
+        self.count = 0
 
     def __iter__(self) -> Iterator[torchs._BaseDataLoaderIter]:
         return iter(self._list())
@@ -32,16 +35,21 @@ class Opened:
         return self._list()[index]
 
     def _list(self) -> list[torchs._BaseDataLoaderIter]:
-        return [found for each in self._found if (found := each()) is not None]
+        return [found for _, each in self._found if (found := each()) is not None]
+
+    def find_after(self, number: int) -> torchs._BaseDataLoaderIter | None:
+        """The first open iterator that was opened after `count` had been `number`."""
+        return next((found for at, each in self._found if at > number and (found := each()) is not None), None)
 
     def add(self, passes: torchs._BaseDataLoaderIter) -> None:
         """Puts an iterator last."""
         self.remove(passes)
-        self._found.append(weakref.ref(passes))
+        self.count += 1
+        self._found.append((self.count, weakref.ref(passes)))
 
     def remove(self, passes: torchs._BaseDataLoaderIter) -> None:
         """Removes an iterator, and references to dead iterators."""
-        self._found = [each for each in self._found if each() is not None and each() is not passes]
+        self._found = [(at, each) for at, each in self._found if each() is not None and each() is not passes]
 
 
 opened = Opened()
