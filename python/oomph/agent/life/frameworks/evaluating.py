@@ -42,11 +42,11 @@ class Evaluating:
         _spent[0] += time.process_time() - self._start
 
     @guarded
-    def end_pass(self, loader: LoaderPasses | None, raise_counters: Callable[[int], object], extend: Callable[[int, int], bool]) -> None:
+    def end_pass(self, loader: LoaderPasses | None, raise_counters: Callable[[int], object], extend: Callable[[int, int], object]) -> None:
         """Notes a pass, and jumps if passes repeat or take too long.
 
         `raise_counters(over)` is called after a jump over so many batches. `extend(ran, over)` lengthens the containers of the loop by the
-        outputs of more batches; False for unknown containers.
+        outputs of more batches, if they are known.
         """
         now = self._control.pulse.read()
         self._passes.append(between(self._last, now))
@@ -77,11 +77,12 @@ class Evaluating:
         over = (min(targets) - loader.position) // period * period if targets else 0
         return over if over > 0 and loader.jump(loader.position + over) else 0
 
-    def _note_reason(self, loader: LoaderPasses, extend: Callable[[int, int], bool], over: int) -> None:
+    def _note_reason(self, loader: LoaderPasses, extend: Callable[[int, int], object], over: int) -> None:
         self._loop.is_shortened = True
         grows = self._passes[-1].current_bytes != self._passes[-2].current_bytes and find_period(self._passes) is None
-        is_extended = not grows or extend(len(self._passes) + self._over, over)
-        if not is_extended or (grows and not loader.are_alike):
+        if grows:
+            # Longer containers show the allocated memory of the whole loop, and not the fragments that the omitted passes would have left.
+            extend(len(self._passes) + self._over, over)
             self._loop.reason = "cut"
         elif not loader.are_alike and self._loop.reason != "cut":
             self._loop.reason = "largest" if self._largest else "varying"
