@@ -168,6 +168,22 @@ class LifeTest(unittest.TestCase):
             with self.subTest(source):
                 self.assertEqual(len(self.run_shortened(source).noted), count)
 
+    def test_a_loop_that_is_too_long_to_read_is_cut(self) -> None:
+        cases = (("for i in range(30_000_000):\n    train()\n    if i == 25_000_000: note(i)\n", "cut"), ("for i in range(3_000):\n    train()\n    if i == 2_500: note(i)\n", "alike"))
+        for source, reason in cases:
+            with self.subTest(source):
+                control = Control(Machine(), NoStages(), 3)
+                calls.start(control, open_items, lambda: False)
+                self.run_changed(source, control.pulse.names)
+                self.assertEqual([run.reason for run in control.shortened.values()], [reason])
+
+    def test_an_allocator_without_counters_repeats_nothing(self) -> None:
+        machine = Machine()
+        machine.is_counting = False
+        calls.start(Control(machine, NoStages(), 3), open_items, lambda: False)
+        self.run_changed("for i in range(100):\n    train()\n    note(i)\n", machine.names)
+        self.assertEqual(len(machine.noted), 100)
+
     def test_a_period_is_found(self) -> None:
         one, other = Pass(0, 0, 1, 1, 1, 0), Pass(0, 0, 2, 1, 1, 1)
         cases = (([one], None), ([one, one], 1), ([one, other, one, other], 2), ([other, one, one], 1), ([one, other, one], None))
