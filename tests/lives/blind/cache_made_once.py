@@ -4,7 +4,6 @@
 # truth = "fits"
 # verdict = ["fits"]
 # stage = ["generation"]
-# open = "fits so far, expected fits"
 # form = "generator with send, while loop around"
 # need_gib = [2.4, 3.0]
 # why = "the cache for 800 tokens is made once for each answer: 2 x 2 x 32 x 1,024 x 2,048 x 4 B = 1 GiB, freed after it, and 1 GiB of weights of the reward model"
