@@ -70,6 +70,7 @@ KINDS = {
     "effects-functions": check("effects/check.py", guard="functions"),
     "fits": check("fits/check.py"),
     "lives": check("lives/check.py"),
+    "lives-frameworks": check("lives/check.py", "--half", "frameworks", python="{frameworks}"),
     "blame": check("blame/check.py"),
     "leaks": check("leaks/check.py"),
     "validation": check("validation/compare.py"),

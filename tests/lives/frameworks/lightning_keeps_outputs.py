@@ -4,7 +4,7 @@
 # truth = "does not fit"
 # verdict = ["does not fit"]
 # stage = ["evaluation"]
-# line = 63
+# line = 49
 # form = "Lightning, val_check_interval"
 # need_gib = [3.4, 3.8]
 # why = "50 batches of 8 x 256 x 4,096 x 4 B = 32 MiB are 1.56 GiB, joined twice that, with the context 3.6; the sanity check has two batches"
