@@ -19,6 +19,8 @@ from .rewriting import Loop
 
 # The most values of an expression, and the passes wanted of a condition that decides about the optimizer's step.
 _MOST_VALUES, _STEPS_WANTED = 64, 3
+# The values of an expression after which a value in each pass is a mere number.
+_FEWEST_VALUES = 3
 # Passes with the same value, if each keeps more memory.
 _MOST_GROWN = 100
 _CHOOSING = (ast.Compare, ast.Subscript, ast.IfExp, ast.BoolOp, ast.Call)
@@ -63,7 +65,9 @@ class Watch:
         """True if too few passes had the value."""
         count = self.seen.get(value, 0)
         if count == 0:
-            return len(self.seen) < _MOST_VALUES
+            # A number that is another in each pass chooses nothing.
+            is_number = len(self.seen) >= _FEWEST_VALUES and all(it == 1 for it in self.seen.values())
+            return len(self.seen) < _MOST_VALUES and not is_number
         wanted = _MOST_GROWN if value in self.grown else _STEPS_WANTED if self._decides_steps(value) else 1
         return count < wanted
 

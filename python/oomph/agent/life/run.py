@@ -87,8 +87,8 @@ class Run:
         self._plan_uses = 0
         # The position up to which no pass is wanted.
         self._clear_until = 0
-        # The allocations of the passes that repeated last.
-        self._steady: tuple[int, int, int] | None = None
+        # The allocations of the passes that have repeated, and the bytes that they left.
+        self._repeated: set[tuple[int, int, int]] = set()
         self._seen: dict[tuple, tuple[dict, dict, set]] = {}
         # True if the items cannot be jumped over.
         self.is_stuck = False
@@ -180,8 +180,7 @@ class Run:
         histories, rises = histories[: len(histories) - len(self.lists)], rises[: len(rises) - len(self.lists)]
         inner = self._list_inner(len(histories))
         value_at = (lambda _position: None) if self.items is None else self.items.value
-        is_changed = self._steady is not None and self._steady != self.passes[-1].made
-        self._steady = self.passes[-1].made if period == 1 else None
+        is_changed = period == 1 and self._is_changed()
         if plan is not None:
             self._note_passed(plan, histories, is_changed, value_at, inner)
             found = scan(plan, Course(self.position, histories, rises, period), value_at, total, inner, 0 if plan.has_changes() else self._clear_until)
@@ -193,18 +192,20 @@ class Run:
         last = None if self.total is None else self.total - 1
         self.target = min((it for it in (wanted, *self._list_largest(), last) if it is not None and it >= self.position), default=None)
 
-    def _note_passed(self, plan: Plan, histories: list[list[int | None]], is_changed: bool, value_at: Callable, inner: dict[int, int]) -> None:
-        """Counts the values of the passes that were not counted yet.
+    def _is_changed(self) -> bool:
+        """True if passes repeat in a way that is new: something has changed for good, such as the memory that is kept."""
+        made, known = self.passes[-1].made, len(self._repeated)
+        self._repeated.add(made)
+        return 0 < known < len(self._repeated)
 
-        A pass changes something for good if it keeps more memory than the pass before, or if passes repeat in another way after it (`is_changed`).
-        """
+    def _note_passed(self, plan: Plan, histories: list[list[int | None]], is_changed: bool, value_at: Callable, inner: dict[int, int]) -> None:
+        """Counts the values of the passes that were not counted yet; `is_changed`: all but the last, which repeats, have changed something."""
         first = max(self._since, self._noted)
         self._noted = len(self.passes)
         for number in range(first, len(self.passes)):
-            done, earlier = self.passes[number], self.passes[number - 1].current_bytes if number else 0
-            has_changed = done.current_bytes > earlier or (is_changed and number < len(self.passes) - 1)
+            has_changed = is_changed and number < len(self.passes) - 1
             values = [(history[number - self._since], history[number - self._since + 1]) for history in histories]
-            note_pass(plan, value_at(self.positions[number]), values, (bool(done.steps), has_changed), inner)
+            note_pass(plan, value_at(self.positions[number]), values, (bool(self.passes[number].steps), has_changed), inner)
 
     def _histories(self, frame: types.FrameType) -> list[list[int | None]]:
         """The values of all counters since `_since`, with the one at the begin of the pass to come."""
