@@ -57,6 +57,8 @@ SHORT = (
     ("def bad():\n    yield from [1] * 500\n    raise ValueError\ntry:\n    for n, x in enumerate(bad()):\n        train()\nexcept ValueError:\n    note(n)\n", [499], 1),
     ("class Clock:\n    now = 0\n    def __iter__(self): return self\n    def __next__(self):\n        if self.now >= 900: raise StopIteration\n        self.now += 1\n        return self.now\n"
      "clock = Clock()\nclock.now = 0\nfor _ in clock:\n    train()\n    if clock.now == 400: note(clock.now)\nnote(clock.now)\n", [400, 900], 3),
+    ("dry = False\nfor i in range(1000):\n    train()\n    if i % 10 == 0:\n        note(i)\n        if dry: break\n", [10], 4),
+    ("for i in range(1000):\n    train()\n    if i % 10 == 0:\n        if i > 600: break\nnote(i)\n", [610], 1),
     ("for i in range(1000):\n    train()\n    str(100.0 * i / len('abc'))\n    note(i)\n", [999], 9),
     ("plan, rows = {0: 1, 500: 2, 800: 3}, 1\nfor i in range(1000):\n    rows = plan.get(i, rows)\n    train(rows)\n    if rows > 1: note(i)\n", [500, 800], 20),
     ("kept = 0\nfor i in range(1000):\n    train()\n    if kept: keep(); kept = 0\n    if i % 200 == 100: kept = 1; note(i)\n", [100, 300, 500, 700, 900], 5),

@@ -23,6 +23,7 @@ _MOST_VALUES, _STEPS_WANTED = 64, 3
 _FEWEST_VALUES = 3
 # Passes with the same value, if each keeps more memory.
 _MOST_GROWN = 100
+_BRANCHING = (ast.If, ast.Match, ast.ExceptHandler)
 _CHOOSING = (ast.Compare, ast.Subscript, ast.IfExp, ast.BoolOp, ast.Call)
 _CHOOSING_OPERATORS = (ast.FloorDiv, ast.Mod)
 
@@ -238,11 +239,11 @@ def _list_watched(node: ast.AST, is_inner: bool) -> Iterator[tuple[ast.expr, boo
 
 
 def _leaves(block: list[ast.AST]) -> bool:
-    """True if a statement leaves the loop around the block: not a loop inside."""
+    """True if the block surely leaves the loop around: not a loop inside, and without a further condition, which is watched by itself."""
     for node in block:
         if isinstance(node, (ast.Break, ast.Return)):
             return True
-        if not isinstance(node, (*LOOPS, *SCOPES)) and _leaves(list(ast.iter_child_nodes(node))):
+        if not isinstance(node, (*LOOPS, *SCOPES, *_BRANCHING)) and _leaves(list(ast.iter_child_nodes(node))):
             return True
     return False
 
