@@ -66,8 +66,9 @@ class Watch:
         """True if too few passes had the value."""
         count = self.seen.get(value, 0)
         if count == 0:
-            # A number that is another in each pass chooses nothing.
-            is_number = len(self.seen) >= _FEWEST_VALUES and all(it == 1 for it in self.seen.values())
+            # A number that is another in each pass chooses nothing. It is false where a condition around it is.
+            counts = [times for it, times in self.seen.items() if it is not False]
+            is_number = len(counts) >= _FEWEST_VALUES and all(times == 1 for times in counts)
             return len(self.seen) < _MOST_VALUES and not is_number
         wanted = _MOST_GROWN if value in self.grown else _STEPS_WANTED if self._decides_steps(value) else 1
         return count < wanted
@@ -249,7 +250,10 @@ def _leaves(block: list[ast.AST]) -> bool:
 
 
 def _chooses(node: ast.expr) -> bool:
-    for it in ast.walk(node):
-        if isinstance(it, _CHOOSING) or (isinstance(it, ast.BinOp) and isinstance(it.op, _CHOOSING_OPERATORS)):
-            return True
-    return False
+    return any(isinstance(it, _CHOOSING) or _is_number_chosen(it) for it in ast.walk(node))
+
+
+def _is_number_chosen(node: ast.AST) -> bool:
+    """True for a division; text is formatted by the same sign."""
+    is_division = isinstance(node, ast.BinOp) and isinstance(node.op, _CHOOSING_OPERATORS)
+    return is_division and not (isinstance(node.left, ast.JoinedStr) or (isinstance(node.left, ast.Constant) and isinstance(node.left.value, str)))
