@@ -29,6 +29,22 @@ CASES = (
     ("def step():\n    return READ.item()\nprint(step())", False, False),
     ("def count():\n    return READ.item()\nn = count()\nmake(n)", True, True),
     ("def count():\n    return READ.item()\ncorrect = 0\ncorrect += count()\nprint(correct)", True, False),
+    # A text is no size, nor is a word of a table.
+    ("make('%d of %d' % (READ.item(), 7))", True, False),
+    ("make(7 % READ.item())", True, True),
+    ("words = ['a', 'b']\nmake(words[READ.item()])", True, False),
+    ("words = {1: 'b'}\nmake(words[READ.item()])", True, False),
+    ("sizes = [10, 20]\nmake(sizes[READ.item()])", True, True),
+    # The program's own function decides.
+    ("def show(seen, total):\n    print(seen / total)\nshow(READ.item(), 7)", True, False),
+    ("def show(seen, total):\n    make(total)\nshow(7, total=READ.item())", True, True),
+    ("decode = lambda all: ''.join(words[it] for it in all)\nwords = ['a', 'b']\nprint(decode(READ.tolist()))", True, False),
+    ("class Bar:\n    def show(self, n):\n        make(n)\nbar = Bar()\nbar.show(READ.item())", True, True),
+    ("class Bar:\n    def show(self, n):\n        self.n = n\nbar = Bar()\nbar.show(READ.item())\nprint(bar.n)", True, False),
+    # A device is not read, and an attribute of the same name is another number.
+    ("correct = 0\ncorrect += make(READ.to(0)).item()\nprint(correct)", True, False),
+    ("class Data: actions = 1\nactions = READ.item()\nmake(Data.actions)", True, False),
+    ("READ.fill_(READ.item())", True, False),
 )
 
 
@@ -45,6 +61,12 @@ class Number:
 
         self.verdict = sizes.may_decide(sys._getframe(1), self.is_whole)
         return 1
+
+    def to(self, _device):
+        """A move to a device: no read."""
+        return self
+
+    fill_ = to
 
     def tolist(self):
         """A read of two numbers."""
@@ -64,7 +86,7 @@ class Flow(unittest.TestCase):
             with self.subTest(source=source, is_whole=is_whole):
                 read, name = Number(is_whole), f"/tmp/case_{number}.py"
                 linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
-                exec(compile(source, name, "exec"), {"READ": read, "make": lambda *_: None})
+                exec(compile(source, name, "exec"), {"READ": read, "make": lambda *_, **_named: read})
                 self.assertEqual(read.verdict, expected)
 
 

@@ -2,14 +2,13 @@
 
 import ast
 import functools
-import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ..process import frames
 from ..process.objects import Budget
 from ..source import trees
 from ..source.flow import LOOPS, walk_own
+from ..source.functions import find_called
 from ..source.scope import UNKNOWN, Scope
 
 # Functions below each other.
@@ -102,22 +101,9 @@ def _is_inside(node: ast.AST, loop: ast.For | ast.While) -> bool:
     return node is not loop and loop.lineno < getattr(node, "lineno", 0) <= (loop.end_lineno or 0)
 
 
-def find_function(node: ast.Call, scope: Scope) -> tuple[types.FunctionType, tuple] | None:
-    """The program's own function behind a call, with the object of a method; `None` for foreign functions."""
-    found = scope.evaluate(node.func)
-    bound: tuple = ()
-    if type(found) is types.MethodType:
-        found, bound = found.__func__, (found.__self__,)
-    if type(found) is not types.FunctionType:
-        return None
-    found = vars(found).get("__wrapped__", found)
-    is_own = type(found) is types.FunctionType and frames.is_users(found.__code__.co_filename)
-    return (found, bound) if is_own else None
-
-
 def enter(node: ast.Call, body: Body) -> Body | None:
     """The body of the program's own function that a call runs."""
-    made = find_function(node, body.scope)
+    made = find_called(node, body.scope)
     if made is None:
         return None
     function, bound = made

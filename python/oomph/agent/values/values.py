@@ -85,8 +85,9 @@ class Values:
         self.assumed = 0
         # True if the coming read is part of an operator that is already noted.
         self._inside = False
-        # True if the coming read is of whole numbers.
+        # True if the coming read is of whole numbers, and if it copies a tensor.
         self._is_whole = True
+        self._is_copy = False
         self.known = KnownValues(phantom)
         self._computing = Computing(self.known, Holes(phantom))
         self._sound = sound.SoundValues()
@@ -225,7 +226,7 @@ class Values:
     def _copy(self, original: Original, into, source, non_blocking=False):
         if into.is_cuda:
             return self._computing.copy(original, into, source, non_blocking)
-        self._is_whole = not source.is_floating_point()
+        self._is_whole, self._is_copy = _has_whole(source), True
         values = self.known.get(source)
         if values is None:
             return self._copy_unknown(original, into, source, non_blocking)
@@ -242,7 +243,7 @@ class Values:
         return result
 
     def _read(self, original: Original, tensor):
-        self._is_whole = not tensor.is_floating_point()
+        self._is_whole, self._is_copy = _has_whole(tensor), False
         values = self.known.get(tensor)
         assumed = self.known.assumed(tensor) if values is not None else 0
         if values is not None and not assumed:
@@ -276,7 +277,7 @@ class Values:
             self.assumptions["assumed-indices"] = indices.TEXT
         if assumed & COMPARISON:
             self.assumptions["sound-values"] = sound.TEXT
-        self._is_whole = not tensor.is_floating_point()
+        self._is_whole = _has_whole(tensor)
         if assumed == SHARE:
             self._note_count(tensor)
         else:
@@ -298,7 +299,7 @@ class Values:
             line = frames.users_line(sys._getframe(1))
             self.reads[line] += 1
             self.bytes_read[line] += size
-            self.sizes_read[line] += bool(sizes.may_decide(sys._getframe(1), self._is_whole))
+            self.sizes_read[line] += bool(sizes.may_decide(sys._getframe(1), self._is_whole, self._is_copy))
 
     @guarded
     def _note_count(self, tensor) -> None:
@@ -307,7 +308,7 @@ class Values:
         self.reads[line] += 1
         self.bytes_read[line] += tensor.nbytes
         values = self.known.get(tensor)
-        if values is not None and values.numel() and sizes.may_decide(sys._getframe(1), self._is_whole):
+        if values is not None and values.numel() and sizes.may_decide(sys._getframe(1), self._is_whole, self._is_copy):
             self.shapes[("aten::sum", *line)] += 1
             self.counts[line] = max(self.counts.get(line, 0), int(values.max()))
 
@@ -360,6 +361,11 @@ def _asking(frame: FrameType | None) -> FrameType | None:
     while frame is not None and frame.f_code.co_filename.startswith((frames.AGENT, _MODES)):
         frame = frame.f_back
     return frame
+
+
+def _has_whole(tensor: torch.Tensor) -> bool:
+    """True for integers; a truth decides a branch."""
+    return not tensor.is_floating_point() and tensor.dtype != torch.bool
 
 
 def _bits(value: float, dtype: torch.dtype) -> int:
