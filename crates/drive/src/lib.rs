@@ -14,6 +14,7 @@ pub mod dry_run;
 pub mod environment;
 pub mod error;
 pub mod events;
+pub mod forecasts;
 pub mod guard;
 pub mod live;
 pub mod machine;

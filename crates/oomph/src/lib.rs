@@ -11,6 +11,7 @@ mod environment;
 mod error;
 mod exit;
 mod failure;
+mod forecast;
 mod gpu_choice;
 mod lint_links;
 mod output;

@@ -33,6 +33,7 @@ pub use crate::words::grouped;
 pub use fit::{exactness, named};
 pub use real_run::words_of_failure;
 pub use report::Report;
+pub use stages::describe_shortage;
 
 use crate::against::AgainstReport;
 use crate::check::CheckReport;

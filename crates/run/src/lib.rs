@@ -11,6 +11,7 @@
 pub mod cache;
 pub mod conditions;
 pub mod environment;
+pub mod forecast;
 pub mod fork;
 pub mod options;
 pub mod rerun;
@@ -21,6 +22,7 @@ mod testing;
 
 pub use conditions::{AssumedShare, Conditions, Limit, Streams};
 pub use environment::{Assignment, Environment, Folders, environment};
+pub use forecast::{Forecast, forecast_key};
 pub use options::{Fraction, RunOptions, StopAt};
 pub use route::Route;
 pub use spec::{Device, DeviceFacts, RunSpec};

@@ -109,7 +109,7 @@ impl RunSpec {
 }
 
 /// True if a command line starts a Python.
-fn starts_python(command: &[OsString]) -> bool {
+pub(crate) fn starts_python(command: &[OsString]) -> bool {
     let name = command.first().and_then(|program| Path::new(program).file_name()).unwrap_or_default();
     name.to_string_lossy().starts_with("python")
 }

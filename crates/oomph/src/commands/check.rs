@@ -23,7 +23,7 @@ use crate::environment::current_folder;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::gpu_choice::{self, GpuChoice};
-use crate::{lint_links, output, program};
+use crate::{forecast, lint_links, output, program};
 
 /// Runs the check and prints its report. `after_dashes`: the program was written after a `--`.
 pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, Error> {
@@ -62,6 +62,9 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
         publish::write_whole(path, &render(&report, Format::Json, output::look(detail))?)?;
     }
     output::show(&report, arguments.output.format.chosen(), detail)?;
+    if !report.life.stages.is_empty() {
+        forecast::keep(&report, &program.spec.command, &arguments.changes, words.script());
+    }
     Ok(status(&report.verdict, arguments.strict))
 }
 

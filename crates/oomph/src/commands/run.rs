@@ -35,7 +35,7 @@ use crate::effects::publish;
 use crate::environment::is_in_real_run;
 use crate::error::Error;
 use crate::exit::ExitStatus;
-use crate::{failure, output};
+use crate::{failure, forecast, output};
 
 /// Runs the program, and explains its end.
 pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Error> {
@@ -59,6 +59,7 @@ pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Err
     if !arguments.changes.is_empty() {
         output::say(&format!("oomph: runs with {}", named(&arguments.changes)));
     }
+    forecast::warn(&runner.spec.command, &arguments.changes);
     let first = runner.run(folder, &arguments.changes, outlet)?;
     Ok(ExitStatus::Programs(retry::retry(&runner, first)))
 }

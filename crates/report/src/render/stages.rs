@@ -48,13 +48,18 @@ pub(super) fn words_of_error(report: &CheckReport) -> Option<String> {
     let stage = oom.place.stage.filter(|stage| !is_early(*stage))?;
     let time = describe_time(stage, oom.place.step).map_or_else(String::new, |time| format!(",{time}"));
     let line = oom.location.as_ref().map_or_else(String::new, |at| format!(" ({})", short_line(at, &report.folder)));
-    Some(format!("it runs out {}{time}{line}", words_of_stage(report, oom, stage)))
+    Some(format!("it runs out {}{time}{line}", words_of_stage(stage, is_first(report, oom, stage))))
+}
+
+/// True if the error is in the stage's first visit.
+fn is_first(report: &CheckReport, oom: &Oom, stage: LifeStage) -> bool {
+    let begins = report.life.find(stage).and_then(|row| row.begins_step);
+    begins.is_some() && begins == oom.place.step
 }
 
 /// `in the first evaluation`, `with the largest batches`.
-fn words_of_stage(report: &CheckReport, oom: &Oom, stage: LifeStage) -> String {
-    let begins = report.life.find(stage).and_then(|row| row.begins_step);
-    let first = if begins.is_some() && begins == oom.place.step { "first " } else { "" };
+fn words_of_stage(stage: LifeStage, is_first: bool) -> String {
+    let first = if is_first { "first " } else { "" };
     match stage {
         LifeStage::Load => "in the load".to_owned(),
         LifeStage::Steps => "in the first steps".to_owned(),
@@ -66,6 +71,15 @@ fn words_of_stage(report: &CheckReport, oom: &Oom, stage: LifeStage) -> String {
         LifeStage::NextEpoch => "in the next epoch".to_owned(),
         LifeStage::End => "after the training".to_owned(),
     }
+}
+
+/// The warning of a real run, before the program starts: `oomph check` counted `need` in a stage, and the GPU has `free`.
+pub fn describe_shortage(row: &StageUse, need: Bytes, free: Bytes, folder: &str) -> String {
+    let is_first = row.begins_step.is_some() && row.begins_step == row.step;
+    let time = describe_time(row.stage, row.step).map_or_else(String::new, |time| format!(",{time}"));
+    let line = row.location.as_ref().map_or_else(String::new, |at| format!(" ({})", short_line(at, folder)));
+    let place = format!("{}{time}{line}", words_of_stage(row.stage, is_first));
+    format!("this run will run out of memory {place}: `oomph check` counted {need} there, and the GPU has {free} free")
 }
 
 /// `3 loops shortened: train.py:40 ran 4 of 30,000 passes, eval.py:12 2 of 80, 1 more`; `None` without a shortened loop.
