@@ -44,7 +44,7 @@ _SINKS = {
 _WRITERS = {"torch.serialization", "torch.storage", "safetensors.torch"}
 _MOST_FRAMES = 12
 _MOST_NAMES = 64
-# The functions that a number is followed into, one inside the other; the texts of a table that are looked at.
+# The functions that a number is followed into, one inside the other; the texts of a table that are compared.
 _MOST_CALLS = 4
 _MOST_TEXTS = 256
 _NODES = 10_000_000
