@@ -29,7 +29,7 @@ class Callback:
 
 
 def make_pass(current: int, total: int = 8) -> Pass:
-    return Pass(current, 64, total, 2, 2, 1)
+    return Pass(current, 64, total, 2, 2, 1, True)
 
 
 class TestDue(unittest.TestCase):

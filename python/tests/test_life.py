@@ -67,6 +67,10 @@ SHORT = (
     ("n, it = 0, iter([1] * 300)\nwhile n < 1000:\n    try:\n        next(it)\n    except StopIteration:\n        it = iter([1] * 300)\n        next(it)\n"
      "    train()\n    n += 1\nnote(n)\n", [1000], 1),
     ("for i, a in enumerate(iter(['x'] * 500)):\n    train()\n    note(i)\n", [499], 10),
+    ("for i in range(1000):\n    train()\n    if i % 10 == 0: str('pic_%d' % i)\n    note(i)\n", [10, 999], 20),
+    ("import random\nlots = random.Random(0)\nfor i in range(5000):\n    train(lots.choice((1, 2)))\n    if i == 3000: note(i)\n    note(0)\nnote(i)\n", [3000, 4999], 60),
+    ("import random\nlots = random.Random(0)\nfor epoch in range(300):\n    for i in range(200):\n        train(lots.choice((1, 2)))\n    if epoch == 100: note(epoch)\n"
+     "    note(0)\nnote(epoch)\n", [100, 299], 30),
 )
 # Sources without a shortened loop: memory grows, nothing works, or the passes are few.
 WHOLE = (
@@ -188,7 +192,7 @@ class LifeTest(unittest.TestCase):
         self.assertEqual(len(machine.noted), 100)
 
     def test_a_period_is_found(self) -> None:
-        one, other = Pass(0, 0, 1, 1, 1, 0), Pass(0, 0, 2, 1, 1, 1)
+        one, other = Pass(0, 0, 1, 1, 1, 0, False), Pass(0, 0, 2, 1, 1, 1, True)
         cases = (([one], None), ([one, one], 1), ([one, other, one, other], 2), ([other, one, one], 1), ([one, other, one], None))
         for passes, period in cases:
             with self.subTest(passes):

@@ -84,7 +84,7 @@ class Control:
         """As `go_on`. Raises whatever goes wrong."""
         if run not in self.stack:
             return True
-        del self.stack[self.stack.index(run) + 1 :]
+        self._leave(run)
         if not run.has_begun:
             run.has_begun = True
             return True
@@ -114,6 +114,12 @@ class Control:
             self.end(run)
         return goes
 
+    def _leave(self, run: Run) -> None:
+        """Removes the loops inside that ended by a `break`, a `return` or an error."""
+        while self.stack[-1] is not run:
+            inner = self.stack.pop()
+            self.stack[-1].note_inside(inner)
+
     def take_next(self, iterator: object) -> object:
         """The next item of an iterator that the innermost loop reads once in a pass. Raises `StopIteration`."""
         run = self.stack[-1] if self.stack else None
@@ -128,7 +134,10 @@ class Control:
         """Leaves a loop."""
         if run not in self.stack:
             return
-        del self.stack[self.stack.index(run) :]
+        self._leave(run)
+        self.stack.pop()
+        if self.stack:
+            self.stack[-1].note_inside(run)
         steps = self.pulse.count_steps()
         if run.has_trained(steps) and not any(it.has_trained(steps) for it in self.stack):
             self._trained.add(run.loop.number)

@@ -14,7 +14,7 @@ from .plan import Plan
 from .reached import Body, list_bodies
 from .rewriting import LOOPS, Loop
 from .scanning import Course, note_pass, scan
-from .signature import MOST_COMPARED, Pass, Reading, between, find_period
+from .signature import MOST_COMPARED, Inside, Pass, Reading, are_mixed, between, find_period
 from .untaken import Untaken
 
 # The most nodes that the reading of a loop's code visits.
@@ -62,9 +62,9 @@ class Run:
         self.position = 0
         self.added: list[int] = [0] * len(loop.counters)
         self.new_values: list[object] = []
-        self._reading = reading
-        self._first_steps = reading.steps
-        self._first_allocations = reading.allocations
+        self._reading = self._first = reading
+        # The shortened loops that ended in this pass.
+        self._inside: list[Inside] = []
         # True once a pass has made an optimizer step.
         self._has_stepped = False
         # The number of passes whose values the plan has counted.
@@ -88,7 +88,7 @@ class Run:
         # The position up to which no pass is wanted.
         self._clear_until = 0
         # The allocations of the passes that have repeated, and the bytes that they left.
-        self._repeated: set[tuple[int, int, int]] = set()
+        self._repeated: set[tuple] = set()
         self._seen: dict[tuple, tuple[dict, dict, set]] = {}
         # True if the items cannot be jumped over.
         self.is_stuck = False
@@ -104,10 +104,18 @@ class Run:
     def end_pass(self, reading: Reading) -> None:
         """Notes the effect of the pass that has just ended."""
         self.positions.append(self.position)
-        self.passes.append(between(self._reading, reading))
+        self.passes.append(between(self._reading, reading, self._inside))
+        self._inside = []
         self._has_stepped |= bool(self.passes[-1].steps)
         self._reading = reading
         self.position += 1
+
+    def note_inside(self, other: "Run") -> None:
+        """Notes a loop that ended in this pass."""
+        if other.is_shortened:
+            first, last = other._first, other._reading
+            made = last.total_bytes - first.total_bytes, last.allocations - first.allocations, last.work - first.work
+            self._inside.append(Inside(frozenset(other.passes), *made))
 
     def find_places(self, frame: types.FrameType) -> None:
         """Finds the counters and the lists of the code, once, and notes their values."""
@@ -154,7 +162,8 @@ class Run:
         needs_step = self._has_stepped and count < _BETWEEN_STEPS
         period = find_period(recent, needs_step)
         if period is None:
-            return 1 if recent[-1] in self.known.steady and (recent[-1].steps or not needs_step) else None
+            is_known = recent[-1] in self.known.steady or are_mixed(recent)
+            return 1 if is_known and (recent[-1].steps or not needs_step) else None
         if period == 1:
             self.known.steady.add(recent[-1])
         return period
@@ -292,7 +301,7 @@ class Run:
     def _is_early(self) -> bool:
         """True if a branch is open, or the end of the loop, and the passes were short: more passes may show more."""
         is_open = (self.target is None and self.items is None) or (not self.is_shortened and self._untaken.is_open(self.loop))
-        return is_open and len(self.passes) < _OPEN_PASSES and self._reading.allocations - self._first_allocations < _OPEN_ALLOCATIONS
+        return is_open and len(self.passes) < _OPEN_PASSES and self._reading.allocations - self._first.allocations < _OPEN_ALLOCATIONS
 
     def _jump(self, landing: int, period: int) -> None:
         if self.items is not None:
@@ -328,7 +337,7 @@ class Run:
 
     def has_trained(self, steps: int) -> bool:
         """True if optimizer steps were made in the loop; `steps`: the count of the whole program so far."""
-        return steps > self._first_steps
+        return steps > self._first.steps
 
     def _forget_histories(self) -> None:
         """Begins new histories behind a jump, with the values there."""

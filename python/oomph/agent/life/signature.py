@@ -1,7 +1,7 @@
 """The effect of a pass on the memory, and the repetition of passes."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 import torch
 
@@ -9,6 +9,8 @@ import torch
 _LONGEST_PERIOD = 64
 # The passes that are compared.
 MOST_COMPARED = 2 * _LONGEST_PERIOD
+# The passes of a mixture, as by a choice at random in each pass: twice as many, and the kinds of pass.
+_MIXED, _MOST_KINDS = 12, 6
 
 
 @dataclass(frozen=True)
@@ -35,23 +37,40 @@ class Pass:
     total_bytes: int
     allocations: int
     work: int
-    steps: int
+    # With the steps of shortened loops inside, of which each epoch may run another number.
+    steps: int = field(compare=False)
+    has_stepped: bool
+    # The kinds of pass of the shortened loops inside.
+    inside: tuple[frozenset, ...] = ()
 
     @property
-    def made(self) -> tuple[int, int, int]:
-        """The bytes and the number of the allocations, and the bytes left."""
-        return self.total_bytes, self.allocations, self.current_bytes
+    def made(self) -> tuple:
+        """The bytes and the number of the allocations, the bytes left, and the passes inside."""
+        return self.total_bytes, self.allocations, self.current_bytes, self.inside
 
 
-def between(before: Reading, after: Reading) -> Pass:
-    """The effect of a pass, and the bytes behind."""
+@dataclass(frozen=True)
+class Inside:
+    """A shortened loop inside a pass: its kinds of pass, and what all of them made."""
+
+    kinds: frozenset
+    total_bytes: int
+    allocations: int
+    work: int
+
+
+def between(before: Reading, after: Reading, inside: Sequence[Inside] = ()) -> Pass:
+    """The effect of a pass, and the bytes behind. A shortened loop inside counts as one piece of work, however many passes it ran."""
+    steps = after.steps - before.steps
     return Pass(
         after.current_bytes,
         after.reserved_bytes,
-        after.total_bytes - before.total_bytes,
-        after.allocations - before.allocations,
-        after.work - before.work,
-        after.steps - before.steps,
+        after.total_bytes - before.total_bytes - sum(it.total_bytes for it in inside),
+        after.allocations - before.allocations - sum(it.allocations for it in inside),
+        after.work - before.work - sum(it.work - 1 for it in inside),
+        steps,
+        steps > 0,
+        tuple(it.kinds for it in inside),
     )
 
 
@@ -98,3 +117,9 @@ def find_period(passes: list[Pass], needs_step: bool = False) -> int | None:
         if is_whole and passes[-period:] == passes[-2 * period : -period]:
             return period
     return None
+
+
+def are_mixed(passes: list[Pass]) -> bool:
+    """True if the last passes are of a few kinds that all came before, in no order: the program draws lots."""
+    before, last = passes[-2 * _MIXED : -_MIXED], passes[-_MIXED:]
+    return len(before) == _MIXED and len(set(before)) <= _MOST_KINDS and set(last) == set(before)
