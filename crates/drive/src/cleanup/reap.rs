@@ -59,6 +59,14 @@ pub(crate) fn spared() -> i32 {
     SPARED.load(Ordering::SeqCst)
 }
 
+/// The child whose end a thread of this process waits for.
+static AWAITED: AtomicI32 = AtomicI32::new(0);
+
+/// Leaves the status of a child to the thread that waits for it: [`list_orphans`] does not collect the child.
+pub(crate) fn leave_to_waiter(child: Pid) {
+    AWAITED.store(child.as_raw(), Ordering::SeqCst);
+}
+
 /// The most listings of the descendants, while some end.
 const LISTINGS: usize = 4;
 
@@ -72,7 +80,8 @@ pub(crate) fn list_orphans() -> Vec<Pid> {
         if ended.is_empty() {
             break;
         }
-        for pid in ended {
+        let awaited = Pid::from_raw(AWAITED.load(Ordering::SeqCst));
+        for pid in ended.into_iter().filter(|pid| *pid != awaited) {
             // A grandchild is collected by its parent.
             let _: nix::Result<_> = waitpid(pid, Some(WaitPidFlag::WNOHANG));
         }

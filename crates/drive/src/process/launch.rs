@@ -73,6 +73,7 @@ pub(crate) fn run(program: &Start) -> Result<Ended, Error> {
     let started = Instant::now();
     let child = start(program)?;
     let pid = Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX));
+    reap::leave_to_waiter(pid);
     let happenings = watch(child);
     let mut progress = ShownRun::start(program.sentence.as_deref(), program.folder);
     let deadline = started + program.timeout;
