@@ -68,6 +68,13 @@ SHORT = (
      "    train()\n    n += 1\nnote(n)\n", [1000], 1),
     ("for i, a in enumerate(iter(['x'] * 500)):\n    train()\n    note(i)\n", [499], 10),
     ("for i in range(1000):\n    train()\n    if i % 10 == 0: str('pic_%d' % i)\n    note(i)\n", [10, 999], 20),
+    ("def rows(i): return 2 ** (i // 400)\nfor i in range(1000):\n    train(rows(i))\n    if rows(i) > 1: note(i)\n", [400, 800], 20),
+    ("table = {0: 1, 300: 2, 700: 3}\ndef rows(i): return table[max(it for it in table if it <= i)]\nfor i in range(1000):\n    n = rows(i)\n    train(n)\n    note(i)\n", [300, 700, 999], 20),
+    ("def rows(i):\n    if i < 300:\n        return 1\n    part = i // 100\n    if part < 7: return 2\n    return 3\nfor i in range(1000):\n    train(rows(i))\n    note(i)\n", [300, 700, 999], 30),
+    ("class T:\n    most = 1000\n    @property\n    def start(self): return int(self.most * 0.6)\n    def run(self):\n        for i in range(self.most):\n            train()\n"
+     "            if i >= self.start: note(i)\nT().run()\n", [600, 999], 9),
+    ("def f(top=None):\n    if top is not None: note(-1)\n    train()\nfor i in range(1000):\n    f()\n    note(i)\n", [999], 9),
+    ("import os\nfor i in range(1000):\n    train()\n    if os.environ.get('NOT_THERE') is not None: keep()\n    elif hasattr(os, 'nothing'): keep()\n    note(i)\n", [999], 9),
     ("import random\nlots = random.Random(0)\nfor i in range(5000):\n    train(lots.choice((1, 2)))\n    if i == 3000: note(i)\n    note(0)\nnote(i)\n", [3000, 4999], 60),
     ("import random\nlots = random.Random(0)\nfor epoch in range(300):\n    for i in range(200):\n        train(lots.choice((1, 2)))\n    if epoch == 100: note(epoch)\n"
      "    note(0)\nnote(epoch)\n", [100, 299], 30),
@@ -131,6 +138,22 @@ def change(source: str, file: str) -> ast.Module:
     return tree
 
 
+# Sources that draw by lot, and true if a size may depend on it.
+LOTS = (
+    ("import random\nfor i in range(1000):\n    size = random.choice((1, 1, 1))\n    bytes(size)\n    train()\n", False),
+    ("import random\nfor i in range(1000):\n    size = random.choice((1,) * 300 + (2,))\n    bytes(size)\n    train()\n", True),
+    ("import random\ndef size(): return random.randint(1, 1)\nfor i in range(1000):\n    bytes(size())\n    train()\n", True),
+    ("from random import randint\nfor i in range(1000):\n    n = randint(1, 1)\n    train()\n    str(n)\n", False),
+    ("import random\nlots = random.Random(1)\nfor i in range(1000):\n    bytes(max(1, int(lots.gauss(1, 0))))\n    train()\n", True),
+    ("import random\nfor i in range(1000):\n    x = [1, 2][random.randint(0, 0)]\n    train()\n", False),
+    ("import random\nwords = 'a' * 50\nfor i in range(1000):\n    at = random.randint(0, 9)\n    train(len(words[at : at + 9]))\n", False),
+    ("import random\nwords = 'a' * 50\nfor i in range(1000):\n    at = random.randint(9, 9)\n    train(len(words[:at]))\n", True),
+    ("import random\ndef grow(x): return x.upper() if random.random() < 0 else x\nfor i in range(1000):\n    x = grow('a')\n    train(len(x) * 1)\n", False),
+    ("import random\ndef grow(x): return x * 9 if random.random() < 0 else x\ndef make(x): bytes(x)\nfor i in range(1000):\n    x = grow(1)\n    make(x)\n    train()\n", True),
+    ("import random\nfor i in range(1000):\n    random.seed(random.randint(0, 9))\n    train()\n", False),
+)
+
+
 class LifeTest(unittest.TestCase):
     """Changed sources, run."""
 
@@ -183,6 +206,14 @@ class LifeTest(unittest.TestCase):
                 calls.start(control, open_items, lambda: False)
                 self.run_changed(source, control.pulse.names)
                 self.assertEqual([run.reason for run in control.shortened.values()], [reason])
+
+    def test_sizes_drawn_by_lot_are_not_known(self) -> None:
+        for source, is_open in LOTS:
+            with self.subTest(source):
+                control = Control(Machine(), NoStages(), 3)
+                calls.start(control, open_items, lambda: False)
+                self.run_changed(source, control.pulse.names)
+                self.assertEqual([run.reason for run in control.shortened.values()], ["varying" if is_open else "alike"])
 
     def test_an_allocator_without_counters_repeats_nothing(self) -> None:
         machine = Machine()

@@ -100,6 +100,7 @@ class Control:
         if run.loop.is_for and len(run.passes) == _DULL and not any(it.allocations or it.work for it in run.passes):
             return False
         run.find_places(frame)
+        run.note_lots(frame)
         if run.is_stuck or has_ranks() or not self.pulse.is_counting:
             return True
         period = run.find_repetition(self.wanted, reading.steps)

@@ -2,13 +2,15 @@
 
 import ast
 import functools
+import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from ..process import objects
 from ..process.objects import Budget
 from ..source import trees
 from ..source.flow import LOOPS, walk_own
-from ..source.functions import find_called
+from ..source.functions import find_called, function_of
 from ..source.scope import UNKNOWN, Scope
 
 # Functions below each other.
@@ -104,18 +106,30 @@ def _is_inside(node: ast.AST, loop: ast.For | ast.While) -> bool:
 def enter(node: ast.Call, body: Body) -> Body | None:
     """The body of the program's own function that a call runs."""
     made = find_called(node, body.scope)
-    if made is None:
-        return None
-    function, bound = made
+    return None if made is None else _enter_function(*made, node, body)
+
+
+def enter_property(node: ast.Attribute, body: Body) -> Body | None:
+    """The body of the program's own property that an attribute reads."""
+    owner = body.scope.evaluate(node.value)
+    found = None if owner is UNKNOWN else objects.find_in_class(owner, node.attr)
+    function = function_of(found.fget) if type(found) is property else None
+    return None if function is None else _enter_function(function, (owner,), ast.Call(node, [], []), body)
+
+
+def _enter_function(function: types.FunctionType, bound: tuple, node: ast.Call, body: Body) -> Body | None:
     definition = trees.find_definition(function.__code__, function.__globals__)
     if definition is None or isinstance(definition, ast.Lambda):
         return None
     names = [it.arg for it in (*definition.args.posonlyargs, *definition.args.args)]
-    known: dict[str, object] = dict(zip(names, bound))
+    defaults = function.__defaults__ or ()
+    known: dict[str, object] = {**dict(zip(names[len(names) - len(defaults) :], defaults)), **(function.__kwdefaults__ or {}), **dict(zip(names, bound))}
     given = dict(zip(names[len(bound) :], (it for it in node.args if not isinstance(it, ast.Starred))))
     given.update({it.arg: it.value for it in node.keywords if it.arg})
     for name, argument in given.items():
         value = body.scope.evaluate(argument)
-        if value is not UNKNOWN:
+        if value is UNKNOWN:
+            known.pop(name, None)
+        else:
             known[name] = value
     return Body(definition.body, body.scope.of_call(function, known), body, given, owner=id(bound[0]) if bound else 0, file=function.__code__.co_filename)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from ..ahead.samples import LoaderScope
 from ..process.objects import Budget, Spent
 from ..source.scope import Scope
-from . import loaders
+from . import loaders, lots
 from .counters import Counter, Grown, JobSteps, difference, find_counters, find_lists
 from .items import FAR, Items, Read
 from .plan import Plan
@@ -23,6 +23,8 @@ _NODES = 200_000
 _VARYING = 8
 # Passes without a step, in a loop with steps, that are taken for a long accumulation.
 _BETWEEN_STEPS = 130
+# Passes alike, before those of a loop whose sizes are drawn by lot are left out.
+_DRAWN = 40
 # The largest batches that are run.
 _LARGEST = 2
 # The passes of a loop with an open end or branch, and the allocations, before passes are left out: about three seconds.
@@ -39,6 +41,8 @@ class Known:
     steady: set[Pass] = field(default_factory=set)
     # The rise of each counter in a pass, by name or place.
     rises: dict[object, int] = field(default_factory=dict)
+    # True if the loop's code draws sizes by lot; `None` until the code is read.
+    draws_sizes: bool | None = None
 
 
 class Run:
@@ -117,6 +121,18 @@ class Run:
             made = last.total_bytes - first.total_bytes, last.allocations - first.allocations, last.work - first.work
             self._inside.append(Inside(frozenset(other.passes), *made))
 
+    def note_lots(self, frame: types.FrameType) -> None:
+        """Notes whether the loop's code draws sizes by lot, once. The other passes are then not known to be alike."""
+        if self.known.draws_sizes is None:
+            passes = self.items.loader if self.items is not None else None
+            loader = passes.loader if passes is not None else None
+            try:
+                self.known.draws_sizes = lots.draws_sizes(self.loop, self._read_code(frame), loader, Budget(_NODES))
+            except Spent:
+                self.known.draws_sizes = False
+        if self.known.draws_sizes:
+            self.reason = "varying"
+
     def find_places(self, frame: types.FrameType) -> None:
         """Finds the counters and the lists of the code, once, and notes their values."""
         if not self._is_found:
@@ -151,7 +167,8 @@ class Run:
         """The period of the last passes, 1 for batches that differ; `None` without repetition, or if too few optimizer steps were made."""
         if self._has_stepped and steps < wanted:
             return None
-        return self._find_period() or (1 if self._is_varying() else None)
+        is_drawn = self.known.draws_sizes and len(self.passes) < _DRAWN and self.passes[-1].steps <= 1
+        return None if is_drawn else self._find_period() or (1 if self._is_varying() else None)
 
     def _find_period(self) -> int | None:
         count = len(self.passes) - self._since
@@ -275,7 +292,7 @@ class Run:
             # The loader's position differs from the loop's by the batches made ahead.
             ahead = loader.position - self.items.taken
             found, self.scan = loader.list_largest(_LARGEST), loader.scan
-            self.reason = "largest" if self.scan.is_complete else "varying"
+            self.reason = "largest" if self.scan.is_complete and not self.known.draws_sizes else "varying"
             self._largest = [it - ahead for it in found or ()]
         return self._largest
 
@@ -287,7 +304,7 @@ class Run:
             return True
         if self.target is None and self.items is None:
             # The passes have repeated for some time: only an open branch may make a difference.
-            self.reason = "cut" if self._untaken.is_open(self.loop) else "alike"
+            self.reason = "cut" if self._untaken.is_open(self.loop) else self.reason
             return False
         target = FAR if self.target is None else self.target
         landing = self.position + (target - self.position) // period * period

@@ -16,6 +16,7 @@ from collections.abc import Callable, Collection
 
 from ..process import local_variables, objects
 from ..process.objects import Budget
+from . import facts
 
 _PLAIN = (int, float, str, bool, type(None))
 _SEQUENCES = (list, tuple, range)
@@ -198,7 +199,10 @@ class Scope:
             return found.__func__
         if type(found) is classmethod:
             return types.MethodType(found.__func__, type(owner))
-        return found if type(found) in _PLAIN else UNKNOWN
+        if type(found) in _PLAIN:
+            return found
+        fact = facts.read_attribute(owner, name)
+        return UNKNOWN if fact is facts.NO_FACT else fact
 
     def set_attribute(self, owner: object, name: str, value: object) -> None:
         """Changes an attribute, for the walk only."""
@@ -213,14 +217,27 @@ class Scope:
         return owner[index] if is_plain else UNKNOWN
 
     def _call(self, node: ast.Call) -> object:
-        function = self._evaluate(node.func)
-        if function is UNKNOWN or node.keywords:
+        if node.keywords:
             return UNKNOWN
         arguments = [self._evaluate(argument) for argument in node.args]
+        fact = self._fact(node, arguments)
+        if fact is not facts.NO_FACT:
+            return fact
+        function = self._evaluate(node.func)
+        if function is UNKNOWN:
+            return UNKNOWN
         if function is len and len(arguments) == 1:
             return self.length(arguments[0])
         is_known = any(function is known for known in _FUNCTIONS)
         return function(*arguments) if is_known and all(map(_is_small, arguments)) else UNKNOWN
+
+    def _fact(self, node: ast.Call, arguments: list[object]) -> object:
+        if any(it is UNKNOWN for it in arguments):
+            return facts.NO_FACT
+        if isinstance(node.func, ast.Attribute):
+            owner = self._evaluate(node.func.value)
+            return facts.NO_FACT if owner is UNKNOWN else facts.call_method(owner, node.func.attr, arguments)
+        return facts.call_builtin(self._evaluate(node.func), arguments)
 
     def length(self, value: object) -> object:
         """The length of a container of Python's; other classes' code is not run."""
