@@ -39,6 +39,8 @@ class Watch:
     is_nested: bool = False
     # True if the loop ends where this is true, or false.
     ends_if: bool | None = None
+    # True for a condition, of which only the truth matters.
+    is_condition: bool = False
     # Counts of passes by value.
     seen: dict[object, int] = field(default_factory=dict)
     # Counts of passes with a step, by value.
@@ -50,6 +52,7 @@ class Watch:
         """The value in a pass; `None` if unknown."""
         try:
             value = self.function(*arguments)
+            value = bool(value) if self.is_condition and value is not None else value
             hash(value)
         except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError):
             return None
@@ -98,6 +101,8 @@ class Plan:
         self.watches: list[Watch] = []
         # The conditions that are not known from the pass.
         self.open_conditions: list[tuple[ast.If, Body]] = []
+        # True while conditions are watched, not values.
+        self._is_condition = False
         # True for the condition of a `while`, which comes before all additions.
         self._is_head = False
         try:
@@ -154,10 +159,12 @@ class Plan:
             reducer.is_open = False
             for expression, ends_if in _list_watched(node, is_nested or body is not self._own):
                 whole = _guarded(expression, guards.get(id(node), ()))
+                self._is_condition = isinstance(node, (ast.If, ast.IfExp, ast.While))
                 self._add(id(expression), whole, ends_if, is_nested or body.is_nested, body, reducer)
             if isinstance(node, ast.If) and reducer.is_open:
                 self.open_conditions.append((node, body))
         if body is self._own and isinstance(self._loop.node, ast.While):
+            self._is_condition = True
             self._add(id(self._loop.node), self._loop.node.test, False, False, body, reducer)
 
     def _add(self, number: int, expression: ast.expr, ends_if: bool | None, is_nested: bool, body: Body, reducer: Reducer) -> None:
@@ -176,7 +183,7 @@ class Plan:
                 key = (number, self._is_behind, body.owner)
                 seen, steps, grown = self._seen.setdefault(key, ({}, {}, set()))
                 function = compile_function(tree, self.variables, reducer.constants)
-                self.watches.append(Watch(function, reads, is_nested, ends_if, seen, steps, grown))
+                self.watches.append(Watch(function, reads, is_nested, ends_if, self._is_condition, seen, steps, grown))
         except (UnknownPart, RecursionError, ValueError, TypeError, SyntaxError):
             # Not a function of the pass.
             return

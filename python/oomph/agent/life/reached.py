@@ -57,12 +57,21 @@ def list_bodies(statements: list[ast.stmt], file: str, scope: Scope, budget: Bud
         body, depth = waiting.pop(0)
         for node in body.walk() if depth < _DEPTH else ():
             budget.spend()
-            for inner in _enter_all(node, body) if isinstance(node, ast.Call) else ():
+            for inner in _list_entered(node, body):
                 if (id(inner.statements), inner.owner) not in met:
                     met.add((id(inner.statements), inner.owner))
                     found.append(inner)
                     waiting.append((inner, depth + 1))
     return found
+
+
+def _list_entered(node: ast.AST, body: Body) -> Iterator[Body]:
+    """The functions and properties that a node runs."""
+    if isinstance(node, ast.Call):
+        yield from _enter_all(node, body)
+    elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and (inner := enter_property(node, body)) is not None:
+        inner.is_nested = body.is_nested or body.is_looped(node)
+        yield inner
 
 
 def _enter_all(node: ast.Call, body: Body) -> Iterator[Body]:

@@ -265,7 +265,7 @@ class Run:
             return None
 
     def _name_rises(self, rises: list[int | None]) -> dict[object, int]:
-        return {name: rise for name, rise in zip(self._names(), rises) if rise}
+        return {name: rise for name, rise in zip(self._names(), rises) if rise is not None}
 
     def _names(self) -> list[object]:
         """The counters and the lists, as `Known` has them."""
