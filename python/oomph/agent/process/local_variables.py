@@ -9,12 +9,15 @@ function.
 """
 
 import ctypes
+import dis
+import functools
 import inspect
 import sys
-from types import FrameType
+from types import CodeType, FrameType
 
 # Functions that return the dict, or read from it.
 _READERS = {"locals", "vars", "eval", "exec", "dir"}
+_LOADS = ("LOAD_GLOBAL", "LOAD_NAME")
 _IS_PROXY = sys.version_info >= (3, 13)
 
 
@@ -37,9 +40,17 @@ def read_all(frame: FrameType, names: list[str]) -> dict[str, object]:
         # A class with a `__prepare__`, or `exec` with a mapping of the program's: reading would run its code.
         return {}
     found = {name: variables[name] for name in names if name in variables}
-    if is_function and not _IS_PROXY and _READERS.isdisjoint(code.co_names):
+    if is_function and not _IS_PROXY and not _reads_dict(code):
         variables.clear()
     return found
+
+
+@functools.cache
+def _reads_dict(code: CodeType) -> bool:
+    """True if a function may hold the dict of its variables. `model.eval()` reads a method of that name."""
+    if _READERS.isdisjoint(code.co_names):
+        return False
+    return any(it.opname in _LOADS and it.argval in _READERS for it in dis.get_instructions(code))
 
 
 def assign(frame: FrameType, name: str, value: object) -> None:
