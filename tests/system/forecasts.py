@@ -31,7 +31,7 @@ PLACE = "oomph: this run will run out of memory in the first evaluation, after s
 
 def run(box: Box, vram: str, *words: object, env: dict | None = None) -> Result:
     """A real run of the program on a phantom."""
-    return box.run(box.oomph, "phantom", "--gpu", "rtx-4090", "--vram", vram, "--", box.oomph, "run", "--save", box.work / "recorded", *words, env=env)
+    return box.run(box.oomph, "phantom", "--gpu", "rtx-4090", "--vram", vram, "--", box.oomph, "run", "--save", box.work / f"recorded in {vram}", *words, env=env)
 
 
 def warns_before_the_start(box: Box) -> None:

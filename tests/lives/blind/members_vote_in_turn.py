@@ -8,7 +8,7 @@
 # need_gib = [1.5, 2.1]
 # why = "a member is 65,536 x 1,024 x 4 B = 256 MiB, with gradient and momentum 768 MiB; it moves to the host with its gradient when it is trained; in the vote one member and its gradient, 512 MiB, are on the GPU, with the sum and one member's probabilities of 16,384 x 4,096 x 4 B = 256 MiB, the scores and what the softmax makes: 1.25 GiB. Five members on the GPU would be 2.5 GiB"
 # ///
-"""Trains five members, which wait on the host; for the vote each comes to the GPU, gives its share, and goes back."""
+"""Trains five members, which wait on the host; for the vote each comes to the GPU, brings its share, and goes back."""
 
 import argparse
 
