@@ -151,6 +151,8 @@ LOTS = (
     ("import random\ndef grow(x): return x.upper() if random.random() < 0 else x\nfor i in range(1000):\n    x = grow('a')\n    train(len(x) * 1)\n", False),
     ("import random\ndef grow(x): return x * 9 if random.random() < 0 else x\ndef make(x): bytes(x)\nfor i in range(1000):\n    x = grow(1)\n    make(x)\n    train()\n", True),
     ("import random\nfor i in range(1000):\n    random.seed(random.randint(0, 9))\n    train()\n", False),
+    # Sizes that no rule foresees, within bounds.
+    ("import zlib\nfor i in range(5000):\n    train(zlib.crc32(bytes(i)) % 1000)\n", True),
 )
 
 

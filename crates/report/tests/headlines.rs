@@ -40,7 +40,7 @@ fn each_condition_has_words_in_the_headline() {
         (vec![Condition::Varying { location: None }], "not run: other batches"),
         (vec![Condition::Cut { location: Some(at(9)) }], "not run: the rest of a loop (train.py:9)"),
         (vec![Condition::Unread { location: Some(at(9)) }], "open: the rest of its source was not read (train.py:9)"),
-        (vec![Condition::LaterSteps], "not run: later steps"),
+        (vec![Condition::LaterSteps], "not run: later steps (--steps 0 runs them)"),
         (vec![Condition::OptimizerState], "not run: later steps, with the optimizer's state"),
         (
             vec![Condition::Untrained { bytes: Bytes::from_mib(110) }],

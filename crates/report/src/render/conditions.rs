@@ -53,7 +53,7 @@ fn phrase_of<'a>(condition: &'a Condition, folder: &str) -> Phrase<'a> {
         Condition::Varying { location } => Phrase::NotRun(format!("other batches{}", at(location))),
         Condition::Cut { location } => Phrase::NotRun(format!("the rest of a loop{}", at(location))),
         Condition::Unread { location } => Phrase::Alone(format!("the rest of its source was not read{}", at(location))),
-        Condition::LaterSteps => Phrase::NotRun("later steps".to_owned()),
+        Condition::LaterSteps => Phrase::NotRun("later steps (--steps 0 runs them)".to_owned()),
         Condition::OptimizerState => Phrase::NotRun("later steps, with the optimizer's state".to_owned()),
         Condition::Untrained { bytes } => {
             Phrase::Alone(format!("{bytes} of parameters that an optimizer holds were not trained yet"))

@@ -15,7 +15,8 @@ from ..position.course import has_ranks
 from . import rewriting
 from .counters import JobSteps
 from .items import open_items
-from .run import KNOWN, Known, Run
+from .known import KNOWN, Known
+from .run import Run
 from .signature import Pulse
 from .stages import Stages
 from .untaken import Untaken

@@ -2,7 +2,6 @@
 
 import types
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from ..ahead.samples import LoaderScope
 from ..process.objects import Budget, Spent
@@ -10,6 +9,7 @@ from ..source.scope import Scope
 from . import loaders, lots
 from .counters import Counter, Grown, JobSteps, difference, find_counters, find_lists
 from .items import FAR, Items, Read
+from .known import KNOWN, Known
 from .plan import Plan
 from .reached import Body, list_bodies
 from .rewriting import LOOPS, Loop
@@ -31,18 +31,6 @@ _LARGEST = 2
 _OPEN_PASSES, _OPEN_ALLOCATIONS = 1_000, 30_000
 # The plans after which the code is read again.
 _PLAN_USES = 8
-
-
-@dataclass
-class Known:
-    """What earlier runs of a loop have shown."""
-
-    # Passes that have repeated.
-    steady: set[Pass] = field(default_factory=set)
-    # The rise of each counter in a pass, by name or place.
-    rises: dict[object, int] = field(default_factory=dict)
-    # True if the loop's code draws sizes by lot; `None` until the code is read.
-    draws_sizes: bool | None = None
 
 
 class Run:
@@ -110,6 +98,7 @@ class Run:
         self.positions.append(self.position)
         self.passes.append(between(self._reading, reading, self._inside))
         self._inside = []
+        self.known.note(self.passes[-1])
         self._has_stepped |= bool(self.passes[-1].steps)
         self._reading = reading
         self.position += 1
@@ -119,7 +108,8 @@ class Run:
         if other.is_shortened:
             first, last = other._first, other._reading
             made = last.total_bytes - first.total_bytes, last.allocations - first.allocations, last.work - first.work
-            self._inside.append(Inside(frozenset(other.passes), *made))
+            kinds = frozenset() if other.reason == "varying" else frozenset(other.passes)
+            self._inside.append(Inside(kinds, *made))
 
     def note_lots(self, frame: types.FrameType) -> None:
         """Notes whether the loop's code draws sizes by lot, once. The other passes are then not known to be alike."""
@@ -186,12 +176,19 @@ class Run:
         return period
 
     def _is_varying(self) -> bool:
-        """True if the batches of the loop's loader differ, and passes do not get to keep more and more."""
+        """True if passes differ, and do not get to keep more and more: those of a loader by its batches, others after many passes."""
         loader = self.items.loader if self.items is not None else None
-        if loader is None or loader.are_alike or len(self.passes) < _VARYING:
+        if loader is None:
+            return self._is_bounded()
+        if loader.are_alike or len(self.passes) < _VARYING:
             return False
         last = [it.current_bytes for it in self.passes[-4:]]
         return not all(a < b for a, b in zip(last, last[1:]))
+
+    def _is_bounded(self) -> bool:
+        is_bounded = len(self.passes) >= _VARYING and self.known.are_bounded()
+        self.reason = "varying" if is_bounded else self.reason
+        return is_bounded
 
     def plan(self, frame: types.FrameType, period: int) -> None:
         """Decides the next pass that runs: `target`."""
@@ -365,7 +362,3 @@ class Run:
         for each in self.lists:
             each.lengths.clear()
             each.read()
-
-
-# By the number of a loop.
-KNOWN: dict[int, Known] = {}
