@@ -3,7 +3,7 @@
 # vram = "4GiB"
 # truth = "does not fit"
 # verdict = ["does not fit"]
-# stage = ["worst-batches"]
+# stage = ["worst-batches", "steps"]
 # line = 64
 # form = "for epoch in range(start, epochs), enumerate(tqdm(loader)) with shuffle and a collate class"
 # need_gib = [7.0, 7.6]

@@ -4,6 +4,7 @@
 # truth = "does not fit"
 # verdict = ["does not fit"]
 # stage = ["steps"]
+# open = "stage evaluation, expected steps"
 # step = 368
 # line = 41
 # form = "for range over environment steps, learns every fourth, deque with maxlen"

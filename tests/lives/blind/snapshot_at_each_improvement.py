@@ -4,6 +4,7 @@
 # truth = "does not fit"
 # verdict = ["does not fit", "fits so far"]
 # stage = ["next-epoch", "save", "later-steps"]
+# open = "stage evaluation, expected next-epoch or save or later-steps"
 # line = 41
 # form = "for epoch in range(start, epochs) of a class; is_best from a loss of the validation decides"
 # need_gib = [5.8, 6.1]

@@ -4,6 +4,7 @@
 # truth = "does not fit"
 # verdict = ["does not fit"]
 # stage = ["later-steps"]
+# open = "stage evaluation, expected later-steps"
 # step = 1201
 # line = 25
 # form = "for range over steps, step in a set from the arguments; validation every val_every steps"

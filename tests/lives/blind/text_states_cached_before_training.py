@@ -4,6 +4,7 @@
 # truth = "does not fit"
 # verdict = ["does not fit"]
 # stage = ["load", "evaluation"]
+# open = "stage steps, expected load or evaluation"
 # step = 1
 # line = 46
 # form = "enumerate(tqdm(loader)) before the training, while over epochs"

@@ -4,6 +4,7 @@
 # truth = "does not fit"
 # verdict = ["does not fit"]
 # stage = ["later-steps"]
+# open = "stage next-epoch, expected later-steps"
 # step = 901
 # line = 71
 # form = "while global_step < total, for batch in loader; global_step >= a property, a fraction of the total"

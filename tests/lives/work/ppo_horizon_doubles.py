@@ -4,6 +4,7 @@
 # truth = "does not fit"
 # verdict = ["does not fit"]
 # stage = ["steps", "later-steps", "worst-batches"]
+# open = "stage next-epoch, expected steps or later-steps or worst-batches"
 # step = 585
 # line = 49
 # form = "for range over updates, rollout, epochs and minibatches inside; the horizon is a function of the update"
