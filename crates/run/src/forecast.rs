@@ -62,7 +62,8 @@ impl Forecast {
 
 /// The name of the forecast of a command line in a folder. The Python that starts a program does not count.
 pub fn forecast_key(folder: &Path, command: &[OsString], changes: &[Change]) -> String {
-    let words: Vec<&OsStr> = command.iter().map(OsString::as_os_str).skip(usize::from(starts_python(command))).collect();
+    let words: Vec<&OsStr> =
+        command.iter().map(OsString::as_os_str).skip(usize::from(starts_python(command))).collect();
     hash(&(Forecast::FORMAT, folder, words, changes))
 }
 
