@@ -11,6 +11,7 @@ program is not stopped after some steps: loops are shortened, and the program ru
   kind of iterable, `loaders` over batches of a `DataLoader`.
 - Counters (`i`, `global_step`, `self.step`) and lists get the values and lengths of a full run (`counters`).
 - A loop whose memory grows is not shortened, and a loop without a working model is left alone.
+- `known` holds what earlier runs of a loop have shown, `lots` finds sizes that are drawn by lot.
 - `untaken` names branches with an unknown condition that no pass took.
 - `stages` names the part of the job to which each allocation belongs.
 - `frameworks` does the same for loops of libraries.
