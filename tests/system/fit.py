@@ -219,7 +219,11 @@ def raising_remedy(box: Box) -> None:
     """With autocast the program fails: its own error is said, and the search goes on without autocast."""
     box.write("train.py", SHOWS)
     others = "gradient-accumulation,batch-size,empty-cache,gc-collect,num-workers,pin-memory,sdpa,chunked-cross-entropy,lora"
-    result = fit(box, "--gpu", "rtx-4090", "--vram", "1500MiB", "--deny", others, "train.py")
+    words = ("--gpu", "rtx-4090", "--vram", "1500MiB", "--deny", others, "train.py")
+    answer = fit(box, *words)
+    contains(answer, answer.stdout, "fits with", "What to change", "\n  patch    oomph fit --emit diff ", "\n  more     -v has")
+    expect(answer, "What the program fails with" in answer.stdout, False, "whether the answer has what failed")
+    result = fit(box, "-v", *words)
     expect(result, result.status, 0, "status")
     plans, _, rest = result.stdout.partition("What the program fails with")
     contains(result, plans, "fits with", "What to change")

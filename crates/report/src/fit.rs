@@ -64,6 +64,9 @@ pub struct FitReport {
     pub stop: Option<Stopped>,
     /// The duration in seconds.
     pub seconds: f64,
+    /// The words of the command that prints the first plan as a patch; `None` without a plan.
+    #[serde(default)]
+    pub next: Option<Vec<String>>,
     /// The reader's working directory: names of files in `headline` are relative to it.
     #[serde(default)]
     pub folder: String,

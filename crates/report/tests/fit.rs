@@ -7,7 +7,7 @@ use report::fit::{
     Batch, BatchTried, Cost, Effect, Exactness, FitGpu, FitReport, FitVerdict, MaxBatch, Placed, Plan, TimeSource,
     Tried, VramRow,
 };
-use report::render::terminal::Look;
+use report::render::terminal::{Detail, Look};
 use report::render::{Format, Report, render};
 use report::{Change, Usage};
 use trace::Bytes;
@@ -127,6 +127,26 @@ What does not apply
   optimizer-fused                     AdamW was made with fused=True
 ";
 
+/// The answer alone, with the command for the patch.
+const ANSWER: &str = "\
+fits GPU with gradient-accumulation:steps=8: 16.00 GiB needed, not 120.00 (22.00
+of 24.00 GiB to use)
+
+  now      120.00 GiB on the device, 119.61 GiB reserved, 119.41 GiB allocated
+  then     16.00 GiB on the device, 15.61 GiB reserved, 15.41 GiB allocated
+  results  same up to rounding, 1.07x the time (counted)
+  batch    --batch-size is 64
+  search   36 dry runs, 43.6 s in all
+
+What to change
+  - train.py:12: --batch-size is 8 instead of 64 (batch-size)
+  - train.py:23: (loss / 8).backward() (gradient-accumulation)
+
+  or       set-to-none: 20.00 GiB, same up to rounding, 1.07x the time (counted)
+  patch    oomph fit --emit diff train.py
+  more     -v has all plans and what each remedy does alone, as --json
+";
+
 const WITHOUT_PLAN: &str = "\
 does not fit GPU, and no allowed change makes it fit: 120.00 GiB needed, 22.00
 of 24.00 GiB to use
@@ -173,6 +193,15 @@ fn a_terminal_shows_the_plan_first() {
     let unfinished = FitReport { interrupted: true, ..without_plan() };
     let head = "no plan was found before the interruption: 120.00 GiB needed on GPU, 22.00 of\n24.00 GiB to use\n";
     assert!(written(&unfinished, Format::Terminal).starts_with(head), "{}", written(&unfinished, Format::Terminal));
+}
+
+#[test]
+fn the_answer_has_the_next_plans_and_the_command_for_the_patch() {
+    let words = ["oomph", "fit", "--emit", "diff", "train.py"].map(str::to_owned).to_vec();
+    let mut report = FitReport { next: Some(words), ..with_plan() };
+    report.plans.push(plan(vec![Change::new("set-to-none")], 20 << 10, Vec::new()));
+    let look = Look { detail: Detail::Brief, ..Look::default() };
+    assert_eq!(render(&report, Format::Terminal, look).unwrap(), ANSWER);
 }
 
 #[test]

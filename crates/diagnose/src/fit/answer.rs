@@ -34,6 +34,8 @@ pub struct FitCase {
     pub gpus: Vec<(FitGpu, Bytes)>,
     /// Figures that were assumed, not measured.
     pub assumptions: Vec<Assumption>,
+    /// The words of the command that prints the first plan as a patch.
+    pub emit: Vec<String>,
 }
 
 /// The runs of the launcher after the search, and the account of all runs.
@@ -74,6 +76,7 @@ pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) ->
         torch: search.base().and_then(|base| base.torch.clone()),
         gpu: case.gpu.clone(),
         verdict: confirmed.verdict,
+        next: (confirmed.verdict == FitVerdict::FitsWithPlan).then(|| case.emit.clone()),
         before: confirmed.before,
         plans: confirmed.plans,
         floor: confirmed.floor,

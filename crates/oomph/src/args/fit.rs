@@ -74,6 +74,10 @@ pub(crate) struct Fit {
     #[arg(long, value_name = "WHAT", value_enum, help_heading = "Output")]
     pub(crate) emit: Option<Emit>,
 
+    /// The whole report: all plans, and what each remedy does alone
+    #[arg(long, short, help_heading = "Output")]
+    pub(crate) verbose: bool,
+
     #[command(flatten)]
     pub(crate) format: FormatOptions,
 

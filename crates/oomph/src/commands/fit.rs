@@ -137,7 +137,8 @@ fn show(arguments: &Fit, report: &FitReport) -> Result<ExitStatus, Error> {
         output::verbatim(&diff(report, arguments.script())?)?;
         return Ok(status(report));
     }
-    output::show(report, arguments.format.chosen(), Detail::Full)?;
+    let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
+    output::show(report, arguments.format.chosen(), detail)?;
     Ok(status(report))
 }
 

@@ -117,6 +117,10 @@ impl Report for FitReport {
         let need = self.plans.first().map_or(self.before, |plan| plan.peak).device_bytes;
         is_known.then(|| signed(self.gpu.target_bytes).saturating_sub(signed(need)))
     }
+
+    fn next(&self) -> Option<Vec<String>> {
+        self.next.clone()
+    }
 }
 
 impl Report for LintReport {

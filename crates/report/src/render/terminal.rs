@@ -120,7 +120,7 @@ impl Renderer for Terminal {
 
     fn fit(&self, report: &FitReport) -> Rendered {
         let mut page = Page::new(self.0, &report.folder);
-        fit::write(&mut page, report);
+        fit::write(&mut page, report, self.0.detail);
         Ok(page.into_text())
     }
 

@@ -52,7 +52,17 @@ pub(super) fn case(arguments: &Fit, program: &Program) -> FitCase {
         context_bytes: profile.context_bytes,
         gpus,
         assumptions: gpu_choice::list_assumptions(profile).collect::<Vec<Assumption>>(),
+        emit: command_for_patch(),
     }
+}
+
+/// The words of this command line, with `--emit diff`: the search is not made again.
+fn command_for_patch() -> Vec<String> {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    let mut command: Vec<String> = std::iter::once("oomph".to_owned()).chain(words).collect();
+    let at = command.iter().position(|word| word == "fit").map_or(command.len(), |at| at + 1);
+    command.splice(at..at, ["--emit", "diff"].map(str::to_owned));
+    command
 }
 
 fn take_percent(total: Bytes, percent: u64) -> Bytes {

@@ -3,15 +3,18 @@
 use trace::Bytes;
 
 use super::page::Page;
-use super::sections;
+use super::{Detail, sections};
 use crate::check::Usage;
 use crate::finding::Location;
 use crate::fit::{Effect, FitReport, FitVerdict, Plan, Tried, VramRow};
 use crate::render::fit::{headline, line, named, price};
 use crate::render::layout::keep_start;
 
-/// The number of plans shown.
+/// The number of other plans in the whole report, and in the answer.
 const PLANS: usize = 6;
+const ALTERNATIVES: usize = 2;
+/// The number of lines to change in the answer.
+const PLACES: usize = 4;
 /// The number of parts shown of the memory that no change removes.
 const PARTS: usize = 4;
 /// The largest width of a remedy's name with figures on the same line.
@@ -22,20 +25,24 @@ const NOTHING: &str = "What does nothing here";
 const FAILS: &str = "What the program fails with";
 const NOT_APPLICABLE: &str = "What does not apply";
 
-/// Writes the answer, then its basis.
-pub(super) fn write(page: &mut Page, report: &FitReport) {
-    head(page, report);
+/// Writes the answer: the plan, its cost, and how to apply it. The whole report has more plans and what each remedy does.
+pub(super) fn write(page: &mut Page, report: &FitReport, detail: Detail) {
+    let is_full = detail == Detail::Full;
+    head(page, report, is_full);
     if let Some(plan) = report.plans.first() {
-        places(page, plan);
+        places(page, plan, if is_full { usize::MAX } else { PLACES });
     }
-    plans(page, report);
     sizes(page, &report.by_vram);
-    write_tried(page, report);
-    sections::assumptions(page, &report.assumptions);
+    if is_full {
+        plans(page, report);
+        write_tried(page, report);
+        sections::assumptions(page, &report.assumptions);
+    }
+    apply(page, report, is_full);
     sections::notes(page, report.notes.iter().map(String::as_str));
 }
 
-fn head(page: &mut Page, report: &FitReport) {
+fn head(page: &mut Page, report: &FitReport, is_full: bool) {
     let styles = page.styles();
     let style = match report.verdict {
         FitVerdict::Fits => styles.good,
@@ -64,7 +71,9 @@ fn head(page: &mut Page, report: &FitReport) {
     let end = if report.interrupted { ", interrupted" } else { "" };
     let kept = if report.kept > 0 { format!(", {} kept from before", report.kept) } else { String::new() };
     page.fact("search", &format!("{} dry runs{kept}, {:.1} s in all{end}", report.runs, report.seconds));
-    page.fact("oomph", &report.version);
+    if is_full {
+        page.fact("oomph", &report.version);
+    }
 }
 
 /// The memory that no change removes: the largest parts of the allocated bytes at the peak.
@@ -108,13 +117,33 @@ fn batch(page: &mut Page, report: &FitReport) {
     }
 }
 
-/// The lines that the plan changes.
-fn places(page: &mut Page, plan: &Plan) {
+/// The next plans, how to make the first one permanent, and where the rest is.
+fn apply(page: &mut Page, report: &FitReport, is_full: bool) {
+    if is_full && report.next.is_none() {
+        return;
+    }
+    page.line("");
+    for plan in report.plans.iter().skip(1).take(if is_full { 0 } else { ALTERNATIVES }) {
+        page.fact("or", &line(plan));
+    }
+    if let Some(next) = &report.next {
+        page.command("  patch    ", next, "the same command with --emit diff prints the change");
+    }
+    if !is_full {
+        page.fact("more", "-v has all plans and what each remedy does alone, as --json");
+    }
+}
+
+/// The lines that the plan changes, `most` at most.
+fn places(page: &mut Page, plan: &Plan, most: usize) {
     page.heading("What to change");
-    for placed in &plan.places {
+    for placed in plan.places.iter().take(most) {
         let location = Location { file: placed.file.clone(), line: placed.line, column: None };
         let place = if placed.line > 0 { format!("{}: ", page.line_of(&location)) } else { String::new() };
         page.paragraph("  - ", &format!("{place}{} ({})", placed.text, placed.remedy));
+    }
+    if plan.places.len() > most {
+        page.line(&format!("  - {} more", plan.places.len() - most));
     }
     for change in plan.changes.iter().filter(|change| change.remedy == remedies::ALLOCATOR_SETTINGS) {
         if let Some(conf) = change.settings.get(remedies::setting::CONF).and_then(serde_json::Value::as_str) {
