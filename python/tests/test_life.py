@@ -75,6 +75,8 @@ SHORT = (
      "            if i >= self.start: note(i)\nT().run()\n", [600, 999], 9),
     ("def f(top=None):\n    if top is not None: note(-1)\n    train()\nfor i in range(1000):\n    f()\n    note(i)\n", [999], 9),
     ("import os\nfor i in range(1000):\n    train()\n    if os.environ.get('NOT_THERE') is not None: keep()\n    elif hasattr(os, 'nothing'): keep()\n    note(i)\n", [999], 9),
+    ("def steps():\n    n = 0\n    while True:\n        yield n\n        n += 1\nit, now = steps(), 0\nnow = it.send(None)\nwhile now < 900:\n    now = it.send(None)\n    train()\n"
+     "    if now % 300 == 0: keep(); note(now)\n", [300, 600, 900], 3),
     ("import random\nlots = random.Random(0)\nfor i in range(5000):\n    train(lots.choice((1, 2)))\n    if i == 3000: note(i)\n    note(0)\nnote(i)\n", [3000, 4999], 60),
     ("import random\nlots = random.Random(0)\nfor epoch in range(300):\n    for i in range(200):\n        train(lots.choice((1, 2)))\n    if epoch == 100: note(epoch)\n"
      "    note(0)\nnote(epoch)\n", [100, 299], 30),

@@ -3,7 +3,7 @@
 import collections
 from dataclasses import dataclass, field
 
-from .signature import Pass
+from .signature import MOST_KINDS, Pass
 
 # Passes that differ in a loop without a loader, before they count as varying: with no more memory in the second half than in the first.
 _VARYING_ALONE = 200
@@ -32,7 +32,7 @@ class Known:
         passes, half = list(self.last_passes), _VARYING_ALONE // 2
         if self.is_bounded or len(passes) < _VARYING_ALONE:
             return self.is_bounded
-        if any(it.steps for it in passes) and all(it.work for it in passes):
+        if len(set(passes)) > MOST_KINDS and any(it.steps for it in passes) and all(it.work for it in passes):
             first, last = passes[:half], passes[half:]
             most, most_before = max(it.current_bytes for it in last), max(it.current_bytes for it in first)
             self.is_bounded = most <= most_before and first[-1].reserved_bytes == last[-1].reserved_bytes

@@ -10,7 +10,7 @@ _LONGEST_PERIOD = 64
 # The passes that are compared.
 MOST_COMPARED = 2 * _LONGEST_PERIOD
 # The passes of a mixture, as by a choice at random in each pass: twice as many, and the kinds of pass.
-_MIXED, _MOST_KINDS = 12, 6
+_MIXED, MOST_KINDS = 12, 6
 
 
 @dataclass(frozen=True)
@@ -122,4 +122,4 @@ def find_period(passes: list[Pass], needs_step: bool = False) -> int | None:
 def are_mixed(passes: list[Pass]) -> bool:
     """True if the last passes are of a few kinds that all came before, in no order: the program draws lots."""
     before, last = passes[-2 * _MIXED : -_MIXED], passes[-_MIXED:]
-    return len(before) == _MIXED and len(set(before)) <= _MOST_KINDS and set(last) == set(before)
+    return len(before) == _MIXED and len(set(before)) <= MOST_KINDS and set(last) == set(before)
