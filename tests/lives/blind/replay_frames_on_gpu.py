@@ -6,7 +6,7 @@
 # stage = ["steps"]
 # open = "stage evaluation, expected steps"
 # step = 368
-# line = 41
+# line = 42
 # form = "for range over environment steps, learns every fourth, deque with maxlen"
 # need_gib = [4.8, 5.1]
 # why = "sixteen observations are 16 x 4 x 84 x 84 x 4 B = 1.72 MiB, eleven of them in a segment of 20 MiB; the buffer keeps 2,500: 4.44 GiB, with 3.05 GiB free: 156 segments, of which two hold networks and Adam (5 x 6.9 MiB) and two the samples of an update (2 x 6.9 MiB); 152 segments are full after 1,672 observations, and the update of pass 1,672, the 368th from pass 204 on, joins its sample. New observations fill the gaps that a sample leaves, so the refused request is that of a sample"

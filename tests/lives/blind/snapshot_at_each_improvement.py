@@ -5,7 +5,7 @@
 # verdict = ["does not fit", "fits so far"]
 # stage = ["next-epoch", "save", "later-steps"]
 # open = "stage evaluation, expected next-epoch or save or later-steps"
-# line = 41
+# line = 42
 # form = "for epoch in range(start, epochs) of a class; is_best from a loss of the validation decides"
 # need_gib = [5.8, 6.1]
 # why = "weights and gradient are 2 x 102,400 x 1,024 x 4 B = 800 MiB, and each improvement of the validation leaves a copy of the weights, 400 MiB: with 2,611 MiB free the fifth is refused, at whatever epoch it comes; if all 12 epochs improve, as most do when a table of words is trained from nothing, it is 5,600 MiB; if fewer than five do, it fits, so a loss decides"

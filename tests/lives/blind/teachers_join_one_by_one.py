@@ -6,7 +6,7 @@
 # stage = ["later-steps"]
 # open = "stage evaluation, expected later-steps"
 # step = 1201
-# line = 25
+# line = 26
 # form = "for range over steps, step in a set from the arguments; validation every val_every steps"
 # need_gib = [4.9, 5.2]
 # why = "a teacher is 163,840 x 2,048 x 4 B = 1.25 GiB; the student has 65,536 x 1,024 x 4 B = 256 MiB, gradient and momentum: 0.75 GiB; after 400 and 800 steps there are two teachers, 3.25 GiB of 3.55, and after 1,200 the third: 4.5"

@@ -6,7 +6,7 @@
 # stage = ["load", "evaluation"]
 # open = "stage steps, expected load or evaluation"
 # step = 1
-# line = 46
+# line = 47
 # form = "enumerate(tqdm(loader)) before the training, while over epochs"
 # need_gib = [3.8, 4.1]
 # why = "the encoder has 32,000 x 2,048 x 4 B = 250 MiB of embeddings and 2 x 16 MiB of layers; the states of all 5,120 captions stay on the GPU: 320 batches of 16 x 80 x 2,048 x 4 B = 10 MiB, 3,200 MiB, with 2.30 GiB free; a forward pass has three tensors alive at the tanh, one more than the pass before has left free"

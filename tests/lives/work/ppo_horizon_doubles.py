@@ -6,7 +6,7 @@
 # stage = ["steps", "later-steps", "worst-batches"]
 # open = "stage next-epoch, expected steps or later-steps or worst-batches"
 # step = 585
-# line = 49
+# line = 50
 # form = "for range over updates, rollout, epochs and minibatches inside; the horizon is a function of the update"
 # need_gib = [4.5, 5.3]
 # why = "from update 72 on the horizon is 64, and the observations of a rollout are 64 x 512 x 16,384 x 4 B = 2 GiB; the buffer of the update before is there until the new one is complete: 1 + 2 GiB in update 72, 2 + 2 GiB in update 73, with 3.3 free; 73 updates are 73 x 2 x 4 = 584 steps"

@@ -6,7 +6,7 @@
 # stage = ["later-steps"]
 # open = "stage next-epoch, expected later-steps"
 # step = 901
-# line = 71
+# line = 72
 # form = "while global_step < total, for batch in loader; global_step >= a property, a fraction of the total"
 # need_gib = [6.4, 6.7]
 # why = "weights, momentum and gradient are 3 x 196,608 x 2,048 x 4 B = 3 x 1.5 GiB, 4.5 of 4.8 free; after 75 % of 1,200 steps the average is made, without a gradient: 4.5 GiB again; the gradient of the next step is the fourth: 6 GiB. The validation comes every 200 steps"
