@@ -3,6 +3,7 @@
 import builtins
 import os
 import sys
+import types
 
 from ..process import objects
 
@@ -46,10 +47,16 @@ def call_builtin(function: object, arguments: list[object]) -> object:
     owner, asked = arguments
     if function is builtins.isinstance:
         kinds = asked if type(asked) is tuple else (asked,)
-        return any(it in type(owner).__mro__ for it in kinds) if all(type(it) is type for it in kinds) else NO_FACT
+        return any(it in type(owner).__mro__ for it in kinds) if all(map(_is_plain_class, kinds)) else NO_FACT
     if function is builtins.hasattr and type(asked) is str:
         return _has_attribute(owner, asked)
     return NO_FACT
+
+
+def _is_plain_class(kind: object) -> bool:
+    """True for a class without a metaclass of its own, which may ask in another way, and for `torch.Tensor`, whose metaclass does not."""
+    torch = sys.modules.get("torch")
+    return type(kind) is type or (torch is not None and kind is getattr(torch, "Tensor", None))
 
 
 def _is_tensor(torch: object, value: object) -> bool:
@@ -57,8 +64,17 @@ def _is_tensor(torch: object, value: object) -> bool:
 
 
 def _has_attribute(owner: object, name: str) -> object:
-    if name in objects.list_own(owner) or objects.find_in_class(owner, name) is not None:
+    if name in objects.list_own(owner):
         return True
+    if type(owner) is types.ModuleType:
+        return NO_FACT if "__getattr__" in objects.list_own(owner) else False
+    if isinstance(owner, (type, types.ModuleType)):
+        # A class has the attributes of its bases, too, and a lazy module makes them.
+        return NO_FACT
+    found = objects.find_in_class(owner, name)
+    if found is not None:
+        # A property and a slot may raise `AttributeError`.
+        return True if type(found) in (types.FunctionType, staticmethod, classmethod) else NO_FACT
     module = sys.modules.get("torch.nn.modules.module")
     finder = objects.find_in_class(owner, "__getattr__")
     if finder is None:
