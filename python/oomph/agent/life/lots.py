@@ -64,7 +64,7 @@ def _follow(node: ast.Call, is_whole: bool, body: Body, loop: Loop, budget: Budg
         name, is_whole = getattr(flow.scope, "name", ""), flow.returns_whole
         flow = NumberFlow(_find_path(caller, loop), caller.scope, budget, is_drawn=True)
         found, caller = flow.follow_calls({name}, is_whole), caller.caller
-    # The batches of a data set are what it returns.
+    # A number that a data set returns is data of a batch.
     return bool(found)
 
 
@@ -92,9 +92,11 @@ def _find_draw(node: ast.Call, scope: Scope) -> bool | None:
 
 def _is_random(node: ast.Call, scope: Scope) -> bool:
     """True for a function of `random` or `numpy.random`, or a method of a generator of theirs."""
-    if not isinstance(node.func, ast.Attribute):
-        return getattr(scope.evaluate(node.func), "__module__", "") == "random" or type(getattr(scope.evaluate(node.func), "__self__", None)) is random.Random
-    owner = scope.evaluate(node.func.value)
+    if isinstance(node.func, ast.Attribute):
+        owner = scope.evaluate(node.func.value)
+    else:
+        # `from random import choice` is a method of a hidden `Random`.
+        owner = getattr(scope.evaluate(node.func), "__self__", None)
     numpy = sys.modules.get("numpy.random")
     if owner is random or (numpy is not None and owner is numpy):
         return True

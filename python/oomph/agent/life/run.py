@@ -157,8 +157,15 @@ class Run:
         """The period of the last passes, 1 for batches that differ; `None` without repetition, or if too few optimizer steps were made."""
         if self._has_stepped and steps < wanted:
             return None
-        is_drawn = self.known.draws_sizes and len(self.passes) < _DRAWN and self.passes[-1].steps <= 1
-        return None if is_drawn else self._find_period() or (1 if self._is_varying() else None)
+        if self.known.draws_sizes and len(self.passes) < _DRAWN and self.passes[-1].steps <= 1:
+            return None
+        period = self._find_period()
+        if period is not None or not self._is_varying():
+            return period
+        if self.items is None or self.items.loader is None:
+            # The batches of a loader are scanned, and give the reason.
+            self.reason = "varying"
+        return 1
 
     def _find_period(self) -> int | None:
         count = len(self.passes) - self._since
@@ -178,17 +185,14 @@ class Run:
     def _is_varying(self) -> bool:
         """True if passes differ, and do not get to keep more and more: those of a loader by its batches, others after many passes."""
         loader = self.items.loader if self.items is not None else None
+        if len(self.passes) < _VARYING:
+            return False
         if loader is None:
-            return self._is_bounded()
-        if loader.are_alike or len(self.passes) < _VARYING:
+            return self.known.are_bounded()
+        if loader.are_alike:
             return False
         last = [it.current_bytes for it in self.passes[-4:]]
         return not all(a < b for a, b in zip(last, last[1:]))
-
-    def _is_bounded(self) -> bool:
-        is_bounded = len(self.passes) >= _VARYING and self.known.are_bounded()
-        self.reason = "varying" if is_bounded else self.reason
-        return is_bounded
 
     def plan(self, frame: types.FrameType, period: int) -> None:
         """Decides the next pass that runs: `target`."""

@@ -60,7 +60,7 @@ class NumberFlow:
         if not reads:
             # An index without a call, a call of another function, or a condition.
             return None if isinstance(self._statement, ast.Return) else is_whole and not isinstance(self._statement, (ast.If, ast.While, ast.Assert))
-        if any(self.becomes_size(read, is_whole) for read in reads) or self._names_become_sizes():
+        if any(self._becomes_size(read, is_whole) for read in reads) or self._names_become_sizes():
             return True
         return None if self._is_returned else False
 
@@ -75,7 +75,7 @@ class NumberFlow:
         self._note_parents(self.scope)
         place = span_of(call)
         own = (it for it in self._walk(self.scope) if isinstance(it, ast.Call) and span_of(it) == place)
-        if any(self.becomes_size(it, is_whole) for it in own) or self._names_become_sizes():
+        if any(self._becomes_size(it, is_whole) for it in own) or self._names_become_sizes():
             return True
         return None if self._is_returned else False
 
@@ -83,7 +83,7 @@ class NumberFlow:
         """As `follow`, of all calls of these functions."""
         self._note_parents(self.scope)
         calls = [it for it in self._walk(self.scope) if isinstance(it, ast.Call) and name_of_call(it) in called]
-        if any(self.becomes_size(it, is_whole) for it in calls) or self._names_become_sizes():
+        if any(self._becomes_size(it, is_whole) for it in calls) or self._names_become_sizes():
             return True
         return None if self._is_returned else False
 
@@ -105,11 +105,11 @@ class NumberFlow:
             done.add((name, is_whole))
             scope = self._tree if is_attribute or self.scope is self._tree else self.scope
             self._note_parents(scope)
-            if any(self.becomes_size(use, is_whole) for use in self._walk(scope) if _is_use(use, name, is_attribute)):
+            if any(self._becomes_size(use, is_whole) for use in self._walk(scope) if _is_use(use, name, is_attribute)):
                 return True
         return False
 
-    def becomes_size(self, node: ast.AST, is_whole: bool) -> bool:
+    def _becomes_size(self, node: ast.AST, is_whole: bool) -> bool:
         """Follows a value upwards to the end of its statement."""
         while (parent := self._parents.get(node)) is not None and not isinstance(node, ast.stmt):
             if self._is_drawn and isinstance(parent, ast.BoolOp) and any(isinstance(it, ast.Call) for it in ast.walk(parent.values[-1])):
