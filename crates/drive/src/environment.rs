@@ -21,6 +21,12 @@ pub(crate) fn get(name: &str) -> Option<std::ffi::OsString> {
 /// The GPUs of this machine that CUDA shows. A dry run has GPUs of its own.
 const CUDA_VISIBLE_DEVICES: &str = "CUDA_VISIBLE_DEVICES";
 
+/// The first GPU that CUDA shows to a program: a number, or an identity. Without a choice it is the first of the machine; empty if all are hidden.
+pub fn first_visible_gpu() -> String {
+    let visible = std::env::var(CUDA_VISIBLE_DEVICES).unwrap_or_else(|_| "0".to_owned());
+    visible.split(',').next().unwrap_or_default().trim().to_owned()
+}
+
 /// A sentence for a user whose environment hides every GPU, from which a dry run differs.
 pub fn describe_hidden_gpus() -> Option<String> {
     let value = std::env::var(CUDA_VISIBLE_DEVICES).ok()?;

@@ -41,9 +41,14 @@ fn folder() -> io::Result<PathBuf> {
 
 fn remove_oldest(folder: &Path) -> io::Result<()> {
     let entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
-    let date = |entry: &fs::DirEntry| Ok((entry.metadata()?.modified()?, entry.path()));
-    let mut dated = entries.iter().map(date).collect::<io::Result<Vec<_>>>()?;
+    // Another check may remove or rename an entry meanwhile.
+    let date = |entry: &fs::DirEntry| Some((entry.metadata().ok()?.modified().ok()?, entry.path()));
+    let mut dated: Vec<_> = entries.iter().filter_map(date).collect();
     dated.sort();
     let surplus = dated.len().saturating_sub(MOST);
-    dated.into_iter().take(surplus).try_for_each(|(_, path)| fs::remove_file(path))
+    dated.into_iter().take(surplus).try_for_each(|(_, path)| unless_gone(fs::remove_file(path)))
+}
+
+fn unless_gone(removed: io::Result<()>) -> io::Result<()> {
+    removed.or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) })
 }

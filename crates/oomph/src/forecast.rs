@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
+use drive::environment::first_visible_gpu;
 use drive::forecasts;
 use drive::machine::Monitor;
 use report::render::describe_shortage;
@@ -14,11 +15,11 @@ use trace::Bytes;
 use crate::environment::current_folder;
 use crate::output;
 
-/// The choice of a process's GPUs.
-const VISIBLE: &str = "CUDA_VISIBLE_DEVICES";
-
-/// Keeps the stages of a report for a real run of `command`. A forecast that cannot be written is a remark.
+/// Keeps the stages of a report for a real run of `command`. A forecast that cannot be written is a remark. Made-up data tells nothing of a real run.
 pub(crate) fn keep(report: &CheckReport, command: &[OsString], changes: &[Change], script: Option<&Path>) {
+    if report.life.stages.is_empty() || !report.made_up_data.is_empty() {
+        return;
+    }
     let folder = PathBuf::from(current_folder());
     let key = forecast_key(&folder, command, changes);
     let forecast = Forecast {
@@ -54,9 +55,7 @@ pub(crate) fn warn(command: &[OsString], changes: &[Change]) {
 /// The free memory of the program's first GPU; `None` where no driver states it, or no GPU is known to be the first.
 fn read_free() -> Option<Bytes> {
     let view = Monitor::open().ok()?.read().ok()?;
-    let visible = std::env::var(VISIBLE).unwrap_or_else(|_| "0".to_owned());
-    let first = visible.split(',').next()?.trim();
-    let mut gpus = view.gpus.gpus.into_iter();
-    let gpu = gpus.find(|gpu| gpu.index.to_string() == first || (!first.is_empty() && gpu.uuid == first))?;
+    let first = first_visible_gpu();
+    let gpu = view.gpus.gpus.into_iter().find(|gpu| gpu.index.to_string() == first || gpu.uuid == first)?;
     Some(gpu.total? - gpu.used?)
 }

@@ -62,9 +62,7 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
         publish::write_whole(path, &render(&report, Format::Json, output::look(detail))?)?;
     }
     output::show(&report, arguments.output.format.chosen(), detail)?;
-    if !report.life.stages.is_empty() {
-        forecast::keep(&report, &program.spec.command, &arguments.changes, words.script());
-    }
+    forecast::keep(&report, &program.spec.command, &arguments.changes, words.script());
     Ok(status(&report.verdict, arguments.strict))
 }
 

@@ -79,7 +79,9 @@ pub fn describe_shortage(row: &StageUse, need: Bytes, free: Bytes, folder: &str)
     let time = describe_time(row.stage, row.step).map_or_else(String::new, |time| format!(",{time}"));
     let line = row.location.as_ref().map_or_else(String::new, |at| format!(" ({})", short_line(at, folder)));
     let place = format!("{}{time}{line}", words_of_stage(row.stage, is_first));
-    format!("this run will run out of memory {place}: `oomph check` counted {need} there, and the GPU has {free} free")
+    format!(
+        "the last check of this command counted {need} {place}, and the GPU has {free} free: this run will run out of memory there"
+    )
 }
 
 /// `3 loops shortened: train.py:40 ran 4 of 30,000 passes, eval.py:12 2 of 80, 1 more`; `None` without a shortened loop.

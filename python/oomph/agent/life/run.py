@@ -163,7 +163,7 @@ class Run:
         if period is not None or not self._is_varying():
             return period
         if self.items is None or self.items.loader is None:
-            # The batches of a loader are scanned, and give the reason.
+            # The batches of a loader are scanned, and the scan names the reason.
             self.reason = "varying"
         return 1
 

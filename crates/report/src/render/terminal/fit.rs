@@ -9,6 +9,7 @@ use crate::finding::Location;
 use crate::fit::{Effect, FitReport, FitVerdict, Plan, Tried, VramRow};
 use crate::render::fit::{headline, line, named, price};
 use crate::render::layout::keep_start;
+use crate::words::count;
 
 /// The number of other plans in the whole report, and in the answer.
 const PLANS: usize = 6;
@@ -130,7 +131,9 @@ fn apply(page: &mut Page, report: &FitReport, is_full: bool) {
         page.command("  patch    ", next, "the same command with --emit diff prints the change");
     }
     if !is_full {
-        page.fact("more", "-v has all plans and what each remedy does alone, as --json");
+        let assumed = count(u64::try_from(report.assumptions.len()).unwrap_or(u64::MAX), "assumption", "assumptions");
+        let rest = if report.assumptions.is_empty() { String::new() } else { format!(", with {assumed}") };
+        page.fact("more", &format!("-v has all plans and what each remedy does alone{rest}, as --json"));
     }
 }
 
