@@ -31,7 +31,7 @@ pub use check::{CheckCase, Diagnosis, check};
 pub use explain::{ExplainCase, ExplainInput, Explanation, InputContents, explain};
 pub use fit::{
     Allowed, BatchRun, BatchSearch, Bench, Ending, FitCase, FitRuns, FoundPlans, ReplayableRun, Runner, Search,
-    StepTimes, Trial, Unconfirmed, Variant, find_largest_batch, fit, fit_stopped, settings_by_replay, trial,
+    StepTimes, Trial, Unconfirmed, Variant, find_largest, fit, fit_stopped, settings_by_replay, trial,
 };
 pub use judge::outcome::Outcome;
 pub use judge::recorded::{RecordedRun, Runs};

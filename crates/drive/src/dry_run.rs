@@ -3,6 +3,8 @@
 mod facts;
 pub mod failure;
 pub mod jobs;
+mod own_files;
+mod own_options;
 pub mod program;
 pub mod record;
 mod replaced;

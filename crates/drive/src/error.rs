@@ -39,6 +39,14 @@ pub enum Error {
         /// The system's error.
         source: io::Error,
     },
+    /// A configuration file of the program's that is not changed.
+    #[error("`{}` is not changed: {reason}", path.display())]
+    OwnFile {
+        /// The file.
+        path: PathBuf,
+        /// The reason.
+        reason: options::EditError,
+    },
     /// A file of a run has another content than expected.
     #[error("`{}` is damaged: {problem}", path.display())]
     Damaged {
@@ -120,7 +128,11 @@ impl Error {
             Error::RunIsGone { .. } => {
                 "the run has ended; its last lines said where the recording lies, if it was kept"
             }
-            Error::Unreadable { .. } | Error::Signals(_) | Error::Interrupted | Error::Wait(_) => return None,
+            Error::Unreadable { .. }
+            | Error::OwnFile { .. }
+            | Error::Signals(_)
+            | Error::Interrupted
+            | Error::Wait(_) => return None,
         };
         Some(hint.to_owned())
     }

@@ -20,6 +20,7 @@ pub mod live;
 pub mod machine;
 pub mod process;
 mod python;
+pub mod records;
 pub mod run_dir;
 pub mod start_error;
 pub mod unpack;

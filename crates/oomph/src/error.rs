@@ -51,6 +51,8 @@ pub(crate) enum Error {
     Damaged { path: PathBuf, problem: String },
     #[error("cannot write `{}`: {source}", path.display())]
     Unwritable { path: PathBuf, source: io::Error },
+    #[error("nothing was changed: {0}")]
+    NotApplied(String),
     #[error("`{}` would be replaced, and is no file", .0.display())]
     NotAFile(PathBuf),
     #[error("two outputs go to `{}`: the later one would replace the other", .0.display())]
@@ -96,6 +98,9 @@ impl Error {
             }
             Error::Unwritable { .. } | Error::NotAFile(_) => {
                 "name a file in a folder that you may write to (--html, --json-file, --report, --write-baseline)"
+            }
+            Error::NotApplied(_) => {
+                "`--apply --yes` asks nothing; `--emit diff` prints the changes, and `--emit command` the command line"
             }
             Error::SameOutput(_) => "name another file for one of them",
             Error::OtherKind { .. } | Error::TooLong { .. } => {

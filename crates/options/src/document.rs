@@ -107,7 +107,8 @@ pub fn edit(text: &str, path: &str, value: &Value) -> Result<String, EditError> 
     edited.replace_range(leaf.span.clone(), &scalar);
     let (after, _) = read(&edited)?;
     let is_same = |(one, other): (&Leaf, &Leaf)| {
-        one.path == other.path && (one.value == other.value || (one.path == path && to_text(&other.value) == to_text(value)))
+        one.path == other.path
+            && (one.value == other.value || (one.path == path && to_text(&other.value) == to_text(value)))
     };
     let holds = leaves.len() == after.len() && leaves.iter().zip(&after).all(is_same);
     if holds { Ok(edited) } else { Err(EditError::Spreads(path.to_owned())) }
@@ -252,7 +253,8 @@ impl Reader {
     }
 
     fn path(&self) -> String {
-        let name = |level: &Level| level.index.map_or_else(|| level.key.clone().unwrap_or_default(), |at| at.to_string());
+        let name =
+            |level: &Level| level.index.map_or_else(|| level.key.clone().unwrap_or_default(), |at| at.to_string());
         self.levels.iter().map(name).collect::<Vec<String>>().join(".")
     }
 
@@ -325,7 +327,8 @@ precision: \"fp32\"
         assert_eq!(edit(text, "batch", &8.into()), Ok(text.replace("64", "8")));
         assert_eq!(edit(text, "amp", &true.into()), Ok(text.replace("false", "true")));
         assert_eq!(edit(text, "é", &"bf16".into()), Ok(text.replace("fp32", "bf16")));
-        let keys: Vec<String> = list_keys("c.json", text).unwrap_or_default().into_iter().map(|(one, _)| one.key).collect();
+        let keys: Vec<String> =
+            list_keys("c.json", text).unwrap_or_default().into_iter().map(|(one, _)| one.key).collect();
         assert_eq!(keys, ["c.json#batch", "c.json#amp", "c.json#é"]);
     }
 

@@ -39,6 +39,8 @@ pub struct OwnOption {
     pub choices: Vec<String>,
     /// The program's description.
     pub help: String,
+    /// The word that switches it on; empty for a flag without a value.
+    pub on: String,
 }
 
 /// The form of a key.

@@ -26,29 +26,80 @@ pub type Rank = u8;
 
 /// Data other than training data.
 const EVALUATION: [&str; 12] = [
-    "eval", "evaluate", "evaluation", "val", "valid", "validation", "test", "testing", "dev", "infer", "inference",
+    "eval",
+    "evaluate",
+    "evaluation",
+    "val",
+    "valid",
+    "validation",
+    "test",
+    "testing",
+    "dev",
+    "infer",
+    "inference",
     "predict",
 ];
 /// Words of names about batches other than their size.
-const NOT_BATCHES: [&str; 13] = [
-    "num", "n", "nb", "steps", "accumulation", "norm", "first", "index", "idx", "sampler", "batches", "log", "every",
-];
+const NOT_BATCHES: [&str; 13] =
+    ["num", "n", "nb", "steps", "accumulation", "norm", "first", "index", "idx", "sampler", "batches", "log", "every"];
 const BATCHES: [&str; 6] = ["batch", "batchsize", "bs", "bsz", "mbs", "batch_size"];
 /// The sum of several batches, on many devices or accumulated.
 const WHOLE: [&str; 5] = ["total", "global", "effective", "max", "min"];
 const PARTS: [&str; 7] = ["micro", "device", "gpu", "local", "mbs", "minibatch", "per"];
 const LENGTHS: [&str; 23] = [
-    "seq_len", "seqlen", "seq_length", "sequence_length", "sequence_len", "max_seq_len", "max_seq_length", "max_seqlen",
-    "maxlen", "max_sequence_length", "max_length", "max_len", "block_size", "context_length", "context_len",
-    "context_size", "ctx_len", "n_ctx", "max_source_length", "max_input_length", "bptt", "cutoff_len", "context",
+    "seq_len",
+    "seqlen",
+    "seq_length",
+    "sequence_length",
+    "sequence_len",
+    "max_seq_len",
+    "max_seq_length",
+    "max_seqlen",
+    "maxlen",
+    "max_sequence_length",
+    "max_length",
+    "max_len",
+    "block_size",
+    "context_length",
+    "context_len",
+    "context_size",
+    "ctx_len",
+    "n_ctx",
+    "max_source_length",
+    "max_input_length",
+    "bptt",
+    "cutoff_len",
+    "context",
 ];
 const IMAGES: [&str; 14] = [
-    "img_size", "image_size", "imgsz", "imsize", "img_sz", "im_size", "imagesize", "resolution", "image_resolution",
-    "img_resolution", "crop_size", "train_crop_size", "input_size", "img_dim",
+    "img_size",
+    "image_size",
+    "imgsz",
+    "imsize",
+    "img_sz",
+    "im_size",
+    "imagesize",
+    "resolution",
+    "image_resolution",
+    "img_resolution",
+    "crop_size",
+    "train_crop_size",
+    "input_size",
+    "img_dim",
 ];
 const PRECISIONS: [&str; 12] = [
-    "amp", "fp16", "bf16", "half", "precision", "dtype", "bfloat16", "float16", "autocast", "mixed_precision",
-    "use_amp", "torch_dtype",
+    "amp",
+    "fp16",
+    "bf16",
+    "half",
+    "precision",
+    "dtype",
+    "bfloat16",
+    "float16",
+    "autocast",
+    "mixed_precision",
+    "use_amp",
+    "torch_dtype",
 ];
 const ACCUMULATIONS: [&str; 6] =
     ["iter_size", "update_freq", "microbatches", "num_microbatches", "micro_batches", "n_micro_batches"];
@@ -115,7 +166,15 @@ fn rank_batch(words: &[&str]) -> Option<Rank> {
     if !(BATCHES.contains(&last) || is_sized || (has(&["per"]) && has(&["batch"]))) {
         return None;
     }
-    Some(if has(&PARTS) { 0 } else if has(&WHOLE) { 3 } else if has(&["train"]) { 1 } else { 2 })
+    Some(if has(&PARTS) {
+        0
+    } else if has(&WHOLE) {
+        3
+    } else if has(&["train"]) {
+        1
+    } else {
+        2
+    })
 }
 
 fn by_help(option: &OwnOption) -> Option<Purpose> {
@@ -130,7 +189,8 @@ fn by_help(option: &OwnOption) -> Option<Purpose> {
     if is_number && says(&["accumulat", "micro-batch", "microbatch", "micro batch"]) {
         return Some(Purpose::Accumulation);
     }
-    if is_off && says(&["gradient checkpoint", "activation checkpoint", "checkpoint activation", "recompute", "rematerial"])
+    if is_off
+        && says(&["gradient checkpoint", "activation checkpoint", "checkpoint activation", "recompute", "rematerial"])
     {
         return Some(Purpose::Checkpointing);
     }
@@ -141,8 +201,14 @@ fn by_help(option: &OwnOption) -> Option<Purpose> {
         return None;
     }
     let numbers: [(&[&str], Purpose); 3] = [
-        (&["batch size", "samples per", "examples per", "images per", "mini-batch", "minibatch", "per step"], Purpose::Batch),
-        (&["sequence length", "tokens per", "context length", "context size", "block size"], Purpose::Length),
+        (
+            &["batch size", "samples per", "examples per", "images per", "mini-batch", "minibatch", "per step"],
+            Purpose::Batch,
+        ),
+        (
+            &["sequence length", "tokens per", "context length", "context size", "block size", "snippet length"],
+            Purpose::Length,
+        ),
         (&["image size", "resolution", "side of", "image width", "crop size"], Purpose::Resolution),
     ];
     numbers.into_iter().find(|(texts, _)| says(texts)).map(|(_, purpose)| purpose)
@@ -167,7 +233,8 @@ mod tests {
     use super::*;
 
     fn check(key: &str, value: impl Into<Value>, help: &str, expected: Option<Purpose>) {
-        let option = OwnOption { key: key.to_owned(), value: value.into(), help: help.to_owned(), ..OwnOption::default() };
+        let option =
+            OwnOption { key: key.to_owned(), value: value.into(), help: help.to_owned(), ..OwnOption::default() };
         assert_eq!(find_purpose(&option).map(|(purpose, _)| purpose), expected, "{key}");
     }
 

@@ -3,8 +3,7 @@
 use serde_json::Value;
 
 /// The spellings of half precision, the preferred first: bfloat16 needs no scaling of the loss.
-const HALF: [&str; 9] =
-    ["bf16", "bfloat16", "bf16-mixed", "amp_bf16", "fp16", "float16", "16-mixed", "half", "amp"];
+const HALF: [&str; 9] = ["bf16", "bfloat16", "bf16-mixed", "amp_bf16", "fp16", "float16", "16-mixed", "half", "amp"];
 /// The spellings of whole precision, each with the spelling of half precision in the same style.
 const WHOLE: [(&str, &str); 8] = [
     ("fp32", "bf16"),

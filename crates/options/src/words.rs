@@ -54,6 +54,10 @@ fn is_dotted(key: &str) -> bool {
 
 fn set_option(words: &mut Vec<OsString>, key: &str, value: &Value) {
     let is_flag = *value == Value::Bool(true);
+    if let Some(at) = find_opposite(words, key).filter(|_| is_flag) {
+        words[at] = OsString::from(key);
+        return;
+    }
     let text = to_text(value);
     match find_option(words, key) {
         Some(_) if is_flag => {}
@@ -68,6 +72,12 @@ fn set_option(words: &mut Vec<OsString>, key: &str, value: &Value) {
             words.splice(end..end, new.into_iter().map(OsString::from));
         }
     }
+}
+
+/// Finds the flag that says the opposite: `--no-amp` of `--amp`.
+fn find_opposite(words: &[OsString], key: &str) -> Option<usize> {
+    let name = key.trim_start_matches('-');
+    words.iter().position(|word| word.to_str().is_some_and(|word| is_same(word, &format!("--no-{name}"))))
 }
 
 /// The place of an option among the words.
@@ -130,6 +140,7 @@ mod tests {
         check("p t.py", "--accumulate", 2.into(), "p t.py --accumulate 2");
         check("p t.py x", "--amp", true.into(), "p t.py x --amp");
         check("p t.py --amp", "--amp", true.into(), "p t.py --amp");
+        check("p t.py --no-amp x", "--amp", true.into(), "p t.py --amp x");
         check("p t.py --b 1 --b 2", "--b", 3.into(), "p t.py --b 1 --b 3");
         check("p t.py -- x", "--amp", true.into(), "p t.py --amp -- x");
         check("p t.py --precision fp32", "--precision", "bf16".into(), "p t.py --precision bf16");

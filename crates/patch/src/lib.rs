@@ -36,7 +36,7 @@ use trace::run::RemedyAction;
 
 use crate::edit::{Edit, Edited, apply};
 use crate::lines::Lines;
-pub use crate::plan::{Canonical, patch_plan};
+pub use crate::plan::{Canonical, FileEdit, PlanEdits, edit_plan};
 pub use crate::rewrite::Rewrite;
 use crate::site::ChangeSite;
 use crate::source::Source;

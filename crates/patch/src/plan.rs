@@ -4,8 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
+use remedies::{BATCH_SIZE, OWN_OPTIONS};
 use report::Change;
 use report::fit::{FitReport, Plan};
+use serde_json::Value;
 use trace::run::RemedyAction;
 use trace::source_file::is_user_file;
 
@@ -14,31 +16,109 @@ use crate::{PlacedEdit, Snippet, by_hand, patch};
 /// Returns a unique name for a file, for any spelling by the command line or the interpreter.
 pub type Canonical<'a> = &'a dyn Fn(&Path) -> PathBuf;
 
-/// Returns the diffs of all files, whose texts `read` returns. Comments before each, which `patch` and `git apply` skip, list the changes to
-/// make by hand.
-pub fn patch_plan<E>(
+/// The edits of a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanEdits {
+    /// The files to write.
+    pub files: Vec<FileEdit>,
+    /// The changes to make by hand, as comments; empty if there are none.
+    pub by_hand: String,
+    /// True if some files do not lie below the user's folder: names in diffs are then relative to the root.
+    pub is_of_root: bool,
+}
+
+/// A file with a plan's changes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileEdit {
+    /// The file.
+    pub path: PathBuf,
+    /// Its present text.
+    pub before: String,
+    /// Its text with the changes.
+    pub after: String,
+    /// The difference, as a unified diff for `patch -p1` and `git apply`.
+    pub diff: String,
+}
+
+impl PlanEdits {
+    /// The patch: comments, which `patch` and `git apply` skip, then all diffs.
+    pub fn to_patch(&self) -> String {
+        let mut text = self.by_hand.clone();
+        if self.is_of_root && !self.files.is_empty() {
+            text.push_str("# Not all of these files lie below this folder: apply it with `patch -p1 -d /`.\n");
+        }
+        self.files.iter().for_each(|file| text.push_str(&file.diff));
+        text
+    }
+}
+
+/// Returns the edits of the first plan, in files whose texts `read` returns.
+pub fn edit_plan<E>(
     report: &FitReport,
     script: Option<&Path>,
     canonical: Canonical,
     read: &dyn Fn(&Path) -> Result<String, E>,
-) -> Result<String, E> {
-    let Some(plan) = report.plans.first() else { return Ok(String::new()) };
+) -> Result<PlanEdits, E> {
+    let Some(plan) = report.plans.first() else { return Ok(PlanEdits::default()) };
     let (files, nowhere) = by_file(plan, script, canonical);
+    let settings = own_files(plan, canonical);
     let snippets: Vec<Snippet> =
         nowhere.iter().map(|placed| by_hand(placed, "no source file is known for it")).collect();
-    let mut text = comments(None, &snippets);
-    let base = base(&files, &canonical(Path::new(&report.folder)));
-    if base == Path::new("/") && !files.is_empty() {
-        text.push_str("# Not all of these files lie below this folder: apply it with `patch -p1 -d /`.\n");
+    let base = base(files.keys().chain(settings.keys()), &canonical(Path::new(&report.folder)));
+    let mut edits =
+        PlanEdits { by_hand: comments(None, &snippets), is_of_root: base == Path::new("/"), ..PlanEdits::default() };
+    for (path, placed) in files {
+        let before = read(&path)?;
+        let shown = path.strip_prefix(&base).unwrap_or(&path).display().to_string();
+        let outcome = patch(&before, &shown, &placed);
+        edits.by_hand.push_str(&comments(Some(&shown), &outcome.snippets));
+        if !outcome.diff.is_empty() {
+            edits.files.push(FileEdit { path, before, after: outcome.source, diff: outcome.diff });
+        }
     }
-    for (file, placed) in &files {
-        let source = read(file)?;
-        let shown = file.strip_prefix(&base).unwrap_or(file).display().to_string();
-        let outcome = patch(&source, &shown, placed);
-        text.push_str(&comments(Some(&shown), &outcome.snippets));
-        text.push_str(&outcome.diff);
+    for (path, values) in settings {
+        let before = read(&path)?;
+        let shown = path.strip_prefix(&base).unwrap_or(&path).display().to_string();
+        match set_keys(&before, &values) {
+            Ok(after) => {
+                let diff = crate::diff::unified(&shown, &before, &after, line_by_line(&before, &after));
+                edits.files.push(FileEdit { path, before, after, diff });
+            }
+            Err(why) => {
+                let _ = writeln!(edits.by_hand, "# {shown} by hand ({why}):");
+                values.iter().for_each(|(key, value)| {
+                    let _ = writeln!(edits.by_hand, "#     {key}: {value}");
+                });
+            }
+        }
     }
-    Ok(text)
+    Ok(edits)
+}
+
+/// The keys of a file to set, with their values.
+type Values = Vec<(String, Value)>;
+
+/// Groups the plan's keys of configuration files by file.
+fn own_files(plan: &Plan, canonical: Canonical) -> BTreeMap<PathBuf, Values> {
+    let settings: BTreeMap<String, Value> =
+        plan.settings.iter().map(|setting| (setting.key.clone(), setting.to.clone())).collect();
+    let files = options::group_by_file(&settings).into_iter().map(|(file, values)| {
+        let values = values.into_iter().map(|(key, value)| (key.to_owned(), value.clone())).collect();
+        (canonical(Path::new(file)), values)
+    });
+    files.collect()
+}
+
+fn set_keys(text: &str, values: &Values) -> Result<String, options::EditError> {
+    values.iter().try_fold(text.to_owned(), |text, (key, value)| options::edit(&text, key, value))
+}
+
+/// The new offset of each line that begins at an old offset: edits of scalars keep the lines.
+fn line_by_line<'a>(before: &'a str, after: &'a str) -> impl Fn(usize) -> usize + 'a {
+    move |offset| {
+        let line = before.get(..offset).map_or(0, |text| text.matches('\n').count());
+        after.split_inclusive('\n').take(line).map(str::len).sum()
+    }
 }
 
 /// Groups the changes of a plan by file, each at the lines where it took effect; changes without a line belong to the script. The
@@ -54,7 +134,8 @@ fn by_file(
         Some(file) => files.entry(canonical(file)).or_default().push(placed),
         None => nowhere.push(placed),
     };
-    for change in &plan.changes {
+    let is_of_option = |change: &Change| change.remedy == BATCH_SIZE && !plan.settings.is_empty();
+    for change in plan.changes.iter().filter(|change| change.remedy != OWN_OPTIONS && !is_of_option(change)) {
         let places: Vec<_> = plan.places.iter().filter(|place| place.remedy == change.remedy).collect();
         if places.is_empty() {
             place(script, of(change, 0, RemedyAction::default()));
@@ -68,8 +149,8 @@ fn by_file(
 }
 
 /// Returns the folder that file names are relative to: the user's, or the root if some files lie elsewhere.
-fn base(files: &BTreeMap<PathBuf, Vec<PlacedEdit>>, folder: &Path) -> PathBuf {
-    let is_below = files.keys().all(|file| file.starts_with(folder));
+fn base<'a>(mut files: impl Iterator<Item = &'a PathBuf>, folder: &Path) -> PathBuf {
+    let is_below = files.all(|file| file.starts_with(folder));
     if is_below { folder.to_owned() } else { PathBuf::from("/") }
 }
 
@@ -139,11 +220,13 @@ mod tests {
             retries: false,
             cost: Cost { exactness: Exactness::Identical, time_ratio: 1.0, time_source: TimeSource::Typical },
             places: places.iter().map(place).collect(),
+            settings: Vec::new(),
+            command: Vec::new(),
         };
         let folder = folder.display().to_string();
         let report = FitReport { plans: vec![plan], folder, ..FitReport::default() };
         let canonical = |file: &Path| file.canonicalize().unwrap_or_else(|_| file.to_owned());
-        patch_plan(&report, script, &canonical, &|file: &Path| std::fs::read_to_string(file)).unwrap()
+        edit_plan(&report, script, &canonical, &|file: &Path| std::fs::read_to_string(file)).unwrap().to_patch()
     }
 
     fn written(folder: &Path, name: &str, text: &str) -> PathBuf {

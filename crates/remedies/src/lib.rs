@@ -11,7 +11,9 @@ mod spec;
 mod table;
 
 pub use self::spec::{Exactness, RemedySpec, Rewriting, SettingValue, StandardOption, Trying};
-pub use self::table::{ALLOCATOR_SETTINGS, BATCH_SIZE, CHECKPOINTING, FULLY_SHARD, GRADIENT_ACCUMULATION, TABLE};
+pub use self::table::{
+    ALLOCATOR_SETTINGS, BATCH_SIZE, CHECKPOINTING, FULLY_SHARD, GRADIENT_ACCUMULATION, OWN_OPTIONS, TABLE,
+};
 
 /// The kinds of places that set a batch size for all loaders of a program; the other kinds cut batches by themselves.
 pub const SOURCES_OF_ALL_BATCHES: [&str; 2] = ["option", "constant"];
@@ -24,7 +26,7 @@ pub fn find(name: &str) -> Option<&'static RemedySpec> {
 /// True if a real run can apply a remedy: by the agent, or in the environment. Only a phantom answers for the absent ranks of `fully-shard`.
 pub fn works_in_real_run(name: &str) -> bool {
     let has_agent = find(name).is_some_and(|spec| spec.has_agent);
-    (has_agent && name != FULLY_SHARD) || name == ALLOCATOR_SETTINGS
+    (has_agent && ![FULLY_SHARD, OWN_OPTIONS].contains(&name)) || name == ALLOCATOR_SETTINGS
 }
 
 /// The remedies that are edited into a source, in the order of a patch, then the remedies with code to copy.

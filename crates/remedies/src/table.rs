@@ -15,6 +15,8 @@ pub const BATCH_SIZE: &str = "batch-size";
 pub const GRADIENT_ACCUMULATION: &str = "gradient-accumulation";
 /// The remedy that computes activations again.
 pub const CHECKPOINTING: &str = "activation-checkpointing";
+/// The remedy that sets the program's own options, keys and variables.
+pub const OWN_OPTIONS: &str = "own-options";
 /// The remedy that needs several GPUs.
 pub const FULLY_SHARD: &str = "fully-shard";
 
@@ -152,6 +154,10 @@ pub const TABLE: &[RemedySpec] = &[
         .settings(&[SIZE, ARG, PROBE])
         .before_torch()
         .edits(120),
+    RemedySpec::new(OWN_OPTIONS, Identical, "other values of the program's own options, keys of files and variables")
+        .asked()
+        .settings(&[PROBE])
+        .before_torch(),
     RemedySpec::new("empty-cache", Identical, "torch.cuda.empty_cache() after each step")
         .folklore()
         .options(&[alone(1.0)]),

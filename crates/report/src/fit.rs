@@ -64,12 +64,34 @@ pub struct FitReport {
     pub stop: Option<Stopped>,
     /// The duration in seconds.
     pub seconds: f64,
+    /// The order of `plans`.
+    #[serde(default)]
+    pub prefer: Prefer,
+    /// The age in seconds of a kept search that this report shows; `None` for a search of now.
+    #[serde(default)]
+    pub kept_seconds: Option<u64>,
     /// The words of the command that prints the first plan as a patch; `None` without a plan.
     #[serde(default)]
     pub next: Option<Vec<String>>,
     /// The reader's working directory: names of files in `headline` are relative to it.
     #[serde(default)]
     pub folder: String,
+}
+
+/// The order of plans.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Prefer {
+    /// Plans of the program's own options first, those that keep the results before those of another precision, then edits.
+    #[default]
+    Options,
+    /// Plans that keep the results first, then the least time and work.
+    Results,
+    /// The least time first.
+    Time,
+    /// The fewest edits of the source first.
+    Edits,
 }
 
 /// A GPU and the memory that the program may use.
@@ -117,6 +139,24 @@ pub struct Plan {
     pub cost: Cost,
     /// The lines that the changes affected, in the words of each remedy.
     pub places: Vec<Placed>,
+    /// The program's own settings among the changes.
+    #[serde(default)]
+    pub settings: Vec<OwnSetting>,
+    /// The words that start the program with these settings; empty if its command line stays.
+    #[serde(default)]
+    pub command: Vec<String>,
+}
+
+/// A setting of the program's own that a plan changes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct OwnSetting {
+    /// The key: `--batch-size`, `config.yaml#train.batch`, `$BATCH`, or `train.batch` for a word `train.batch=8`.
+    pub key: String,
+    /// The present value; null if unknown.
+    pub from: serde_json::Value,
+    /// The plan's value; a flag is `true`.
+    pub to: serde_json::Value,
 }
 
 /// The cost of a change for the user.
@@ -230,8 +270,8 @@ pub struct Batch {
     pub line: u32,
 }
 
-/// The largest batch that fits.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+/// The largest batch, or other size, that fits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct MaxBatch {
     /// The size; 0 if a single sample does not fit.
@@ -246,6 +286,42 @@ pub struct MaxBatch {
     pub bytes_per_sample: Option<Bytes>,
     /// Set if the peak does not depend on the batch.
     pub independent: bool,
+    /// The kind of size that was looked for.
+    #[serde(default)]
+    pub what: SizeKind,
+    /// The name of the setting.
+    #[serde(default)]
+    pub name: String,
+    /// The changes that all runs had.
+    #[serde(default)]
+    pub with: Vec<Change>,
+    /// The next GPU with more memory, and the size that it allows, by replay of the runs; `None` if unknown.
+    #[serde(default)]
+    pub next_gpu: Option<NextGpu>,
+}
+
+/// A kind of size.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum SizeKind {
+    /// Samples of a batch.
+    #[default]
+    Batch,
+    /// Tokens of a sequence.
+    Length,
+    /// The side of an image.
+    Resolution,
+}
+
+/// A larger GPU and the size that it allows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct NextGpu {
+    /// The GPU.
+    pub gpu: FitGpu,
+    /// The size; a replay, not a run.
+    pub size: u64,
 }
 
 /// A batch that was run.

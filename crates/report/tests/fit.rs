@@ -4,8 +4,8 @@
 mod reread;
 
 use report::fit::{
-    Batch, BatchTried, Cost, Effect, Exactness, FitGpu, FitReport, FitVerdict, MaxBatch, Placed, Plan, TimeSource,
-    Tried, VramRow,
+    Batch, BatchTried, Cost, Effect, Exactness, FitGpu, FitReport, FitVerdict, MaxBatch, NextGpu, Placed, Plan,
+    SizeKind, TimeSource, Tried, VramRow,
 };
 use report::render::terminal::{Detail, Look};
 use report::render::{Format, Report, render};
@@ -48,7 +48,16 @@ fn part() -> Change {
 }
 
 fn plan(changes: Vec<Change>, mib: u64, places: Vec<Placed>) -> Plan {
-    Plan { changes, peak: usage(mib), fits: true, retries: false, cost: cost(TimeSource::Counted), places }
+    Plan {
+        changes,
+        peak: usage(mib),
+        fits: true,
+        retries: false,
+        cost: cost(TimeSource::Counted),
+        places,
+        settings: Vec::new(),
+        command: Vec::new(),
+    }
 }
 
 /// A setting of a pair with equal results.
@@ -170,6 +179,10 @@ fn reports_are_read_back() {
         peak: Some(usage(16 << 10)),
         bytes_per_sample: Some(Bytes(123)),
         independent: false,
+        what: SizeKind::Batch,
+        name: "--batch-size".to_owned(),
+        with: vec![Change::new("autocast")],
+        next_gpu: Some(NextGpu { gpu: with_plan().gpu, size: 24 }),
     };
     let tried =
         [Effect::Nothing { peak: usage(1 << 10), why: None }, Effect::Fails { message: "RuntimeError".to_owned() }];

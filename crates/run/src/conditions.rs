@@ -1,7 +1,11 @@
 //! The conditions of a run: all differences between the runs of `check`, `fit` and `tune`.
 
-use remedies::ALLOCATOR_SETTINGS;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use remedies::{ALLOCATOR_SETTINGS, OWN_OPTIONS};
 use report::Change;
+use serde_json::Value;
 use trace::Bytes;
 
 use crate::options::{Fraction, RunOptions};
@@ -106,12 +110,35 @@ impl Conditions {
         settings.find_map(|change| change.settings.get(remedies::setting::CONF)?.as_str())
     }
 
+    /// Returns the values of the program's own options, keys and variables.
+    pub fn own_settings(&self) -> BTreeMap<String, Value> {
+        let own = self.changes.iter().filter(|change| is_own(change));
+        own.flat_map(|change| change.settings.clone()).collect()
+    }
+
+    /// Returns the program's command line with its own options.
+    pub fn command(&self, command: &[OsString]) -> Vec<OsString> {
+        options::change_command(command, &self.own_settings())
+    }
+
+    /// Returns the program's own variables of the environment.
+    pub(crate) fn own_variables(&self) -> Vec<(String, OsString)> {
+        let settings = self.own_settings();
+        options::list_variables(&settings).map(|(name, value)| (name.to_owned(), OsString::from(value))).collect()
+    }
+
     /// Returns the agent's remedies as JSON; `None` where the agent has none to apply.
     pub(crate) fn remedies(&self) -> Option<String> {
-        let remedies: Vec<&Change> = self.changes.iter().filter(|change| change.remedy != ALLOCATOR_SETTINGS).collect();
+        let is_agents = |change: &&Change| change.remedy != ALLOCATOR_SETTINGS && !is_own(change);
+        let remedies: Vec<&Change> = self.changes.iter().filter(is_agents).collect();
         // Names and JSON values can always be written.
         (!remedies.is_empty()).then(|| serde_json::to_string(&remedies).unwrap_or_default())
     }
+}
+
+/// True for values of the program's own options; a search for these is the agent's.
+fn is_own(change: &Change) -> bool {
+    change.remedy == OWN_OPTIONS && !change.settings.contains_key(remedies::setting::PROBE)
 }
 
 #[cfg(test)]

@@ -47,6 +47,8 @@ pub struct Folders<'a> {
 pub struct Environment {
     set: BTreeMap<&'static str, Assignment>,
     remove: BTreeSet<&'static str>,
+    /// Variables of the program's own.
+    own: BTreeMap<String, OsString>,
 }
 
 /// The assignment of a value to a variable.
@@ -184,6 +186,7 @@ impl Environment {
         if let Some(remedies) = conditions.remedies() {
             self.set(variable::REMEDIES, remedies);
         }
+        self.own.extend(conditions.own_variables());
         if let Some(conf) = conditions.conf() {
             self.unset(ALLOC_CONF);
             self.set(CUDA_ALLOC_CONF, conf);
@@ -211,6 +214,11 @@ impl Environment {
         self.set(variable::ONLINE, "1");
     }
 
+    /// Adds the files that are read from other places: `{PATH: OTHER}` as JSON.
+    pub fn set_overlay(&mut self, files: &str) {
+        self.set(variable::OVERLAY, files);
+    }
+
     /// Adds the bytes of each device used by other processes.
     pub fn set_others(&mut self, others: Bytes) {
         if others > Bytes::ZERO {
@@ -227,12 +235,13 @@ impl Environment {
     pub fn resolve(
         &self,
         inherited: impl Fn(&str) -> Option<OsString>,
-    ) -> (Vec<(&'static str, OsString)>, Vec<&'static str>) {
+    ) -> (Vec<(String, OsString)>, Vec<&'static str>) {
         let value = |name: &str, value: &Assignment| match value {
             Assignment::Whole(text) => text.clone(),
             Assignment::InFront(first) => join(first, inherited(name).filter(|rest| !rest.is_empty())),
         };
-        let set = self.set.iter().map(|(name, text)| (*name, value(name, text))).collect();
+        let set = self.set.iter().map(|(name, text)| ((*name).to_owned(), value(name, text)));
+        let set = set.chain(self.own.iter().map(|(name, text)| (name.clone(), text.clone()))).collect();
         (set, self.remove.iter().copied().collect())
     }
 
@@ -241,7 +250,7 @@ impl Environment {
         let remove = self.remove.iter().chain(base.set.keys().filter(|name| !self.set.contains_key(*name)));
         let remove = remove.filter(|name| !base.remove.contains(*name)).copied().collect();
         let set = self.set.iter().filter(|(name, value)| base.set.get(*name) != Some(*value));
-        Environment { set: set.map(|(name, value)| (*name, value.clone())).collect(), remove }
+        Environment { set: set.map(|(name, value)| (*name, value.clone())).collect(), remove, own: self.own }
     }
 
     /// Makes the process one rank of a job, whatever rank a launcher gave to oomph itself.
@@ -297,7 +306,7 @@ mod tests {
         let (set, remove) = environment.resolve(|name| to.get(name).cloned());
         let mut variables = to.clone();
         variables.retain(|name, _| !remove.contains(&name.as_str()));
-        variables.extend(set.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        variables.extend(set);
         variables
     }
 

@@ -92,7 +92,7 @@ impl RunSpec {
         Launch {
             format: Launch::FORMAT,
             oomph: env!("CARGO_PKG_VERSION").to_owned(),
-            command: self.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+            command: conditions.command(&self.command).iter().map(|word| word.to_string_lossy().into_owned()).collect(),
             gpu_name: of(&self.device, |device| device.name.clone()),
             device_total_bytes: of(&self.device, |device| device.total.0),
             device_others_bytes: of(&self.device, |device| device.others.0),

@@ -63,7 +63,7 @@ def start() -> None:
     from .host.checkpoints import safetensors_files
     from .hooks import importing
     from .life import loading
-    from .process import ending, files, sight
+    from .process import ending, files, overlay, sight
     from .ranks import absent_ranks
     from .scenery import outside, waiting
     from .source import script
@@ -77,6 +77,7 @@ def start() -> None:
     waiting.wait_early()
     outside.set_variables()
     safetensors_files.wait()
+    overlay.install()
     script.take_notebooks()
     if os.environ.get(wire.LIFE) == "1":
         loading.install()

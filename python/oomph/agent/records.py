@@ -195,6 +195,11 @@ def batch(*, remedy: str, source: str, name: str, file: str, line: int, size: in
     return {"kind": "batch", "remedy": remedy, "source": source, "name": name, "file": file, "line": line, "size": size, "scaled": scaled}
 
 
+def own_option(*, names: list[str], value: str, on: str, choices: list[str], help: str) -> dict:
+    """A setting that the program offers of its own; recorded on request (`python/oomph/agent/remedies/own_options.py`)."""
+    return {"kind": "own_option", "names": names, "value": value, "on": on, "choices": choices, "help": help}
+
+
 def checkpoint_unread(*, count: int, bytes: int) -> dict:
     """Weights of checkpoint files that were not read."""
     return {"kind": "checkpoint_unread", "count": count, "bytes": bytes}

@@ -1,6 +1,7 @@
 //! The remedies that the user allows a search to try.
 
-use remedies::{Exactness, FULLY_SHARD, RemedySpec, Trying};
+use remedies::{Exactness, FULLY_SHARD, OWN_OPTIONS, RemedySpec, Trying};
+use report::fit::Prefer;
 
 use super::catalogue::Choosable;
 use super::trial::Trial;
@@ -14,6 +15,10 @@ pub struct Allowed {
     pub deny: Vec<String>,
     /// Set to exclude remedies that change numbers beyond rounding.
     pub keep_numerics: bool,
+    /// Set to try every remedy alone, also those that the answer does not need.
+    pub tries_all: bool,
+    /// The order of plans.
+    pub prefer: Prefer,
     /// The number of available GPUs to divide the program among; 0 for one.
     pub gpus: u64,
 }
@@ -29,6 +34,13 @@ impl Allowed {
     pub(super) fn has_gpus_for(&self, option: &Choosable) -> bool {
         let wanted = option.change.settings.get("gpus").and_then(serde_json::Value::as_u64);
         self.gpus < 2 || wanted.is_none_or(|wanted| wanted <= self.gpus)
+    }
+
+    /// True if a size, or an option of the program's own for the purpose of `spec`, may be tried.
+    pub(super) fn permits_own(&self, spec: &RemedySpec) -> bool {
+        let is_denied = self.deny.iter().any(|name| name == spec.name || name == OWN_OPTIONS);
+        let keeps = !self.keep_numerics || spec.exactness <= Exactness::UpToRounding;
+        !is_denied && keeps
     }
 
     /// True if a remedy may be tried.

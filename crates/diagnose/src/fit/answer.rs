@@ -1,7 +1,12 @@
 //! The state of a finished or interrupted search, as a report.
 
-use report::fit::{Effect, FitGpu, FitReport, FitVerdict, MaxBatch, Plan, Tried, VramRow};
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+
+use remedies::{BATCH_SIZE, OWN_OPTIONS};
+use report::fit::{Effect, FitGpu, FitReport, FitVerdict, MaxBatch, OwnSetting, Plan, Tried, VramRow};
 use report::{Assumption, Part};
+use serde_json::Value;
 use trace::run::Ended;
 use trace::{Bytes, Run};
 
@@ -11,11 +16,13 @@ use super::found::{FoundPlans, in_program, make_plan_of};
 use super::search::{Search, Standing, is_helpful, took_effect};
 use super::trial::{Ending, Trial};
 use super::variant::Variant;
-use super::verified::StepTimes;
 use crate::judge::halt::find_stop;
 use crate::judge::made_up::list_made_up;
 use crate::judge::surroundings::Surroundings;
 use crate::measure::usage::find_peak;
+
+/// The source of a batch size that an option of the command line sets.
+const OPTION: &str = "option";
 
 /// The launcher's facts about a search.
 #[derive(Clone, Debug, Default)]
@@ -36,13 +43,13 @@ pub struct FitCase {
     pub assumptions: Vec<Assumption>,
     /// The words of the command that prints the first plan as a patch.
     pub emit: Vec<String>,
+    /// The words that start the program.
+    pub command: Vec<String>,
 }
 
 /// The runs of the launcher after the search, and the account of all runs.
 #[derive(Debug, Default)]
 pub struct FitRuns {
-    /// The times of steps, where they were counted.
-    pub times: Option<StepTimes>,
     /// The runs of [`FoundPlans::list_unconfirmed`], in its order, up to the first that ended well.
     pub fresh: Vec<Trial>,
     /// The contents at the peak of the floor, if no plan fits.
@@ -67,10 +74,10 @@ pub struct FitRuns {
 pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) -> FitReport {
     let notes = notes(search).chain(found.note_chance(&runs.fresh)).chain(runs.remark);
     let notes = notes.chain(runs.surroundings.sentences()).collect();
-    let timed = found.with_times(runs.times.as_ref());
     let tried = search.choosable().into_iter().filter_map(|option| judge_option(search, option));
-    let tried = tried.map(|tried| if runs.times.is_some() { timed.price(tried) } else { tried }).collect();
-    let confirmed = timed.confirm(&runs.fresh);
+    let tried = tried.map(|tried| found.price(tried)).collect();
+    let confirmed = found.confirm(&runs.fresh);
+    let described = |plan: Plan| describe_settings(case, search, plan);
     FitReport {
         version: case.version.clone(),
         torch: search.base().and_then(|base| base.torch.clone()),
@@ -78,8 +85,8 @@ pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) ->
         verdict: confirmed.verdict,
         next: (confirmed.verdict == FitVerdict::FitsWithPlan).then(|| case.emit.clone()),
         before: confirmed.before,
-        plans: confirmed.plans,
-        floor: confirmed.floor,
+        plans: confirmed.plans.into_iter().map(described).collect(),
+        floor: confirmed.floor.map(described),
         floor_holds: runs.floor_holds,
         tried,
         by_vram: case.by_vram.iter().map(|(total, target)| row(search, *total, *target)).collect(),
@@ -95,8 +102,49 @@ pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) ->
         interrupted: runs.is_interrupted,
         stop: None,
         seconds: runs.seconds,
+        prefer: search.choice.prefer,
+        kept_seconds: None,
         folder: case.folder.clone(),
     }
+}
+
+/// A plan with the program's own settings among its changes, and the command line with them.
+fn describe_settings(case: &FitCase, search: &Search, plan: Plan) -> Plan {
+    let Some(base) = search.base() else { return plan };
+    let of_option = base.batch.as_ref().filter(|batch| batch.source == OPTION && batch.name.starts_with('-'));
+    let mut settings = Vec::new();
+    for change in &plan.changes {
+        let is_batch = change.remedy == BATCH_SIZE && of_option.is_some();
+        for (key, value) in &change.settings {
+            let setting = if change.remedy == OWN_OPTIONS {
+                let from = base.own.iter().find(|own| own.key == *key).map(|own| own.value.clone());
+                OwnSetting { key: key.clone(), from: from.unwrap_or_default(), to: value.clone() }
+            } else if let Some(batch) = of_option.filter(|_| is_batch && key == remedies::setting::SIZE) {
+                OwnSetting { key: batch.name.clone(), from: batch.size.into(), to: value.clone() }
+            } else {
+                continue;
+            };
+            settings.push(setting);
+        }
+    }
+    let command = command_with(&case.command, &settings);
+    Plan { settings, command, ..plan }
+}
+
+/// The words that start a program with settings; empty where its command line stays as it is.
+fn command_with(command: &[String], settings: &[OwnSetting]) -> Vec<String> {
+    let values: BTreeMap<String, Value> =
+        settings.iter().map(|setting| (setting.key.clone(), setting.to.clone())).collect();
+    let words: Vec<OsString> = command.iter().map(OsString::from).collect();
+    let changed = options::change_command(&words, &values);
+    let variables: Vec<String> =
+        options::list_variables(&values).map(|(name, value)| format!("{name}={value}")).collect();
+    if changed == words && variables.is_empty() {
+        return Vec::new();
+    }
+    let env = (!variables.is_empty()).then(|| "env".to_owned());
+    let changed = changed.iter().map(|word| word.to_string_lossy().into_owned());
+    env.into_iter().chain(variables).chain(changed).collect()
 }
 
 /// The report of a search whose first dry run, of the unchanged program, was stopped.
@@ -160,6 +208,8 @@ fn row(search: &Search, total: Bytes, target: Bytes) -> VramRow {
         retries: false,
         cost: cost(&[]),
         places: Vec::new(),
+        settings: Vec::new(),
+        command: Vec::new(),
     });
     VramRow { total_bytes: total, target_bytes: target, plan: unchanged.or_else(|| cheapest(search, target)) }
 }
@@ -176,7 +226,10 @@ fn judge_option(search: &Search, option: Choosable) -> Option<Tried> {
     let effect = match &trial.ending {
         Ending::Failed { message } => Effect::Fails { message: message.clone() },
         Ending::RanOut => Effect::Fails { message: "it ran out of memory without a limit".to_owned() },
-        Ending::Done if !took_effect(trial, option.spec.name) => {
+        Ending::Done if option.is_own() && !search.holds(&option, trial) && is_helpful(trial, &option, before) => {
+            Effect::NotApplicable { why: "it does something else than its name says".to_owned() }
+        }
+        Ending::Done if !took_effect(trial, &option.change.remedy) => {
             Effect::NotApplicable { why: why(trial).unwrap_or_else(|| "it found nothing to change".to_owned()) }
         }
         Ending::Done if is_helpful(trial, &option, before) => {

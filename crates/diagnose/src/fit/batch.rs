@@ -24,7 +24,7 @@ use report::fit::{BatchTried, MaxBatch};
 use trace::Bytes;
 
 use super::samples::{Forecast, Sample, Samples};
-use super::trial::Trial;
+use super::trial::{Ending, Trial};
 
 /// More samples than these no batch has.
 const MOST_SAMPLES: u64 = 1 << 24;
@@ -34,6 +34,8 @@ const SIZES_ABOVE: u64 = 16;
 const SIZES_LOOKED_AT: u64 = 4;
 /// The number of runs, unless the last prove wrong.
 const MOST_RUNS: u32 = 8;
+/// The same for sizes of which memory is no line.
+const MOST_RUNS_OF_CURVE: u32 = 16;
 
 /// The batch sizes that are known to fit or not to fit.
 #[derive(Clone, Debug)]
@@ -46,6 +48,8 @@ pub struct BatchSearch {
     /// The peak of the largest that was seen to fit.
     peak: Option<Usage>,
     runs: u32,
+    /// The number of runs, unless the last prove wrong.
+    most_runs: u32,
 }
 
 /// The knowledge of a batch size.
@@ -58,6 +62,8 @@ enum Standing {
     /// A replay of its own recording does not: a library may still ask for less where there is less.
     Refused,
     DoesNot,
+    /// The program fails with it, for another reason than memory.
+    Fails,
 }
 
 /// A batch to run.
@@ -73,7 +79,13 @@ impl BatchSearch {
     /// For a program with batches of `first` samples.
     pub fn new(target: Bytes, first: u64) -> BatchSearch {
         let (samples, known) = (Samples::default(), BTreeMap::new());
-        BatchSearch { target, first: first.max(1), samples, known, peak: None, runs: 0 }
+        BatchSearch { target, first: first.max(1), samples, known, peak: None, runs: 0, most_runs: MOST_RUNS }
+    }
+
+    /// For sizes of which memory is no line: a length, a side. More runs then take the place of forecasts.
+    #[must_use]
+    pub fn of_curve(self) -> BatchSearch {
+        BatchSearch { most_runs: MOST_RUNS_OF_CURVE, ..self }
     }
 
     /// Records the result of a batch.
@@ -83,6 +95,7 @@ impl BatchSearch {
         let sample = Sample { size: run.size, usage, least, recording };
         let is_within = trial.usage.device_bytes <= self.target;
         let standing = match sample.fits(self.target) {
+            _ if matches!(trial.ending, Ending::Failed { .. }) => Standing::Fails,
             _ if !trial.is_done() => Standing::DoesNot,
             _ if is_within => Standing::Seen,
             _ if run.limited || trial.least() > self.target => Standing::DoesNot,
@@ -114,7 +127,7 @@ impl BatchSearch {
             return Vec::new();
         }
         let unseen = self.low().filter(|low| self.known.get(low) == Some(&Standing::Replayed));
-        let left = MOST_RUNS.saturating_sub(self.runs + u32::from(unseen.is_some()));
+        let left = self.most_runs.saturating_sub(self.runs + u32::from(unseen.is_some()));
         let looks = if left > 0 { self.looks() } else { Vec::new() };
         match (looks.as_slice(), unseen) {
             ([], None) => Vec::new(),
@@ -190,6 +203,21 @@ impl BatchSearch {
         Some(guess.unwrap_or(middle).clamp(low + 1, high - 1))
     }
 
+    /// Forecasts the largest size on a device of `target` bytes; `None` without a forecast.
+    pub fn forecast_largest(&self, target: Bytes) -> Option<u64> {
+        let mut low = self.largest(Standing::Seen)?;
+        let may_fit = |size| self.samples.forecast(size, target) == Forecast::Fits;
+        let mut high = low.saturating_mul(2).max(2);
+        while high < MOST_SAMPLES && may_fit(high) {
+            (low, high) = (high, high * 2);
+        }
+        while high - low > 1 {
+            let middle = low.midpoint(high);
+            *(if may_fit(middle) { &mut low } else { &mut high }) = middle;
+        }
+        (may_fit(low) && low < MOST_SAMPLES / 2).then_some(low)
+    }
+
     /// The size at which the live bytes reach the target, by the two batches nearest to `low`.
     fn by_peaks(&self, low: u64) -> Option<u64> {
         let near = self.samples.as_slice().iter().min_by_key(|sample| sample.size.abs_diff(low))?;
@@ -222,6 +250,7 @@ impl BatchSearch {
             peak: self.peak,
             bytes_per_sample: self.samples.bytes_per_sample(size),
             independent: self.is_flat(),
+            ..MaxBatch::default()
         }
     }
 }

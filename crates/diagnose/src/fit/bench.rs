@@ -7,8 +7,8 @@ use trace::run::GpuWork;
 
 use super::{Ending, FitRuns, FoundPlans, Search, StepTimes, Trial, Variant};
 
-/// The number of plans that are timed.
-const PLANS_TIMED: usize = 4;
+/// The number of plans that are timed: those of the answer.
+const PLANS_TIMED: usize = 3;
 
 /// Performs the runs of a search.
 pub trait Runner {
@@ -64,34 +64,38 @@ impl<R: Runner> Bench<'_, R> {
             return search.to_make(variant);
         }
         let probe = Change::new(remedies::BATCH_SIZE).with(remedies::setting::PROBE, true);
-        vec![self.batch_arg.map_or(probe.clone(), |name| probe.with(remedies::setting::ARG, name))]
+        let own = Change::new(remedies::OWN_OPTIONS).with(remedies::setting::PROBE, true);
+        let sizes =
+            ["sequence-length", "resolution"].map(|name| Change::new(name).with(remedies::setting::PROBE, true));
+        let batch = self.batch_arg.map_or(probe.clone(), |name| probe.with(remedies::setting::ARG, name));
+        [batch, own].into_iter().chain(sizes).collect()
     }
 
-    /// Runs the found plans, for their times and to confirm them.
-    pub fn run_plans(&mut self, search: &Search, found: &FoundPlans) -> Result<FitRuns, R::Error> {
-        let times = self.count_times(found)?;
-        let fresh = self.confirm(found)?;
+    /// Runs the found plans to confirm them, in their order by counted times.
+    pub fn run_plans(&mut self, search: &Search, found: FoundPlans) -> Result<(FoundPlans, FitRuns), R::Error> {
+        let times = self.count_times(search, &found)?;
+        let found = found.with_times(times.as_ref());
+        let fresh = self.confirm(&found)?;
         let floor_holds = if found.clone().confirm(&fresh).verdict() == FitVerdict::DoesNotFit {
-            self.explain_floor(search, found)?
+            self.explain_floor(search, &found)?
         } else {
             Vec::new()
         };
-        Ok(FitRuns { times, fresh, floor_holds, ..FitRuns::default() })
+        Ok((found, FitRuns { fresh, floor_holds, ..FitRuns::default() }))
     }
 
     /// Counts the operators of the first plans, and computes their times.
-    fn count_times(&mut self, found: &FoundPlans) -> Result<Option<StepTimes>, R::Error> {
+    fn count_times(&mut self, search: &Search, found: &FoundPlans) -> Result<Option<StepTimes>, R::Error> {
         if found.plans().is_empty() {
             return Ok(None);
         }
-        let unchanged = std::iter::once(Vec::new());
-        let changes = unchanged.chain(found.plans().iter().take(PLANS_TIMED).map(|plan| plan.changes.clone()));
-        let variants: Vec<Variant> =
-            changes.map(|changes| Variant { counted: true, ..Variant::need(changes) }).collect();
-        let mut works = vec![None; variants.len()];
-        self.runner.run(&variants, &mut |index, trial| {
-            works[index] = trial.work.filter(|_| trial.ending == Ending::Done);
-        })?;
+        let plans = found.plans().iter().take(PLANS_TIMED).map(|plan| plan.changes.clone());
+        let variants: Vec<Variant> = std::iter::once(Vec::new()).chain(plans).map(Variant::counted).collect();
+        let known = |variant: &Variant| search.trial(variant).and_then(work_of);
+        let mut works: Vec<Option<GpuWork>> = variants.iter().map(known).collect();
+        let (indices, missing): (Vec<usize>, Vec<Variant>) =
+            variants.into_iter().enumerate().filter(|(index, _)| works[*index].is_none()).unzip();
+        self.runner.run(&missing, &mut |index, trial| works[indices[index]] = work_of(&trial))?;
         let mut seconds: Vec<_> =
             works.iter().map(|work| work.as_ref().map(|work| self.runner.seconds(work))).collect();
         let plans = seconds.split_off(1);
@@ -127,4 +131,9 @@ impl<R: Runner> Bench<'_, R> {
         self.runner.run(&[variant], &mut |_, trial| holds = trial.holds)?;
         Ok(holds)
     }
+}
+
+/// The counted work of a step.
+fn work_of(trial: &Trial) -> Option<GpuWork> {
+    trial.work.clone().filter(|_| trial.ending == Ending::Done)
 }

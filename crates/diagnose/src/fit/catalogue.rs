@@ -1,21 +1,29 @@
 //! The options that `fit` may combine: those of the table of remedies, as changes to a program.
 
-use remedies::{ALLOCATOR_SETTINGS, Exactness, RemedySpec, SettingValue, StandardOption};
+use options::Purpose;
+use remedies::{ALLOCATOR_SETTINGS, Exactness, OWN_OPTIONS, RemedySpec, SettingValue, StandardOption};
 use report::Change;
 
 /// An option of a remedy: what may become part of a plan.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Choosable {
     pub(super) change: Change,
+    /// The remedy; for an option of the program's own, the remedy for the same purpose.
     pub(super) spec: &'static RemedySpec,
+    /// A plan has at most one option of a group.
+    pub(super) group: &'static str,
     /// The typical time of a step, as a multiple.
     pub(super) time_ratio: f64,
+    /// The part of the batch, length or side that is left: one in so many.
+    pub(super) factor: f64,
+    /// The purpose of a size or of an option of the program's own.
+    pub(super) purpose: Option<Purpose>,
 }
 
 impl Choosable {
-    /// A plan has at most one option of a group.
-    pub(super) fn group(&self) -> &'static str {
-        self.spec.group
+    /// True for an option of the program's own: no source is edited.
+    pub(super) fn is_own(&self) -> bool {
+        self.change.remedy == OWN_OPTIONS
     }
 
     /// The effect on the results.
@@ -33,10 +41,17 @@ pub(super) fn options(spec: &'static RemedySpec, batch: Option<u64>, recommended
     let mut options: Vec<Choosable> = Vec::new();
     for (change, time_ratio) in all.chain(found).filter(|(change, _)| divides(change, batch)) {
         if options.iter().all(|option| option.change != change) {
-            options.push(Choosable { change, spec, time_ratio });
+            let factor = parts_of(&change);
+            options.push(Choosable { change, spec, group: spec.group, time_ratio, factor, purpose: None });
         }
     }
     options
+}
+
+/// The number of parts of a batch.
+#[expect(clippy::cast_precision_loss, reason = "a small number")]
+fn parts_of(change: &Change) -> f64 {
+    change.settings.get(remedies::setting::STEPS).and_then(serde_json::Value::as_u64).unwrap_or(1) as f64
 }
 
 fn change(name: &str, option: &StandardOption) -> Change {

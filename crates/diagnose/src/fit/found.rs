@@ -1,6 +1,6 @@
 //! The plans that a search found.
 
-use report::fit::{Cost, Exactness, FitVerdict, Plan};
+use report::fit::{Cost, Exactness, FitVerdict, Plan, Prefer};
 use report::{Change, Usage};
 use trace::Bytes;
 
@@ -20,6 +20,8 @@ pub struct FoundPlans {
     pub(super) plans: Vec<Plan>,
     /// The trial with the lowest need.
     pub(super) floor: Option<Plan>,
+    /// The order of the plans.
+    pub(super) prefer: Prefer,
 }
 
 impl FoundPlans {
@@ -36,6 +38,7 @@ impl FoundPlans {
             before: search.base().map(|base| base.usage).unwrap_or_default(),
             plans,
             floor: floor(search),
+            prefer: search.choice.prefer,
         }
     }
 
@@ -63,7 +66,7 @@ fn list_plans(search: &Search, target: Bytes) -> Vec<Plan> {
     let most = Tier::ALL.into_iter().flat_map(|tier| tops(&candidates, tier));
     let shrunk = Tier::ALL.into_iter().filter_map(|tier| search.shrink(&candidates, tier, target, 1).0);
     let fitting: Vec<Vec<&Helpful>> =
-        sets(&candidates).into_iter().chain(shrunk).chain(most).filter(|set| fits(set)).collect();
+        sets(&candidates, search.choice.prefer).into_iter().chain(shrunk).chain(most).filter(|set| fits(set)).collect();
     let mut unbeaten: Vec<Plan> = fewer_blocks(search, target).into_iter().collect();
     for set in fitting.iter().filter(|set| is_minimal(set, &fitting)) {
         if let Some(plan) = make_plan_of(search, set, target)
@@ -117,6 +120,8 @@ fn make_plan(search: &Search, changes: Vec<Change>, target: Bytes, cost: Cost) -
         retries: trial.retries,
         cost: in_program(cost, trial),
         places: trial.applied.clone(),
+        settings: Vec::new(),
+        command: Vec::new(),
     })
 }
 
@@ -130,7 +135,7 @@ pub(super) fn in_program(cost: Cost, trial: &Trial) -> Cost {
 fn floor(search: &Search) -> Option<Plan> {
     let helpful = search.candidates(true);
     let most = Tier::ALL.into_iter().flat_map(|tier| tops(&helpful, tier));
-    let ran = sets(&helpful).into_iter().chain(most).filter_map(|set| {
+    let ran = sets(&helpful, search.choice.prefer).into_iter().chain(most).filter_map(|set| {
         let trial = search.trial(&Variant::need(changes(&set))).filter(|trial| trial.is_done())?;
         Some((set, trial))
     });
@@ -142,5 +147,7 @@ fn floor(search: &Search) -> Option<Plan> {
         retries: trial.retries,
         cost: cost(&choosables(&set)),
         places: trial.applied.clone(),
+        settings: Vec::new(),
+        command: Vec::new(),
     })
 }

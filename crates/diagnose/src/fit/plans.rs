@@ -1,5 +1,6 @@
 //! Sets of options, and estimates of their needs.
 
+use report::fit::Prefer;
 use trace::Bytes;
 
 use super::catalogue::Choosable;
@@ -18,17 +19,17 @@ pub(super) struct Helpful {
 }
 
 /// All sets with at most one option of each group and with all partners, the cheapest first.
-pub(super) fn sets(options: &[Helpful]) -> Vec<Vec<&Helpful>> {
+pub(super) fn sets(options: &[Helpful], prefer: Prefer) -> Vec<Vec<&Helpful>> {
     let mut all: Vec<Vec<&Helpful>> = Vec::new();
     extend(options, 0, &mut Vec::new(), &mut all);
     all.retain(|set| set.iter().all(|one| has_partner(one, set)));
-    all.sort_by_cached_key(|set| price(&choosables(set)));
+    all.sort_by_cached_key(|set| price(&choosables(set), prefer));
     all
 }
 
 fn extend<'a>(options: &'a [Helpful], from: usize, chosen: &mut Vec<&'a Helpful>, all: &mut Vec<Vec<&'a Helpful>>) {
     for (index, next) in options.iter().enumerate().skip(from) {
-        if chosen.len() == MOST_CHANGES || chosen.iter().any(|one| one.option.group() == next.option.group()) {
+        if chosen.len() == MOST_CHANGES || chosen.iter().any(|one| one.option.group == next.option.group) {
             continue;
         }
         chosen.push(next);
@@ -49,14 +50,14 @@ pub(super) fn tops(options: &[Helpful], tier: Tier) -> Vec<Vec<&Helpful>> {
     let within: Vec<&Helpful> = options.iter().filter(|helpful| is_within(&helpful.option, tier)).collect();
     let mut best: Vec<&Helpful> = Vec::new();
     for next in &within {
-        match best.iter_mut().find(|one| one.option.group() == next.option.group()) {
+        match best.iter_mut().find(|one| one.option.group == next.option.group) {
             Some(one) if is_stronger(next, one) => *one = next,
             Some(_) => {}
             None => best.push(next),
         }
     }
     let others = within.iter().filter_map(|other| {
-        let index = best.iter().position(|one| one.option.group() == other.option.group())?;
+        let index = best.iter().position(|one| one.option.group == other.option.group)?;
         let mut swapped = best.clone();
         swapped[index] = other;
         (best[index].option.spec.name != other.option.spec.name).then_some(swapped)

@@ -2,17 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use remedies::{BATCH_SIZE, SOURCES_OF_ALL_BATCHES, TABLE, Trying, find};
-use report::fit::Placed;
+use remedies::{BATCH_SIZE, OWN_OPTIONS, SOURCES_OF_ALL_BATCHES, TABLE, Trying, find};
+use report::fit::{Placed, Prefer};
 use report::{Change, Usage};
 use trace::Bytes;
 
 use super::allowed::Allowed;
 use super::catalogue::{Choosable, options};
-use super::cost::{Tier, price};
+use super::cost::{Tier, tier_of_set};
 use super::plans::{Helpful, choosables, estimate_need, sets, tops};
 use super::trial::{Ending, Trial};
 use super::variant::{TrialKey, Variant};
+use super::worth::Stage;
 
 /// With so few changes a set is small enough.
 const FEW: usize = 2;
@@ -42,7 +43,7 @@ pub struct Search {
     /// Usable bytes of each device, the requested device first.
     targets: Vec<Bytes>,
     /// The remedies that may be tried.
-    choice: Allowed,
+    pub(super) choice: Allowed,
     trials: BTreeMap<TrialKey, Trial>,
     /// The number of dry runs.
     runs: u32,
@@ -82,25 +83,57 @@ impl Search {
         if !at_limit.is_empty() || self.targets.iter().all(|target| self.standing(&[], *target) == Standing::Fits) {
             return at_limit;
         }
-        for first in [self.alone(), self.pairs()] {
-            let unknown: Vec<Variant> = first.into_iter().filter(|variant| self.trial(variant).is_none()).collect();
-            if !unknown.is_empty() {
-                return unknown;
+        for stage in Stage::ALL {
+            let pairs = if stage == Stage::Last { self.pairs() } else { Vec::new() };
+            let evidence = if stage == Stage::Own { self.evidence() } else { Vec::new() };
+            for first in [self.alone(stage), evidence, self.alone(stage), pairs] {
+                let unknown: Vec<Variant> = first.into_iter().filter(|variant| self.trial(variant).is_none()).collect();
+                if !unknown.is_empty() {
+                    return unknown;
+                }
+            }
+            let sets = self.targets.iter().map(|target| self.next_sets(*target, most));
+            let blocks = self.targets.first().map(|target| self.next_blocks(*target));
+            if let Some(next) = sets.chain(blocks).find(|next| !next.is_empty()) {
+                return next;
+            }
+            if self.is_settled(stage) {
+                return Vec::new();
             }
         }
-        let sets = self.targets.iter().map(|target| self.next_sets(*target, most));
-        let blocks = self.targets.first().map(|target| self.next_blocks(*target));
-        sets.chain(blocks).find(|next| !next.is_empty()).unwrap_or_default()
+        Vec::new()
+    }
+
+    /// True if no later stage has a better plan: every target has one, and of the program's own options a free one.
+    fn is_settled(&self, stage: Stage) -> bool {
+        let all = self.candidates(true);
+        self.targets.iter().all(|target| {
+            let cheapest = self.cheapest_set(&all, *target);
+            self.standing(&[], *target) == Standing::Fits
+                || cheapest.is_some_and(|set| match stage {
+                    Stage::Own => match self.choice.prefer {
+                        Prefer::Options | Prefer::Edits => true,
+                        Prefer::Results => tier_of_set(&choosables(&set)) == Tier::Free,
+                        Prefer::Time => false,
+                    },
+                    Stage::Usual | Stage::Last => true,
+                })
+        })
+    }
+
+    /// The devices' usable bytes.
+    pub(super) fn targets(&self) -> impl Iterator<Item = &Bytes> {
+        self.targets.iter()
+    }
+
+    /// Every trial, with its limit.
+    pub(super) fn trials(&self) -> impl Iterator<Item = (Option<Bytes>, &Trial)> {
+        self.trials.iter().filter(|(key, _)| !key.is_counted()).map(|(key, trial)| (key.limit(), trial))
     }
 
     /// The cheapest set that is known to fit.
     pub(super) fn cheapest(&self, target: Bytes) -> Option<Vec<Change>> {
         self.cheapest_set(&self.candidates(true), target).map(|set| changes(&set))
-    }
-
-    /// Every option alone, as a variant.
-    fn alone(&self) -> Vec<Variant> {
-        self.choosable().into_iter().map(|option| Variant::need(vec![option.change])).collect()
     }
 
     /// Every option that lacked its partner, with the partner.
@@ -114,15 +147,23 @@ impl Search {
         let alone = self.trial(&Variant::need(vec![option.change.clone()]))?;
         let partner = all.iter().find(|other| Some(other.spec.name) == option.spec.partner)?;
         let theirs = self.trial(&Variant::need(vec![partner.change.clone()]))?;
-        let lacks = alone.is_done() && !took_effect(alone, option.spec.name);
-        let works = theirs.is_done() && took_effect(theirs, partner.spec.name);
+        let lacks = alone.is_done() && !took_effect(alone, &option.change.remedy);
+        let works = theirs.is_done() && took_effect(theirs, &partner.change.remedy);
         (lacks && works).then(|| (partner.change.clone(), vec![partner.change.clone(), option.change.clone()]))
     }
 
-    /// Every option that may be tried on this program.
+    /// Every option that may be tried on this program; its own options in place of edits for the same purpose.
     pub(super) fn choosable(&self) -> Vec<Choosable> {
+        let edits = self.edits().into_iter().filter(|option| !self.has_own(option.spec.name));
+        self.own_choosable().into_iter().chain(edits).collect()
+    }
+
+    /// Every edit of the source.
+    fn edits(&self) -> Vec<Choosable> {
         let batch = self.base().and_then(|base| base.batch.as_ref()).map(|batch| batch.size);
-        let specs = TABLE.iter().filter(|spec| self.choice.permits(spec));
+        let specs = TABLE
+            .iter()
+            .filter(|spec| self.choice.permits(spec) && (self.choice.tries_all || spec.trying != Trying::Folklore));
         let found = self.base().and_then(|base| base.settings.as_deref());
         let all = specs.flat_map(|spec| options(spec, batch, found));
         all.filter(|option| self.choice.has_gpus_for(option)).collect()
@@ -140,7 +181,8 @@ impl Search {
     /// The changes to make for a variant: the chosen ones, and their companions. Parts of a batch that no DataLoader
     /// cuts are made by requesting smaller batches where the program sets their size.
     pub fn to_make(&self, variant: &Variant) -> Vec<Change> {
-        let steps = variant.changes.iter().find_map(|change| change.settings.get(remedies::setting::STEPS)?.as_u64());
+        let edits = variant.changes.iter().filter(|change| change.remedy != OWN_OPTIONS);
+        let steps = edits.filter_map(|change| change.settings.get(remedies::setting::STEPS)?.as_u64()).next();
         let batch = self
             .base()
             .and_then(|base| base.batch.as_ref())
@@ -164,8 +206,8 @@ impl Search {
             if !self.choice.permits_results_of(trial) {
                 return None;
             }
-            if trial.is_done() && took_effect(trial, option.spec.name) {
-                let need = trial.usage.device_bytes.min(base.usage.device_bytes);
+            if trial.is_done() && self.is_effective(option, trial) {
+                let need = effective_need(trial, base);
                 let wanted = idle || is_helpful(trial, option, base.usage);
                 return wanted.then(|| Helpful { option: option.clone(), need, with: None });
             }
@@ -178,10 +220,16 @@ impl Search {
     fn helpful_pair(&self, option: &Choosable, all: &[Choosable]) -> Option<Helpful> {
         let (partner, both) = self.pair(option, all)?;
         let before = self.trial(&Variant::need(vec![partner]))?.usage.device_bytes;
-        let after =
-            self.trial(&Variant::need(both)).filter(|trial| trial.is_done() && took_effect(trial, option.spec.name))?;
+        let after = self
+            .trial(&Variant::need(both))
+            .filter(|trial| trial.is_done() && took_effect(trial, &option.change.remedy))?;
         let need = self.base()?.usage.device_bytes - (before - after.usage.device_bytes);
         Some(Helpful { option: option.clone(), need, with: option.spec.partner })
+    }
+
+    /// True if a run with an option shows its effect.
+    pub(super) fn is_effective(&self, option: &Choosable, trial: &Trial) -> bool {
+        if option.is_own() { self.holds(option, trial) } else { took_effect(trial, &option.change.remedy) }
     }
 
     /// The standing of `changes` within `target`.
@@ -213,6 +261,12 @@ impl Search {
         let (helpful, all) = (self.candidates(false), self.candidates(true));
         for tier in Tier::ALL {
             let tops = tops(&all, tier);
+            if self
+                .cheapest_set(&all, target)
+                .is_some_and(|set| set.len() <= FEW && tier_of_set(&choosables(&set)) == tier)
+            {
+                return self.cheaper_sets(&helpful, tier, target, most).0;
+            }
             let may_fit = tops.iter().find(|top| self.standing(&changes(top), target) != Standing::DoesNot);
             let Some(top) = may_fit else { continue };
             if self.standing(&changes(top), target) == Standing::Unknown {
@@ -243,7 +297,7 @@ impl Search {
     fn cheaper_sets(&self, options: &[Helpful], tier: Tier, target: Bytes, most: usize) -> (Vec<Variant>, bool) {
         let Some(base) = self.base() else { return (Vec::new(), false) };
         let mut wanted = Vec::new();
-        for set in sets(options).into_iter().filter(|set| price(&choosables(set)).0 == tier) {
+        for set in sets(options, self.choice.prefer).into_iter().filter(|set| tier_of_set(&choosables(set)) == tier) {
             let changes = changes(&set);
             match self.standing(&changes, target) {
                 Standing::Fits => return (wanted, true),
@@ -261,7 +315,7 @@ impl Search {
 
     /// The number of sets of several changes that were run.
     fn tried_sets(&self) -> usize {
-        self.trials.keys().filter(|key| key.is_set()).count()
+        self.trials.keys().filter(|key| key.is_set() && !key.is_counted()).count()
     }
 
     /// True if a set is worth a run. The effect of an option that brings nothing alone cannot be estimated.
@@ -275,7 +329,7 @@ impl Search {
     /// True if a larger set was run and does not fit: fewer changes do not fit either.
     pub(super) fn is_within_a_failure(&self, set: &[&Helpful], target: Bytes) -> bool {
         let too_large = |trial: &Trial| trial.is_done() && trial.least() > target;
-        let mut failures = self.trials.iter().filter(|(_, trial)| too_large(trial));
+        let mut failures = self.trials.iter().filter(|(key, trial)| !key.is_counted() && too_large(trial));
         failures.any(|(key, _)| key.has_all(set.iter().map(|helpful| &helpful.option.change)))
     }
 }
@@ -284,7 +338,7 @@ impl Search {
 pub(super) fn took_effect(trial: &Trial, remedy: &str) -> bool {
     // PyTorch itself reads the environment: no agent notes that.
     let (is_all_or_nothing, is_of_environment) =
-        find(remedy).map_or((false, false), |spec| (spec.is_all_or_nothing, !spec.has_agent));
+        find(remedy).map_or((false, false), |spec| (spec.is_all_or_nothing, !spec.has_agent || remedy == OWN_OPTIONS));
     let noted = |notes: &[Placed]| notes.iter().any(|place| place.remedy == remedy);
     (noted(&trial.applied) || is_of_environment) && !(is_all_or_nothing && noted(&trial.rejected))
 }
@@ -294,8 +348,19 @@ pub(super) fn took_effect(trial: &Trial, remedy: &str) -> bool {
 pub(super) fn is_helpful(trial: &Trial, option: &Choosable, before: Usage) -> bool {
     match option.spec.trying {
         Trying::Folklore => trial.usage.allocated_bytes < before.allocated_bytes,
-        Trying::Usual | Trying::Asked => trial.usage.device_bytes < before.device_bytes,
+        Trying::Usual | Trying::Asked => {
+            trial.usage.device_bytes < before.device_bytes || trial.usage.allocated_bytes < before.allocated_bytes
+        }
     }
+}
+
+/// The need of a run for estimates. Memory that is freed, and that a device without a limit still caches, counts: PyTorch releases
+/// its cache before it raises.
+fn effective_need(trial: &Trial, base: &Trial) -> Bytes {
+    let of_device = trial.usage.device_bytes.min(base.usage.device_bytes);
+    let of_live = base.usage.device_bytes
+        - (base.usage.allocated_bytes - trial.usage.allocated_bytes.min(base.usage.allocated_bytes));
+    of_device.min(of_live)
 }
 
 /// The changes of a set, in the order of the catalogue.

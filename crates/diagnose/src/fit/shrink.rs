@@ -1,5 +1,6 @@
 //! Shrinks the strongest set to a set without superfluous changes. See Note [Search for a plan].
 
+use report::fit::Prefer;
 use trace::Bytes;
 
 use super::cost::{Tier, price};
@@ -12,7 +13,8 @@ impl Search {
     pub(super) fn cheapest_set<'a>(&self, options: &'a [Helpful], target: Bytes) -> Option<Vec<&'a Helpful>> {
         let shrunk = Tier::ALL.into_iter().filter_map(|tier| self.shrink(options, tier, target, 1).0);
         let fits = |set: &Vec<&Helpful>| self.standing(&changes(set), target) == Standing::Fits;
-        sets(options).into_iter().filter(fits).chain(shrunk).min_by_key(|set| price(&choosables(set)))
+        let prefer = self.choice.prefer;
+        sets(options, prefer).into_iter().filter(fits).chain(shrunk).min_by_key(|set| price(&choosables(set), prefer))
     }
 
     /// The strongest set of a tier that fits, without unneeded changes (the dearest is dropped first), and with the
@@ -32,7 +34,7 @@ impl Search {
         let mut known = kept.clone();
         // A set with unknown result is assumed to fit, so that several runs can go on at the same time.
         let mut wanted = Vec::new();
-        for option in dearest_first(&kept) {
+        for option in dearest_first(&kept, self.choice.prefer) {
             for less in std::iter::once(None).chain(milder(option, options).map(Some)) {
                 let set = exchanged(&kept, option, less);
                 match self.outlook(&set, target) {
@@ -66,15 +68,18 @@ impl Search {
     }
 }
 
-fn dearest_first<'a>(set: &[&'a Helpful]) -> Vec<&'a Helpful> {
+fn dearest_first<'a>(set: &[&'a Helpful], prefer: Prefer) -> Vec<&'a Helpful> {
     let mut options = set.to_vec();
-    options.sort_by_key(|helpful| std::cmp::Reverse(price(&[&helpful.option])));
+    options.sort_by_key(|helpful| std::cmp::Reverse(price(&[&helpful.option], prefer)));
     options
 }
 
 /// The options of the same remedy that do less, the strongest first.
 fn milder<'a>(option: &'a Helpful, options: &'a [Helpful]) -> impl Iterator<Item = &'a Helpful> {
-    let same = options.iter().filter(|other| other.option.spec.name == option.option.spec.name);
+    let is_same = |other: &&Helpful| {
+        other.option.spec.name == option.option.spec.name && other.option.is_own() == option.option.is_own()
+    };
+    let same = options.iter().filter(is_same);
     let before: Vec<&Helpful> = same.take_while(|other| other.option.change != option.option.change).collect();
     before.into_iter().rev()
 }

@@ -1,5 +1,9 @@
 //! A dry run of a variant, as far as the search needs it.
 
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use options::OwnOption;
 use remedies::BATCH_SIZE;
 use report::fit::{Batch, Placed};
 use report::{Part, Usage};
@@ -39,6 +43,12 @@ pub struct Trial {
     pub torch: Option<String>,
     /// The work of operators in a step, if counted.
     pub work: Option<GpuWork>,
+    /// The FLOPs of the lightest step by dtype, if counted: one without an evaluation.
+    #[serde(default)]
+    pub step_flops: BTreeMap<String, u64>,
+    /// The length of sequences and the side of images, where they were found.
+    #[serde(default)]
+    pub sizes: Vec<(String, Batch)>,
     /// The allocator's settings that a replay recommends, if requested.
     pub settings: Option<String>,
     /// Why no replay could be made for them.
@@ -54,6 +64,12 @@ pub struct Trial {
     /// Sentences on weights, tokenizers and data that are not on this machine.
     #[serde(default)]
     pub missing: Vec<String>,
+    /// The settings that the program offers of its own; empty but for the unchanged program.
+    #[serde(default)]
+    pub own: Vec<OwnOption>,
+    /// The program's own sources and configuration files; empty but for the unchanged program.
+    #[serde(default)]
+    pub sources: Vec<PathBuf>,
     /// The requests to the allocator, if recorded. Too large for the cache.
     #[serde(skip)]
     pub recording: Option<ReplayableRun>,
@@ -119,12 +135,16 @@ pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
         batch: run.processes.iter().flat_map(|process| &process.batches).find_map(batch),
         torch: run.torch().map(str::to_owned),
         work: work(run),
+        step_flops: step_flops(run),
+        sizes: run.processes.iter().flat_map(|process| &process.batches).filter_map(other_size).collect(),
         settings: None,
         unreplayed: None,
         holds: holds(run, context),
         side_streams: run.has_side_streams(),
         made_up_data: list_made_up(run),
         missing: list_missing(run),
+        own: Vec::new(),
+        sources: Vec::new(),
         recording: ReplayableRun::of(run, context),
     }
 }
@@ -170,6 +190,15 @@ fn work(run: &Run) -> Option<GpuWork> {
     }
 }
 
+/// The FLOPs of the lightest step after the first.
+fn step_flops(run: &Run) -> BTreeMap<String, u64> {
+    let steps = run.processes.iter().flat_map(|process| &process.steps);
+    let sums: Vec<&GpuWork> = steps.filter_map(|step| step.work.as_ref()).collect();
+    let steps = sums.windows(2).filter_map(|pair| Some(difference(pair.last()?, pair.first()?).flops));
+    let total = |flops: &BTreeMap<String, u64>| flops.values().sum::<u64>();
+    steps.filter(|flops| total(flops) > 0).min_by_key(total).unwrap_or_default()
+}
+
 fn difference(last: &GpuWork, before: &GpuWork) -> GpuWork {
     let flops = last.flops.iter().map(|(dtype, flops)| {
         let earlier = before.flops.get(dtype).copied().unwrap_or_default();
@@ -184,8 +213,17 @@ fn difference(last: &GpuWork, before: &GpuWork) -> GpuWork {
 }
 
 fn batch(record: &BatchRecord) -> Option<Batch> {
+    (record.remedy == BATCH_SIZE).then(|| size_of(record))
+}
+
+/// A size that is not the batch's, with its remedy.
+fn other_size(record: &BatchRecord) -> Option<(String, Batch)> {
+    (record.remedy != BATCH_SIZE).then(|| (record.remedy.clone(), size_of(record)))
+}
+
+fn size_of(record: &BatchRecord) -> Batch {
     let BatchRecord { name, size, source, file, line, .. } = record.clone();
-    (record.remedy == BATCH_SIZE).then_some(Batch { name, size, source, file, line })
+    Batch { name, size, source, file, line }
 }
 
 #[cfg(test)]

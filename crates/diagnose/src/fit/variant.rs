@@ -27,24 +27,40 @@ impl Variant {
         Variant { changes, limit: Some(limit), recorded: false, counted: false }
     }
 
+    /// The changes without a limit, with counted operators. Counting may change the memory a little: only the work is read.
+    pub fn counted(changes: Vec<Change>) -> Variant {
+        Variant { counted: true, ..Variant::need(changes) }
+    }
+
     /// True for the unchanged program, which is at most asked for the setting of its batch size.
     pub fn is_unchanged(&self) -> bool {
         self.changes.iter().all(|change| change.settings.contains_key(remedies::setting::PROBE))
     }
 }
 
-/// The identity of a trial: its changes in order, and the limit. Additional records do not change a result.
+/// The identity of a trial: its changes in order, the limit, and whether operators were counted. A recorded history does not change a result.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct TrialKey {
     /// Each change with its settings, as text.
     changes: Vec<String>,
     limit: Option<Bytes>,
+    is_counted: bool,
 }
 
 impl TrialKey {
     /// The key of a variant.
     pub(super) fn new(variant: &Variant) -> TrialKey {
-        TrialKey { changes: texts(&variant.changes).collect(), limit: variant.limit }
+        TrialKey { changes: texts(&variant.changes).collect(), limit: variant.limit, is_counted: variant.counted }
+    }
+
+    /// True if operators were counted.
+    pub(super) fn is_counted(&self) -> bool {
+        self.is_counted
+    }
+
+    /// The device's memory.
+    pub(super) fn limit(&self) -> Option<Bytes> {
+        self.limit
     }
 
     /// True if several changes were made together.

@@ -1,15 +1,19 @@
 //! The runs after the search: the time of a step for each plan, and the result of a fresh process.
 
-use remedies::BATCH_SIZE;
-use report::fit::{Effect, FitVerdict, Plan, TimeSource, Tried};
+use remedies::{BATCH_SIZE, OWN_OPTIONS};
+use report::fit::{Effect, Exactness, FitVerdict, Plan, Prefer, TimeSource, Tried};
 use report::{Change, Usage};
 use trace::Bytes;
 
+use super::cost::{Price, arrange, permille, tier};
 use super::found::FoundPlans;
 use super::trial::Trial;
 
 /// Smaller differences between two runs of one program are not reported.
 const SAME_BYTES: u64 = 2 << 20;
+
+/// The weight of a plan without a margin, in parts of a step: PyTorch releases its cache to get through.
+const MARGIN: f64 = 0.5;
 
 /// The counted seconds of a step.
 #[derive(Clone, Debug)]
@@ -83,6 +87,7 @@ impl FoundPlans {
     #[must_use]
     pub(super) fn with_times(self, times: Option<&StepTimes>) -> FoundPlans {
         let Some(StepTimes { unchanged, plans: seconds }) = times else { return self };
+        let prefer = self.prefer;
         let ratios =
             seconds.iter().map(|seconds| seconds.filter(|_| *unchanged > 0.0).map(|seconds| seconds / unchanged));
         let ratios = ratios.chain(std::iter::repeat(None));
@@ -90,7 +95,9 @@ impl FoundPlans {
             Some(ratio) => with_ratio(plan, ratio),
             None => plan,
         });
-        FoundPlans { plans: plans.collect(), ..self }
+        let mut plans: Vec<Plan> = plans.collect();
+        plans.sort_by_key(|plan| price_of(plan, prefer));
+        FoundPlans { plans, ..self }
     }
 
     /// Returns the row of a change with the cost of the plan of this change alone.
@@ -108,6 +115,18 @@ fn with_ratio(mut plan: Plan, ratio: f64) -> Plan {
     plan.cost.time_ratio = ratio;
     plan.cost.time_source = TimeSource::Counted;
     plan
+}
+
+/// The place of a plan among others, by its counted time.
+fn price_of(plan: &Plan, prefer: Prefer) -> Price {
+    let edits =
+        plan.changes.iter().filter(|change| ![OWN_OPTIONS, BATCH_SIZE].contains(&change.remedy.as_str())).count();
+    let ratio = plan.cost.time_ratio;
+    let tier = tier(plan.cost.exactness, ratio, edits == 0);
+    let altering = usize::from(plan.cost.exactness >= Exactness::OtherNumerics);
+    let margin = if plan.retries { MARGIN } else { 0.0 };
+    let times = (permille(ratio.max(1.0) + margin), permille(ratio + margin));
+    arrange(prefer, tier, altering, times, (plan.changes.len(), edits))
 }
 
 /// True if a plan is a single change, with its smaller batches.
@@ -133,9 +152,13 @@ mod tests {
             retries: false,
             cost: COST,
             places: Vec::new(),
+            settings: Vec::new(),
+            command: Vec::new(),
         };
         let verdict = if plans.is_empty() { FitVerdict::Fits } else { FitVerdict::FitsWithPlan };
-        FoundPlans { verdict, before: Usage::default(), plans: plans.into_iter().map(plan).collect(), floor: None }
+        let plans: Vec<Plan> = plans.into_iter().map(plan).collect();
+        let prefer = Prefer::Results;
+        FoundPlans { verdict, before: Usage::default(), plans, floor: None, prefer }
     }
 
     fn tried(name: &str) -> Tried {

@@ -126,6 +126,8 @@ fn make_batch_plan(report: &FitReport) -> Option<Plan> {
         retries: false,
         cost: Cost { exactness: Exactness::OtherModel, time_ratio: 1.0, time_source: TimeSource::Typical },
         places: Vec::new(),
+        settings: Vec::new(),
+        command: Vec::new(),
     })
 }
 
@@ -213,7 +215,8 @@ mod tests {
     fn plan(remedy: &str, peak_gib: u64, fits: bool) -> Plan {
         let peak = Usage { device_bytes: Bytes(peak_gib * GIB), ..Usage::default() };
         let cost = Cost { exactness: Exactness::Identical, time_ratio: 1.0, time_source: TimeSource::Typical };
-        Plan { changes: vec![Change::new(remedy)], peak, fits, retries: false, cost, places: Vec::new() }
+        let (places, settings, command) = (Vec::new(), Vec::new(), Vec::new());
+        Plan { changes: vec![Change::new(remedy)], peak, fits, retries: false, cost, places, settings, command }
     }
 
     #[test]
@@ -250,6 +253,7 @@ mod tests {
                 peak: None,
                 bytes_per_sample: None,
                 independent,
+                ..MaxBatch::default()
             }),
             ..FitReport::default()
         };

@@ -1,5 +1,6 @@
 //! Runs a program under given conditions and reads what the run recorded.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -13,6 +14,7 @@ use trace::run::{Ended, Launch};
 use crate::cleanup::interrupt;
 use crate::dry_run::facts::gather_facts;
 use crate::dry_run::failure;
+use crate::dry_run::own_files;
 use crate::dry_run::program::Program;
 use crate::dry_run::replaced;
 use crate::error::Error;
@@ -72,8 +74,10 @@ fn record_again(
         let is_silent = stdio == Stdio::Shown || program.is_quiet;
         let sentence = (!is_silent).then(|| rerun::describe(reason, route));
         let mut environment = program.environment(conditions, folder, route);
+        own_files::lay_over(conditions, folder, &mut environment)?;
         program.outside.complete(&outside, &mut environment);
-        start(program, &environment, folder, (stdio, sentence), &outside.world)
+        let command = conditions.command(&spec.command);
+        start(program, (&command, &environment), folder, (stdio, sentence), &outside.world)
     };
     let ended = match &spec.options.job {
         None => start(Route::Plain)?,
@@ -106,20 +110,13 @@ fn run_ranks(ranks: &[u32], start: impl Fn(Route) -> Result<Ended, Error>) -> Re
 
 fn start(
     program: &Program,
-    environment: &Environment,
+    (command, environment): (&[OsString], &Environment),
     folder: &Path,
     (stdio, sentence): (Stdio, Option<String>),
     world: &World,
 ) -> Result<Ended, Error> {
-    let ended = launch::run(&Start {
-        command: &program.spec.command,
-        environment,
-        folder,
-        timeout: program.spec.timeout,
-        stdio,
-        sentence,
-        world,
-    });
+    let ended =
+        launch::run(&Start { command, environment, folder, timeout: program.spec.timeout, stdio, sentence, world });
     run_dir::remove_unfinished(folder)?;
     ended
 }

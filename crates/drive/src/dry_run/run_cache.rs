@@ -40,13 +40,18 @@ pub(crate) struct EndedRun<'a> {
     pub(crate) folder: &'a Path,
 }
 
+/// The name of a program and its device, as it is known before a run (`run::cache::ProgramKey`).
+pub fn name_of(program: &Program) -> String {
+    disk::program_key(&program.spec).name(&program.spec)
+}
+
 impl RunCache {
     /// The cache of a search whose runs are recorded below `folder`.
     pub(crate) fn open(program: &Program, tunes: bool, folder: &Path) -> Result<RunCache, Error> {
         let caches = unpack::parent()?;
         let ours = vec![absolute(&caches).unwrap_or_else(|_| caches.clone()), folder.to_owned()];
         let search = SearchFacts { ours, temporary: std::env::temp_dir(), began: disk::now() };
-        let store = Store::new(caches.join("runs"), &disk::program_key(&program.spec).name(&program.spec));
+        let store = Store::new(caches.join("runs"), &name_of(program));
         Ok(RunCache { store, search, tunes, server: None, unsure: None })
     }
 

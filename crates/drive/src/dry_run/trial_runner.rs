@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use diagnose::{Gpu, Trial, Variant, settings_by_replay, trial};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
+use report::Change;
 use run::fork::{NoAnswer, Request, Schedule, ScheduleEffect, ScheduleEvent};
 use run::{AssumedShare, Conditions, Limit, Route, Streams};
 use trace::Run;
@@ -23,6 +24,7 @@ use crate::dry_run::record::{Recording, record};
 use crate::dry_run::replaced;
 use crate::dry_run::run_cache::{EndedRun, RunCache};
 use crate::dry_run::server::ForkServer;
+use crate::dry_run::{own_files, own_options};
 use crate::environment;
 use crate::error::Error;
 use crate::events::{RunEvent, tell};
@@ -43,6 +45,8 @@ pub struct TrialRunner<'a> {
     started: Instant,
     /// True if a recorded run of the unchanged program also finds settings of the allocator.
     tunes: bool,
+    /// Changes that all runs have.
+    always: Vec<Change>,
     /// `None` if the user wants no cache.
     cache: Option<RunCache>,
     counts: Counts,
@@ -77,7 +81,13 @@ pub type Done<'a> = &'a mut dyn FnMut(usize, Trial);
 
 impl<'a> TrialRunner<'a> {
     /// A runner of `jobs` children at a time.
-    pub fn new(program: &'a Program, jobs: usize, tunes: bool, uses_cache: bool) -> Result<TrialRunner<'a>, Error> {
+    pub fn new(
+        program: &'a Program,
+        jobs: usize,
+        tunes: bool,
+        uses_cache: bool,
+        always: Vec<Change>,
+    ) -> Result<TrialRunner<'a>, Error> {
         reap::adopt_orphans();
         let folder = RunDir::make(None)?;
         let cache = uses_cache.then(|| RunCache::open(program, tunes, folder.path())).transpose()?;
@@ -90,6 +100,7 @@ impl<'a> TrialRunner<'a> {
             server: None,
             started,
             tunes,
+            always,
             cache,
             counts,
             outside: BTreeMap::new(),
@@ -155,10 +166,10 @@ impl<'a> TrialRunner<'a> {
     fn conditions(&self, variant: &Variant) -> Conditions {
         Conditions {
             limit: variant.limit.map_or(Limit::Unlimited, Limit::Of),
-            changes: variant.changes.clone(),
+            changes: self.always.iter().chain(&variant.changes).cloned().collect(),
             history: variant.recorded,
             work: variant.counted,
-            notes_files: self.cache.is_some(),
+            notes_files: self.cache.is_some() || variant.recorded,
             streams: Streams::AtOnce,
             share: AssumedShare::Asked,
         }
@@ -262,12 +273,15 @@ impl<'a> TrialRunner<'a> {
         let folder = self.child_folder(id);
         fs::create_dir(&folder).map_err(|source| Error::RunFolder { folder: folder.clone(), source })?;
         let mut variables = self.program.environment(&self.conditions(variant), &folder, Route::Forked);
+        own_files::lay_over(&self.conditions(variant), &folder, &mut variables)?;
         let outside = self.program.outside.next(&folder)?;
         self.program.outside.complete(&outside, &mut variables);
         outside.world.add_forked_guard(&mut variables);
         self.outside.insert(id, outside);
         let output = folder.join(file::OUTPUT);
-        let request = Request::new(id, &variables, environment::get, &output);
+        let command = self.conditions(variant).command(&self.program.spec.command);
+        let command = (command != self.program.spec.command).then_some(command);
+        let request = Request::new(id, &variables, environment::get, &output, command.as_deref());
         if let Some(server) = &mut self.server {
             server.ask(&request);
         }
@@ -334,12 +348,20 @@ impl<'a> TrialRunner<'a> {
         Ok(trial)
     }
 
+    /// Adds what the program offers of its own.
+    fn with_own_options(&self, trial: Trial, run: &Run, folder: &Path) -> Trial {
+        let own_options::Found { options, refused, sources } =
+            own_options::find(run, &self.program.spec.command, folder);
+        Trial { own: options, sources, missing: trial.missing.iter().cloned().chain(refused).collect(), ..trial }
+    }
+
     /// Reads the result of a run.
     fn result(&mut self, variant: &Variant, run: Run, folder: &Path, status: i32, timed_out: bool) -> Trial {
         self.counts.dry_runs += 1;
         let failure = describe_end(folder, status, timed_out.then_some(self.program.spec.timeout));
         let profile = &self.program.profile;
         let trial = trial(&run, profile.context_bytes, failure);
+        let trial = if variant.is_unchanged() { self.with_own_options(trial, &run, folder) } else { trial };
         if !(self.tunes && variant.recorded && variant.is_unchanged()) {
             return trial;
         }

@@ -5,9 +5,11 @@ use std::num::NonZeroUsize;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
+use report::Change;
+use report::fit::{Prefer, SizeKind};
 
 use super::groups::{FormatOptions, GpuOptions, OthersOption, RunArguments};
-use super::remedy::parse_remedy;
+use super::remedy::{parse_change, parse_remedy};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -15,8 +17,10 @@ Examples:
   oomph fit --gpu rtx-3060 --keep-numerics train.py       no other precision, no other model
   oomph fit --gpu rtx-4090 --deny activation-checkpointing train.py
   oomph fit --gpu rtx-4090 --max-batch train.py           the largest batch that fits
+  oomph fit --gpu rtx-4090 --max-length --with activation-checkpointing train.py
   oomph fit --any-gpu train.py                            a plan for each size of memory, 8 to 141 GiB
   oomph fit --gpu rtx-4090 --emit diff train.py > fit.patch
+  oomph fit --gpu rtx-4090 --apply train.py               make the first plan's changes, after a question
 
 Every plan was run on the phantom GPU with the real allocator. Ctrl-C ends the search with the best so far.
 Exit status: 0 it fits, as it is or with a plan, 1 no allowed change makes it fit, 2 oomph could not do its work.";
@@ -51,9 +55,29 @@ pub(crate) struct Fit {
     #[arg(long, help_heading = "Search")]
     pub(crate) keep_numerics: bool,
 
-    /// Find the largest batch with which the unchanged program fits
+    /// Try every remedy alone, also those that the answer does not need
     #[arg(long, help_heading = "Search")]
+    pub(crate) try_all: bool,
+
+    /// The order of plans
+    #[arg(long, value_name = "ORDER", value_enum, default_value_t = Order::Options, help_heading = "Search")]
+    pub(crate) prefer: Order,
+
+    /// Find the largest batch with which the program fits
+    #[arg(long, help_heading = "Search", conflicts_with_all = ["max_length", "max_resolution"])]
     pub(crate) max_batch: bool,
+
+    /// Find the longest sequences with which the program fits
+    #[arg(long, help_heading = "Search", conflicts_with = "max_resolution")]
+    pub(crate) max_length: bool,
+
+    /// Find the largest images with which the program fits
+    #[arg(long, help_heading = "Search")]
+    pub(crate) max_resolution: bool,
+
+    /// Make these changes in every run: `--max-batch --with activation-checkpointing`
+    #[arg(long = "with", value_name = "REMEDY", value_delimiter = ',', value_parser = parse_change, help_heading = "Search")]
+    pub(crate) with: Vec<Change>,
 
     /// The option of the script, or the variable in it, that sets the batch size, if oomph does not find it
     #[arg(long, value_name = "NAME", allow_hyphen_values = true, help_heading = "Search")]
@@ -70,9 +94,17 @@ pub(crate) struct Fit {
     #[arg(long, short, value_name = "N", help_heading = "Run")]
     pub(crate) jobs: Option<NonZeroUsize>,
 
-    /// Print this in place of the report: `diff` is a patch of the script that makes the first plan permanent
+    /// Print this in place of the report: the first plan as a patch of your files, or as a command line
     #[arg(long, value_name = "WHAT", value_enum, help_heading = "Output")]
     pub(crate) emit: Option<Emit>,
+
+    /// Make the first plan's changes in your files: shows them and asks; each file keeps a copy FILE.orig
+    #[arg(long, help_heading = "Output", conflicts_with_all = ["emit", "max_batch", "max_length", "max_resolution", "any_gpu"])]
+    pub(crate) apply: bool,
+
+    /// Apply without asking
+    #[arg(long, short, requires = "apply", help_heading = "Output")]
+    pub(crate) yes: bool,
 
     /// The whole report: all plans, and what each remedy does alone
     #[arg(long, short, help_heading = "Output")]
@@ -86,14 +118,50 @@ pub(crate) struct Fit {
     pub(crate) program: Vec<OsString>,
 }
 
+/// The order of plans.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Order {
+    /// The program's own options first, then edits; each with the same results before others
+    Options,
+    /// The same results first, then the least time and work
+    Results,
+    /// The least time first
+    Time,
+    /// The fewest edits of the source first
+    Edits,
+}
+
+impl From<Order> for Prefer {
+    fn from(order: Order) -> Prefer {
+        match order {
+            Order::Options => Prefer::Options,
+            Order::Results => Prefer::Results,
+            Order::Time => Prefer::Time,
+            Order::Edits => Prefer::Edits,
+        }
+    }
+}
+
 /// An output in place of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Emit {
     /// A patch of the user's own files
     Diff,
+    /// The command line that starts the program
+    Command,
 }
 
 impl Fit {
+    /// The kind of size that the largest is asked of.
+    pub(crate) fn largest(&self) -> Option<SizeKind> {
+        let asked = [
+            (self.max_batch, SizeKind::Batch),
+            (self.max_length, SizeKind::Length),
+            (self.max_resolution, SizeKind::Resolution),
+        ];
+        asked.into_iter().find(|(is_asked, _)| *is_asked).map(|(_, kind)| kind)
+    }
+
     /// The script, where the command line names one.
     pub(crate) fn script(&self) -> Option<&Path> {
         self.program.iter().map(Path::new).find(|word| word.extension().is_some_and(|ending| ending == "py"))

@@ -1,7 +1,9 @@
 //! `oomph fit`: the smallest change that makes a program fit. `diagnose` chooses the runs, and `trial_runner` performs
 //! them.
 
+mod apply;
 mod input;
+mod kept;
 mod runner;
 
 use std::path::Path;
@@ -9,7 +11,7 @@ use std::time::Instant;
 
 use diagnose::failure::ProgramFailure;
 use diagnose::halt::find_stop;
-use diagnose::{Bench, Ending, FitRuns, FoundPlans, Search, find_largest_batch};
+use diagnose::{Bench, Ending, FitRuns, FoundPlans, Search, find_largest};
 use drive::Program;
 use drive::cleanup::interrupt;
 use drive::dry_run::jobs::default_jobs;
@@ -18,7 +20,7 @@ use drive::dry_run::run_cache::RunCache;
 use drive::dry_run::trial_runner::{StoppedTrial, TrialRunner};
 use drive::run_dir::RunDir;
 use drive::words::Words;
-use report::fit::{FitReport, FitVerdict};
+use report::fit::{FitReport, FitVerdict, MaxBatch};
 use report::render::terminal::{self, Detail};
 use run::{Conditions, Limit};
 use trace::run::StopCause;
@@ -26,7 +28,6 @@ use trace::run::StopCause;
 use self::runner::ShownRunner;
 use crate::args::{Emit, Fit};
 use crate::effects::search_progress::SearchProgress;
-use crate::effects::whole_file::{self, SOURCE};
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::{gpu_choice, output, program};
@@ -39,9 +40,12 @@ pub(crate) fn run(arguments: &Fit, after_dashes: bool) -> Result<ExitStatus, Err
     let mut program = program::prepare((&arguments.gpu, &choice), None, &arguments.run, &words)?;
     program.set_others(arguments.others.others.unwrap_or_default())?;
     program.is_quiet = true;
-    if arguments.run.steps.is_none() && !arguments.max_batch {
+    if arguments.run.steps.is_none() && arguments.largest().is_none() {
         // A plan is judged by the stage that decides.
         program.spec.options.stop_at = program.spec.options.stop_at.with_life();
+    }
+    if let Some(report) = asks_for_plan(arguments).then(|| kept::find(arguments, &program)).flatten() {
+        return show(arguments, &report);
     }
     interrupt::begin_examination();
     let progress = SearchProgress::of_runs();
@@ -50,17 +54,23 @@ pub(crate) fn run(arguments: &Fit, after_dashes: bool) -> Result<ExitStatus, Err
     show(arguments, &report)
 }
 
-/// Searches for plans, or for the largest batch.
+/// True if the command is about the plan of a search that may be kept.
+fn asks_for_plan(arguments: &Fit) -> bool {
+    (arguments.emit.is_some() || arguments.apply) && !arguments.no_cache
+}
+
+/// Searches for plans, or for the largest size.
 fn search(arguments: &Fit, program: &Program, progress: &SearchProgress, started: Instant) -> Result<FitReport, Error> {
     let case = input::case(arguments, program);
     let jobs = arguments.jobs.map_or_else(default_jobs, std::num::NonZeroUsize::get);
-    let runner = TrialRunner::new(program, jobs, !arguments.max_batch, !arguments.no_cache)?;
+    let tunes = arguments.largest().is_none();
+    let runner = TrialRunner::new(program, jobs, tunes, !arguments.no_cache, arguments.with.clone())?;
     let (target, batch_arg) = (case.gpu.target_bytes, arguments.batch_arg.as_deref());
     let rates = program.profile.rates();
     let mut runner = ShownRunner { runner, display: progress, rates };
     let mut bench = Bench { runner: &mut runner, jobs, target, batch_arg };
     let mut search = Search::new(input::targets(&case), input::allowed(arguments));
-    bench.explore(&mut search, !arguments.max_batch)?;
+    bench.explore(&mut search, tunes)?;
     if search.unchanged().is_none_or(|trial| trial.ending != Ending::Done) {
         let first = runner.runner.stopped();
         drop(runner);
@@ -78,13 +88,15 @@ fn search(arguments: &Fit, program: &Program, progress: &SearchProgress, started
         };
     }
     let found = FoundPlans::of(&search, target);
-    let runs = if arguments.max_batch {
-        let largest = find_largest_batch(&mut bench, &search)?.map_err(Error::NoBatch)?;
-        FitRuns { max_batch: Some(largest), ..FitRuns::default() }
+    let (found, runs) = if let Some(kind) = arguments.largest() {
+        let larger = input::next_gpu(&case);
+        let largest = find_largest(&mut bench, &search, kind, larger.as_ref())?.map_err(Error::NoBatch)?;
+        let largest = MaxBatch { with: arguments.with.clone(), ..largest };
+        (found, FitRuns { max_batch: Some(largest), ..FitRuns::default() })
     } else if interrupt::has_come() {
-        FitRuns::default()
+        (found, FitRuns::default())
     } else {
-        bench.run_plans(&search, &found)?
+        bench.run_plans(&search, found)?
     };
     let counts = runner.runner.counts();
     let runs = FitRuns {
@@ -96,7 +108,13 @@ fn search(arguments: &Fit, program: &Program, progress: &SearchProgress, started
         seconds: started.elapsed().as_secs_f64(),
         ..runs
     };
-    Ok(diagnose::fit(&case, &search, found, runs))
+    let is_whole = !runs.is_interrupted && tunes;
+    let report = diagnose::fit(&case, &search, found, runs);
+    if is_whole && !arguments.no_cache {
+        let sources = search.unchanged().map(|trial| trial.sources.as_slice()).unwrap_or_default();
+        kept::keep(arguments, program, &report, sources);
+    }
+    Ok(report)
 }
 
 /// True if the first dry run showed something before it was stopped.
@@ -132,11 +150,19 @@ fn explain_failure(program: &Program, search: &Search) -> Error {
 }
 
 fn show(arguments: &Fit, report: &FitReport) -> Result<ExitStatus, Error> {
-    if arguments.emit == Some(Emit::Diff) {
+    if arguments.emit.is_some() || arguments.apply {
         output::say(&terminal::fit_headline(report));
-        output::verbatim(&diff(report, arguments.script())?)?;
-        return Ok(status(report));
     }
+    match arguments.emit {
+        Some(Emit::Diff) => apply::emit_diff(report, arguments)?,
+        Some(Emit::Command) => apply::emit_command(report, &input::command(arguments))?,
+        None if arguments.apply => apply::apply(report, arguments)?,
+        None => return show_report(arguments, report),
+    }
+    Ok(status(report))
+}
+
+fn show_report(arguments: &Fit, report: &FitReport) -> Result<ExitStatus, Error> {
     let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
     output::show(report, arguments.format.chosen(), detail)?;
     Ok(status(report))
@@ -148,11 +174,4 @@ fn status(report: &FitReport) -> ExitStatus {
         None => report.verdict != FitVerdict::DoesNotFit,
     };
     if fits { ExitStatus::Fits } else { ExitStatus::Found }
-}
-
-/// Returns the first plan as a patch of the user's files.
-fn diff(report: &FitReport, script: Option<&Path>) -> Result<String, Error> {
-    let canonical = |file: &Path| file.canonicalize().unwrap_or_else(|_| file.to_owned());
-    let read = |file: &Path| whole_file::read_text(file, SOURCE);
-    patch::patch_plan(report, script, &canonical, &read)
 }

@@ -47,7 +47,9 @@ impl Error {
             Error::NoBatch(_) => ErrorKind::NoBatchSize,
             Error::Unreadable { source, .. } => kind_of_read(source),
             Error::Damaged { .. } => ErrorKind::DamagedFile,
-            Error::Unwritable { .. } | Error::NotAFile(_) | Error::SameOutput(_) => ErrorKind::UnwritableFile,
+            Error::Unwritable { .. } | Error::NotAFile(_) | Error::SameOutput(_) | Error::NotApplied(_) => {
+                ErrorKind::UnwritableFile
+            }
             Error::Terminal(_) | Error::Output(_) => ErrorKind::System,
             Error::OnlyForked(_) | Error::Json(_) => ErrorKind::Bug,
         }
@@ -100,7 +102,7 @@ fn kind_of_run(error: &drive::Error) -> ErrorKind {
         Run::Program(failure) => kind_of_failure(failure),
         Run::RunFolder { .. } | Run::RunFolderInUse(_) | Run::MetricsFile { .. } => ErrorKind::UnwritableFile,
         Run::Unreadable { source, .. } => kind_of_read(source),
-        Run::Damaged { .. } => ErrorKind::DamagedFile,
+        Run::Damaged { .. } | Run::OwnFile { .. } => ErrorKind::DamagedFile,
         Run::NoProcess(_) | Run::NotInRun(_) | Run::RunIsGone { .. } => ErrorKind::NoSuchProcess,
         Run::ProcessOfOthers(_) | Run::ProcessHidden(_) => ErrorKind::NoPermission,
         Run::Interrupted => ErrorKind::Interrupted,

@@ -1,10 +1,13 @@
 //! The sentences of `fit` that the formats share.
 
+use options::Form;
+use serde_json::Value;
+
 use super::layout::line_of;
 use super::phrases::{part_of, shorten_gpu, without_unit_of};
 use super::verdict::made_up;
 use crate::change::Change;
-use crate::fit::{Cost, Exactness, FitReport, FitVerdict, Plan, TimeSource};
+use crate::fit::{Cost, Exactness, FitReport, FitVerdict, Plan, SizeKind, TimeSource};
 use crate::stopped::Stopped;
 use crate::words::words_of_stop;
 
@@ -15,11 +18,13 @@ pub(super) fn headline(report: &FitReport) -> String {
     let (need, target) = (report.before.device_bytes, gpu.target_bytes);
     let usable = format!("{} to use", part_of(target, gpu.total_bytes));
     if let Some(most) = &report.max_batch {
+        let name = if most.with.is_empty() { name } else { format!("{name} with {}", named(&most.with)) };
         let peak = most.peak.map_or_else(String::new, |peak| format!("{} needed, ", peak.device_bytes));
+        let (of, size_name, least) = words_of_size(most.what);
         return match (most.independent, most.size) {
-            (true, _) => format!("the peak does not depend on the batch size: {need} needed on {name}, {usable}"),
-            (false, 0) => format!("not one sample fits {name}: {usable}"),
-            (false, size) => format!("a batch of {size} is the largest that fits {name}: {peak}{usable}"),
+            (true, _) => format!("the peak does not depend on the {size_name}: {need} needed on {name}, {usable}"),
+            (false, 0) => format!("not {least} fits {name}: {usable}"),
+            (false, size) => format!("a {of} of {size} is the largest that fits {name}: {peak}{usable}"),
         };
     }
     match (report.verdict, report.plans.first()) {
@@ -38,6 +43,15 @@ pub(super) fn headline(report: &FitReport) -> String {
             format!("no plan was found before the interruption: {need} needed on {name}, {usable}")
         }
         (_, None) => format!("does not fit {name}, and no allowed change makes it fit: {need} needed, {usable}"),
+    }
+}
+
+/// The words for a size, its setting, and the least of it.
+fn words_of_size(what: SizeKind) -> (&'static str, &'static str, &'static str) {
+    match what {
+        SizeKind::Batch => ("batch", "batch size", "one sample"),
+        SizeKind::Length => ("sequence length", "sequence length", "the shortest sequence"),
+        SizeKind::Resolution => ("resolution", "resolution", "the smallest image"),
     }
 }
 
@@ -60,11 +74,30 @@ pub fn named(changes: &[Change]) -> String {
     }
 }
 
-/// A change without its `arg` setting, which the list of lines shows.
+/// A change without its `arg` setting, which the list of lines shows; options of the program's own as they are typed.
 fn short(change: &Change) -> String {
+    if change.remedy == remedies::OWN_OPTIONS {
+        let settings: Vec<String> = change.settings.iter().map(|(key, value)| own_setting(key, value)).collect();
+        return settings.join(" and ");
+    }
     let mut short = change.clone();
     short.settings.remove(remedies::setting::ARG);
     short.to_string()
+}
+
+/// A setting of the program's own: `--amp`, `--accumulate 2`, `train.batch=8`, `BATCH=8`, `train.batch: 8 in config.yaml`.
+pub(super) fn own_setting(key: &str, value: &Value) -> String {
+    let text = options::to_text(value);
+    match options::form_of(key) {
+        Form::Option if *value == Value::Bool(true) => key.to_owned(),
+        Form::Option => format!("{key} {text}"),
+        Form::Override => format!("{key}={text}"),
+        Form::Variable => format!("{}={text}", options::name_of(key)),
+        Form::File => {
+            let (file, name) = key.rsplit_once('#').unwrap_or_default();
+            format!("{name}: {text} in {file}")
+        }
+    }
 }
 
 /// The effect on the program's results.

@@ -14,11 +14,13 @@ use crate::environment::Environment;
 pub struct Request<'a> {
     id: u64,
     /// Variables to set in the child, above those of the server.
-    env: BTreeMap<&'static str, String>,
+    env: BTreeMap<String, String>,
     /// Variables to remove in the child.
     unset: Vec<&'static str>,
     /// The file for the program's output.
     output: &'a Path,
+    /// Another command line of the same script; `None` for the server's own.
+    command: Option<Vec<String>>,
 }
 
 /// A line of the server.
@@ -59,10 +61,12 @@ impl<'a> Request<'a> {
         environment: &Environment,
         inherited: impl Fn(&str) -> Option<OsString>,
         output: &'a Path,
+        command: Option<&[OsString]>,
     ) -> Request<'a> {
         let (set, unset) = environment.resolve(inherited);
         let env = set.into_iter().map(|(name, value)| (name, value.to_string_lossy().into_owned())).collect();
-        Request { id, env, unset, output }
+        let words = |words: &[OsString]| words.iter().map(|word| word.to_string_lossy().into_owned()).collect();
+        Request { id, env, unset, output, command: command.map(words) }
     }
 
     /// The line to send. Strings and numbers can always be written.
@@ -103,7 +107,7 @@ mod tests {
     #[test]
     fn a_request_is_one_line_with_its_variables() {
         let environment = of_phantom("name=toy", 1, Path::new("/lib"));
-        let line = Request::new(3, &environment, |_| None, Path::new("/run3/output.log")).to_line();
+        let line = Request::new(3, &environment, |_| None, Path::new("/run3/output.log"), None).to_line();
         let text = String::from_utf8_lossy(&line);
         assert_eq!(text.matches('\n').count(), 1);
         for part in

@@ -482,6 +482,19 @@ macro_rules! agent_records {
                     /// The changed size.
                     scaled: u64_or_null,
                 }
+                /// A setting that the program offers of its own; recorded on request (`python/oomph/agent/remedies/own_options.py`).
+                OwnOption "own_option" => many own_options: OwnOptionRecord {
+                    /// All spellings: `--batch-size`, `-b`; a key for `KEY=VALUE`; `$NAME` for a variable of the environment.
+                    names: texts,
+                    /// The present value as JSON; a flag is `true` or `false`.
+                    value: text,
+                    /// The word that switches it on, such as `True`; empty for a flag without a value.
+                    on: text,
+                    /// The values that the program takes; empty if unknown.
+                    choices: texts,
+                    /// The program's description.
+                    help: text,
+                }
                 /// Weights of checkpoint files that were not read.
                 CheckpointUnread "checkpoint_unread" => last checkpoint_unread: CheckpointUnreadRecord {
                     /// The number of tensors.

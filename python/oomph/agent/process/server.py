@@ -8,8 +8,9 @@ usual: the same `__main__`, arguments and path as without a server. The parent n
 
 Requests come on standard input, answers go to standard output, one JSON object a line:
 
-    {"id": 1, "env": {"OOMPH_RUN_DIR": "/…", …}, "unset": ["OOMPH_SERVE", …], "output": "/…/output.log"}
-                                                                                 a request; `env` is set in the child, `unset` removed
+    {"id": 1, "env": {"OOMPH_RUN_DIR": "/…", …}, "unset": ["OOMPH_SERVE", …], "output": "/…/output.log", "command": null}
+                                                                                 a request; `env` is set in the child, `unset` removed;
+                                                                                 `command` is another command line of the same script
     {"kind": "ready"}                                                            once, when everything is imported
     {"kind": "started", "id": 1, "pid": 71}                                      the child was started
     {"kind": "ended", "id": 1, "status": 0}                                      it has ended, as `waitpid` says
@@ -113,6 +114,7 @@ def _become(request: dict) -> None:
     for name in request["unset"]:
         os.environ.pop(name, None)
     os.environ.update(request["env"])
+    _take_arguments(request["command"])
     if wire.FILES in request["env"]:
         files.go_on(request["env"][wire.FILES])
     _enter_world()
@@ -125,6 +127,14 @@ def _become(request: dict) -> None:
     torch = sys.modules.get("torch")
     if torch is not None and torch.cuda._is_in_bad_fork():
         os._exit(wire.CANNOT)
+
+
+def _take_arguments(command: list[str] | None) -> None:
+    """Gives the program the arguments of another command line, which differs from this process's behind the script alone."""
+    if command is not None:
+        before = len(sys.orig_argv) - (len(sys.argv) - 1)
+        sys.argv[1:] = command[before:]
+        sys.orig_argv[:] = [*sys.orig_argv[:before], *command[before:]]
 
 
 def _enter_world() -> None:

@@ -29,6 +29,7 @@ NAMES = (
     "sequence-length",
     "resolution",
     "batch-size",
+    "own-options",
     "empty-cache",
     "gc-collect",
     "num-workers",
@@ -42,6 +43,7 @@ BEFORE_TORCH = (
     "sequence-length",
     "resolution",
     "batch-size",
+    "own-options",
 )
 
 # Remedies that plans may contain.
@@ -70,4 +72,5 @@ PLANNED = (
     "sequence-length",
     "resolution",
     "batch-size",
+    "own-options",
 )

@@ -1,5 +1,7 @@
 //! The input of the search, as it is known before any run.
 
+use std::path::Path;
+
 use diagnose::{Allowed, FitCase};
 use drive::Program;
 use gpus::Profile;
@@ -20,6 +22,8 @@ pub(super) fn allowed(arguments: &Fit) -> Allowed {
         allow: arguments.allow.clone(),
         deny: arguments.deny.clone(),
         keep_numerics: arguments.keep_numerics,
+        tries_all: arguments.try_all,
+        prefer: arguments.prefer.into(),
         gpus: arguments.gpu.gpus.into(),
     }
 }
@@ -53,7 +57,24 @@ pub(super) fn case(arguments: &Fit, program: &Program) -> FitCase {
         gpus,
         assumptions: gpu_choice::list_assumptions(profile).collect::<Vec<Assumption>>(),
         emit: command_for_patch(),
+        command: command(arguments),
     }
+}
+
+/// The words that start the program, as a user types them.
+pub(super) fn command(arguments: &Fit) -> Vec<String> {
+    let words = arguments.program.iter().map(|word| word.to_string_lossy().into_owned());
+    let is_script = arguments.program.first().is_some_and(|word| Path::new(word).extension() == Some("py".as_ref()));
+    is_script.then(|| "python".to_owned()).into_iter().chain(words).collect()
+}
+
+/// The next GPU with more memory, and the bytes that a program may use of it.
+pub(super) fn next_gpu(case: &FitCase) -> Option<(FitGpu, Bytes)> {
+    let more = case.gpus.iter().find(|(gpu, _)| gpu.total_bytes.0 > case.gpu.total_bytes.0 / 20 * 21);
+    more.map(|(gpu, context)| {
+        let target = gpu.target_bytes - (*context - case.context_bytes.min(*context));
+        (gpu.clone(), target)
+    })
 }
 
 /// The words of this command line, with `--emit diff`: the search is not made again.

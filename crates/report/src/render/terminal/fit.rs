@@ -1,21 +1,26 @@
 //! The report of `fit`: the plan, its lines, the other plans, and the remedies without effect.
 
+use options::Form;
 use trace::Bytes;
 
 use super::page::Page;
 use super::{Detail, sections};
+use crate::change::Change;
 use crate::check::Usage;
 use crate::finding::Location;
-use crate::fit::{Effect, FitReport, FitVerdict, Plan, Tried, VramRow};
-use crate::render::fit::{headline, line, named, price};
+use crate::fit::{
+    Effect, Exactness, FitReport, FitVerdict, MaxBatch, NextGpu, OwnSetting, Placed, Plan, Prefer, Tried, VramRow,
+};
+use crate::render::fit::{headline, line, named, own_setting, price};
 use crate::render::layout::keep_start;
+use crate::render::phrases::without_unit_of;
 use crate::words::count;
 
 /// The number of other plans in the whole report, and in the answer.
 const PLANS: usize = 6;
 const ALTERNATIVES: usize = 2;
 /// The number of lines to change in the answer.
-const PLACES: usize = 4;
+const PLACES: usize = 3;
 /// The number of parts shown of the memory that no change removes.
 const PARTS: usize = 4;
 /// The largest width of a remedy's name with figures on the same line.
@@ -26,12 +31,17 @@ const NOTHING: &str = "What does nothing here";
 const FAILS: &str = "What the program fails with";
 const NOT_APPLICABLE: &str = "What does not apply";
 
-/// Writes the answer: the plan, its cost, and how to apply it. The whole report has more plans and what each remedy does.
+/// Writes the answer: the change, its cost, and how to apply it. The whole report has more plans and what each remedy does.
 pub(super) fn write(page: &mut Page, report: &FitReport, detail: Detail) {
     let is_full = detail == Detail::Full;
-    head(page, report, is_full);
-    if let Some(plan) = report.plans.first() {
-        places(page, plan, if is_full { usize::MAX } else { PLACES });
+    head(page, report);
+    if let Some(most) = &report.max_batch {
+        largest(page, report, most);
+    } else {
+        plan(page, report, is_full);
+    }
+    if is_full || report.max_batch.is_none() {
+        search(page, report, is_full);
     }
     sizes(page, &report.by_vram);
     if is_full {
@@ -39,11 +49,10 @@ pub(super) fn write(page: &mut Page, report: &FitReport, detail: Detail) {
         write_tried(page, report);
         sections::assumptions(page, &report.assumptions);
     }
-    apply(page, report, is_full);
     sections::notes(page, report.notes.iter().map(String::as_str));
 }
 
-fn head(page: &mut Page, report: &FitReport, is_full: bool) {
+fn head(page: &mut Page, report: &FitReport) {
     let styles = page.styles();
     let style = match report.verdict {
         FitVerdict::Fits => styles.good,
@@ -51,13 +60,29 @@ fn head(page: &mut Page, report: &FitReport, is_full: bool) {
         FitVerdict::DoesNotFit => styles.bad,
     };
     page.styled_paragraph("", &headline(report), style);
-    page.line("");
-    let before = &report.before;
-    let now = if report.verdict == FitVerdict::Unknown { "so far" } else { "now" };
-    page.fact(now, &usage(before));
-    if let Some(plan) = report.plans.first() {
-        page.fact("then", &then(plan));
-        page.fact("results", &price(&plan.cost));
+    if report.max_batch.is_none() {
+        page.line("");
+    }
+}
+
+/// What to change, before and after, the price, the next plans.
+fn plan(page: &mut Page, report: &FitReport, is_full: bool) {
+    match report.plans.first() {
+        Some(plan) => {
+            changes(page, plan, if is_full { usize::MAX } else { PLACES });
+            page.fact("memory", &before_and_after(&report.before, plan));
+            page.fact("price", &price(&plan.cost));
+            for plan in report.plans.iter().skip(1).take(if is_full { 0 } else { ALTERNATIVES }) {
+                page.fact("or", &line(plan));
+            }
+            if report.next.is_some() && edits_files(plan) {
+                page.fact("apply", "the same command with --apply; with --emit diff it prints the patch");
+            }
+        }
+        None => {
+            let now = if report.verdict == FitVerdict::Unknown { "so far" } else { "now" };
+            page.fact(now, &usage(&report.before));
+        }
     }
     if let (FitVerdict::DoesNotFit, Some(floor)) = (report.verdict, &report.floor) {
         page.fact("floor", &format!("{}: {}", floor.peak.device_bytes, named(&floor.changes)));
@@ -68,13 +93,60 @@ fn head(page: &mut Page, report: &FitReport, is_full: bool) {
     if let Some(gpu) = &report.smallest_gpu {
         page.fact("as it is", &format!("the smallest GPU is {} ({})", gpu.name, gpu.total_bytes));
     }
-    batch(page, report);
-    let end = if report.interrupted { ", interrupted" } else { "" };
-    let kept = if report.kept > 0 { format!(", {} kept from before", report.kept) } else { String::new() };
-    page.fact("search", &format!("{} dry runs{kept}, {:.1} s in all{end}", report.runs, report.seconds));
-    if is_full {
-        page.fact("oomph", &report.version);
+    if let Some(batch) = report.batch.as_ref().filter(|_| is_full || report.verdict == FitVerdict::DoesNotFit) {
+        let is_open = report.verdict == FitVerdict::DoesNotFit && batch.size > 1;
+        let next = if is_open { "; --max-batch finds the largest that fits" } else { "" };
+        page.fact("batch", &format!("{} is {}{next}", batch.name, batch.size));
     }
+}
+
+/// True if a plan changes files, not the command line alone.
+fn edits_files(plan: &Plan) -> bool {
+    let is_of_file = |setting: &OwnSetting| options::form_of(&setting.key) == Form::File;
+    let is_edit = |change: &Change| ![remedies::OWN_OPTIONS, remedies::BATCH_SIZE].contains(&change.remedy.as_str());
+    plan.settings.iter().any(is_of_file) || plan.changes.iter().any(is_edit) || plan.settings.is_empty()
+}
+
+/// The changes of a plan: the program's own settings, the command line with them, then at most `most` lines of the source.
+fn changes(page: &mut Page, plan: &Plan, most: usize) {
+    let own = plan.settings.iter().map(|setting| {
+        let now = options::to_text(&setting.from);
+        let is_flag =
+            setting.from.is_null() || (setting.from.is_boolean() && setting.to == serde_json::Value::Bool(true));
+        let now = if is_flag { String::new() } else { format!(" (now {now})") };
+        format!("{}{now}", own_setting(&setting.key, &setting.to))
+    });
+    let of_allocator = plan.changes.iter().filter(|change| change.remedy == remedies::ALLOCATOR_SETTINGS);
+    let conf = of_allocator.filter_map(|change| change.settings.get(remedies::setting::CONF)?.as_str());
+    let conf = conf.map(|conf| format!("PYTORCH_CUDA_ALLOC_CONF={conf} in the environment"));
+    let shown = |placed: &&Placed| {
+        !plan.settings.iter().any(|setting| placed.remedy == remedies::BATCH_SIZE && !setting.key.is_empty())
+    };
+    let edits: Vec<&Placed> = plan.places.iter().filter(shown).collect();
+    let more = edits.len().saturating_sub(most);
+    let lines = edits.iter().take(most).map(|placed| {
+        let location = Location { file: placed.file.clone(), line: placed.line, column: None };
+        let place = if placed.line > 0 { format!("{}: ", page.line_of(&location)) } else { String::new() };
+        format!("{place}{}", placed.text)
+    });
+    let more = (more > 0).then(|| format!("and {more} more lines (-v)"));
+    let all: Vec<String> = own.chain(conf).chain(lines).chain(more).collect();
+    for (index, line) in all.iter().enumerate() {
+        page.fact(if index == 0 { "change" } else { "" }, line);
+    }
+    if !plan.command.is_empty() {
+        page.command("  run      ", &plan.command, "the command line with these values (`command` in --json)");
+    }
+}
+
+/// `119.53 -> 15.82 GiB on the device, 107.32 -> 14.11 GiB allocated`.
+fn before_and_after(before: &Usage, plan: &Plan) -> String {
+    let after = &plan.peak;
+    let pair = |before: Bytes, after: Bytes| format!("{} -> {after}", without_unit_of(before, after));
+    let allocated = (after.allocated_bytes > Bytes::ZERO && before.allocated_bytes > Bytes::ZERO)
+        .then(|| format!(", {} allocated", pair(before.allocated_bytes, after.allocated_bytes)));
+    let retries = if plan.retries { "; PyTorch releases its cache to get through" } else { "" };
+    format!("{} on the device{}{retries}", pair(before.device_bytes, after.device_bytes), allocated.unwrap_or_default())
 }
 
 /// The memory that no change removes: the largest parts of the allocated bytes at the peak.
@@ -84,12 +156,6 @@ fn stays(report: &FitReport) -> String {
     format!("{} at the peak", parts.join(", "))
 }
 
-fn then(plan: &Plan) -> String {
-    let peak = &plan.peak;
-    let retries = if plan.retries { "; PyTorch releases its cache to get through" } else { "" };
-    format!("{}{retries}", usage(peak))
-}
-
 /// A killed process leaves no counters of PyTorch's: the device's are known alone.
 fn usage(usage: &Usage) -> String {
     let Usage { device_bytes, reserved_bytes, allocated_bytes } = usage;
@@ -97,62 +163,43 @@ fn usage(usage: &Usage) -> String {
     format!("{device_bytes} on the device, {reserved_bytes} reserved{}", allocated.unwrap_or_default())
 }
 
-fn batch(page: &mut Page, report: &FitReport) {
-    if let Some(batch) = &report.batch {
-        let is_open = report.verdict == FitVerdict::DoesNotFit && report.max_batch.is_none() && batch.size > 1;
-        let next = if is_open { "; --max-batch finds the largest that fits" } else { "" };
-        page.fact("batch", &format!("{} is {}{next}", batch.name, batch.size));
-    }
-    if let Some(most) = &report.max_batch {
-        let each = most.bytes_per_sample.map_or_else(String::new, |bytes| format!(", {bytes} for each sample"));
-        page.fact("largest", &format!("{} ({} dry runs{each})", most.size, most.runs));
-        if let Some(smaller) = most.tried.iter().rfind(|tried| tried.size < most.size && !tried.fits) {
-            page.fact(
-                "",
-                &format!(
-                    "{} does not fit, though {} does: the allocator splits blocks differently",
-                    smaller.size, most.size
-                ),
-            );
-        }
-    }
-}
-
-/// The next plans, how to make the first one permanent, and where the rest is.
-fn apply(page: &mut Page, report: &FitReport, is_full: bool) {
-    if is_full && report.next.is_none() {
+/// The largest size: what a further unit takes, and what the next GPU allows.
+fn largest(page: &mut Page, report: &FitReport, most: &MaxBatch) {
+    if most.independent {
         return;
     }
-    page.line("");
-    for plan in report.plans.iter().skip(1).take(if is_full { 0 } else { ALTERNATIVES }) {
-        page.fact("or", &line(plan));
-    }
-    if let Some(next) = &report.next {
-        page.command("  patch    ", next, "the same command with --emit diff prints the change");
-    }
-    if !is_full {
-        let assumed = count(u64::try_from(report.assumptions.len()).unwrap_or(u64::MAX), "assumption", "assumptions");
-        let rest = if report.assumptions.is_empty() { String::new() } else { format!(", with {assumed}") };
-        page.fact("more", &format!("-v has all plans and what each remedy does alone{rest}, as --json"));
+    let now = report.batch.as_ref().map_or_else(String::new, |batch| format!("{} is {} now", batch.name, batch.size));
+    let each = most.bytes_per_sample.map_or_else(String::new, |bytes| format!(", each further one takes {bytes}"));
+    let smaller = most.tried.iter().rfind(|tried| tried.size < most.size && !tried.fits);
+    let gap = smaller.map_or_else(String::new, |smaller| {
+        format!("; {} does not fit, though {} does: the allocator splits blocks differently", smaller.size, most.size)
+    });
+    page.fact("size", &format!("{now}{each}{gap} ({} dry runs, {:.1} s)", report.runs + report.kept, report.seconds));
+    if let Some(NextGpu { gpu, size }) = &most.next_gpu {
+        page.fact("more", &format!("about {size} on {} ({})", gpu.name, gpu.total_bytes));
     }
 }
 
-/// The lines that the plan changes, `most` at most.
-fn places(page: &mut Page, plan: &Plan, most: usize) {
-    page.heading("What to change");
-    for placed in plan.places.iter().take(most) {
-        let location = Location { file: placed.file.clone(), line: placed.line, column: None };
-        let place = if placed.line > 0 { format!("{}: ", page.line_of(&location)) } else { String::new() };
-        page.paragraph("  - ", &format!("{place}{} ({})", placed.text, placed.remedy));
+/// The work of the search, the order of its plans, and where the rest is.
+fn search(page: &mut Page, report: &FitReport, is_full: bool) {
+    let end = if report.interrupted { ", interrupted" } else { "" };
+    let kept = if report.kept > 0 { format!(", {} kept from before", report.kept) } else { String::new() };
+    let is_exact = report.plans.first().is_none_or(|plan| plan.cost.exactness <= Exactness::UpToRounding);
+    let order = match report.prefer {
+        Prefer::Options if !is_exact => "; --prefer results looks for plans with the same results",
+        _ if report.plans.len() < 2 => "",
+        Prefer::Options => "; the program's own options come first (--prefer)",
+        Prefer::Results => "; the same results come first (--prefer)",
+        Prefer::Time => "; the least time comes first (--prefer)",
+        Prefer::Edits => "; the fewest edits come first (--prefer)",
+    };
+    page.fact("search", &format!("{} dry runs{kept}, {:.1} s in all{end}{order}", report.runs, report.seconds));
+    if is_full {
+        return page.fact("oomph", &report.version);
     }
-    if plan.places.len() > most {
-        page.line(&format!("  - {} more", plan.places.len() - most));
-    }
-    for change in plan.changes.iter().filter(|change| change.remedy == remedies::ALLOCATOR_SETTINGS) {
-        if let Some(conf) = change.settings.get(remedies::setting::CONF).and_then(serde_json::Value::as_str) {
-            page.copied("  ", &format!("export PYTORCH_CUDA_ALLOC_CONF={conf}"));
-        }
-    }
+    let assumed = count(u64::try_from(report.assumptions.len()).unwrap_or(u64::MAX), "assumption", "assumptions");
+    let rest = if report.assumptions.is_empty() { String::new() } else { format!(", {assumed}") };
+    page.fact("more", &format!("-v: all plans, what each remedy does alone{rest}; --json the same"));
 }
 
 fn plans(page: &mut Page, report: &FitReport) {

@@ -1,0 +1,290 @@
+//! The program's own options as options of plans: accumulation, checkpointing, precision, batch, length, resolution.
+//!
+//! # Note [Own options]
+//! An option is a candidate by its name and description (`options::find_purpose`), or because its number is that of the batch. What
+//! it does is seen in runs: one that lowers the peak is taken for what its name says. An accumulation that does not is run again with
+//! counted operators: if a step has twice the FLOPs, it is of batches, and is used beside a smaller batch, so that a step keeps its
+//! samples. Any other does nothing here. A number of one without a name for a purpose is tried, too: it holds parts of a batch if twice
+//! the number has a lower peak and the same FLOPs.
+//!
+//! An option that holds takes the place of the remedy that would edit the source for the same purpose.
+
+use options::{OwnOption, Purpose, Rank, find_purpose, half_precision};
+use remedies::{BATCH_SIZE, CHECKPOINTING, GRADIENT_ACCUMULATION, OWN_OPTIONS, find};
+use report::Change;
+use serde_json::Value;
+
+use super::catalogue::Choosable;
+use super::search::Search;
+use super::trial::Trial;
+use super::variant::Variant;
+
+/// The parts of a batch, each with the typical time of a step.
+const PARTS: [(u64, f64); 13] = [
+    (2, 1.02),
+    (3, 1.03),
+    (4, 1.04),
+    (5, 1.05),
+    (6, 1.06),
+    (8, 1.07),
+    (10, 1.08),
+    (12, 1.09),
+    (16, 1.12),
+    (24, 1.16),
+    (32, 1.2),
+    (48, 1.25),
+    (64, 1.3),
+];
+/// Fractions of a batch, a length or a side, as percents.
+const SHARES: [u64; 6] = [50, 25, 12, 6, 3, 1];
+/// Equal FLOPs, in percent of each other.
+const ALIKE: std::ops::RangeInclusive<u64> = 93..=107;
+/// Options without a name for a purpose that are tried.
+const MOST_UNNAMED: usize = 3;
+/// Parts of names of numbers that are no parts of a batch.
+const OTHERS: [&str; 16] = [
+    "seed", "epoch", "worker", "gpu", "node", "rank", "log", "eval", "every", "interval", "save", "print", "verb",
+    "world", "lr", "iter",
+];
+/// Sides of images are multiples of the strides of networks.
+const SIDE: u64 = 32;
+
+/// What an accumulation option does, as its run shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Accumulates {
+    /// A batch in parts.
+    Parts,
+    /// Several batches for a step.
+    Batches,
+    /// Nothing that is seen.
+    Nothing,
+}
+
+impl Search {
+    /// The program's own options, as far as they are known to do what their names say; those that were not run are included.
+    pub(super) fn own_choosable(&self) -> Vec<Choosable> {
+        let mut all = Vec::new();
+        self.add_accumulation(&mut all);
+        self.add_switch(Purpose::Checkpointing, CHECKPOINTING, 1.33, &mut all);
+        self.add_switch(Purpose::Precision, "autocast", 0.6, &mut all);
+        for (purpose, remedy) in
+            [(Purpose::Batch, BATCH_SIZE), (Purpose::Length, "sequence-length"), (Purpose::Resolution, "resolution")]
+        {
+            self.add_sizes(purpose, remedy, &mut all);
+        }
+        all.retain(|option| self.choice.permits_own(option.spec));
+        all
+    }
+
+    /// True if an own option is seen to serve the purpose of `remedy`, whose edits are then not needed.
+    pub(super) fn has_own(&self, remedy: &str) -> bool {
+        let own = self.own_choosable();
+        let mut same = own.iter().filter(|option| option.spec.name == remedy);
+        same.any(|option| {
+            self.trial(&Variant::need(vec![option.change.clone()])).is_some_and(|trial| self.holds(option, trial))
+        })
+    }
+
+    /// True if a run shows what the option is for. See Note [Own options].
+    pub(super) fn holds(&self, option: &Choosable, trial: &Trial) -> bool {
+        let is_seen = self.base().is_some_and(|base| trial.is_done() && is_lower(base, trial));
+        if self.is_unnamed(option) {
+            return is_seen && self.flops_ratio(option).is_some_and(|ratio| ALIKE.contains(&ratio));
+        }
+        // Of several values together, the run of the first alone has shown that steps have more batches.
+        is_seen || (option.change.settings.len() > 1 && trial.is_done())
+    }
+
+    /// The runs with counted operators that tell what an option does: an accumulation without a lower peak, and an option with one and
+    /// without a name for it.
+    pub(super) fn evidence(&self) -> Vec<Variant> {
+        let own = self.own_choosable();
+        let accumulations = own.iter().filter(|option| option.purpose == Some(Purpose::Accumulation));
+        let open = accumulations.filter(|option| {
+            let trial = self.trial(&Variant::need(vec![option.change.clone()]));
+            let is_lower = trial.zip(self.base()).map(|(trial, base)| trial.is_done().then(|| is_lower(base, trial)));
+            option.change.settings.len() == 1 && is_lower.flatten() == Some(self.is_unnamed(option))
+        });
+        let runs: Vec<Variant> = open.map(|option| Variant::counted(vec![option.change.clone()])).collect();
+        let base = (!runs.is_empty()).then(|| Variant::counted(Vec::new()));
+        base.into_iter().chain(runs).collect()
+    }
+
+    /// True for an option whose name and description say nothing: only its effect tells.
+    fn is_unnamed(&self, option: &Choosable) -> bool {
+        let own = self.base().into_iter().flat_map(|base| &base.own);
+        let mut same = own.filter(|own| option.change.settings.contains_key(&own.key));
+        option.purpose == Some(Purpose::Accumulation) && same.any(|own| find_purpose(own).is_none())
+    }
+
+    /// The FLOPs of a step with an option, in percent of the unchanged program's; `None` where they were not counted.
+    fn flops_ratio(&self, option: &Choosable) -> Option<u64> {
+        let flops = |changes: Vec<Change>| {
+            let trial = self.trial(&Variant::counted(changes))?;
+            Some(trial.step_flops.values().sum::<u64>()).filter(|flops| *flops > 0)
+        };
+        let (before, after) = (flops(Vec::new())?, flops(vec![option.change.clone()])?);
+        u64::try_from(u128::from(after) * 100 / u128::from(before)).ok()
+    }
+
+    /// Numbers of one that nothing is known of: they may be parts of a batch.
+    fn unnamed(&self) -> Vec<&OwnOption> {
+        let is_open = |option: &&OwnOption| {
+            let name = options::name_of(&option.key).to_lowercase();
+            option.value.as_u64() == Some(1)
+                && find_purpose(option).is_none()
+                && !OTHERS.iter().any(|other| name.contains(other))
+        };
+        self.base().into_iter().flat_map(|base| &base.own).filter(is_open).take(MOST_UNNAMED).collect()
+    }
+
+    /// The options that set a size, the likeliest first.
+    pub(super) fn own_sizes(&self, purpose: Purpose) -> Vec<&OwnOption> {
+        self.named(purpose)
+    }
+
+    /// The options for a purpose, the likeliest first.
+    fn named(&self, purpose: Purpose) -> Vec<&OwnOption> {
+        let Some(base) = self.base() else { return Vec::new() };
+        let of_batch = |option: &OwnOption| {
+            let size = base.batch.as_ref().map(|batch| batch.size).filter(|size| *size > 1);
+            let is_it = purpose == Purpose::Batch && size.is_some() && option.value.as_u64() == size;
+            is_it.then_some((Purpose::Batch, Rank::MAX))
+        };
+        let found = base.own.iter().filter_map(|option| {
+            let (_, rank) = find_purpose(option).or_else(|| of_batch(option)).filter(|(found, _)| *found == purpose)?;
+            Some((rank, option))
+        });
+        let mut found: Vec<(Rank, &OwnOption)> = found.collect();
+        found.sort_by_key(|(rank, _)| *rank);
+        found.into_iter().map(|(_, option)| option).collect()
+    }
+
+    /// An option that is switched: the likeliest, and the next one where a run showed that it does not do.
+    fn add_switch(&self, purpose: Purpose, remedy: &str, time_ratio: f64, all: &mut Vec<Choosable>) {
+        for option in self.named(purpose) {
+            let value = match (&option.value, purpose) {
+                (Value::Bool(false), _) => switched_on(option),
+                (_, Purpose::Precision) => half_precision(&option.value, &option.choices),
+                _ => None,
+            };
+            let Some(made) = value.and_then(|value| own(remedy, purpose, (time_ratio, 1), &[(option, value)])) else {
+                continue;
+            };
+            let trial = self.trial(&Variant::need(vec![made.change.clone()]));
+            let is_refuted = trial.is_some_and(|trial| !self.holds(&made, trial));
+            all.push(made);
+            if !is_refuted {
+                return;
+            }
+        }
+    }
+
+    /// Accumulation in parts, or of smaller batches.
+    fn add_accumulation(&self, all: &mut Vec<Choosable>) {
+        let purpose = Purpose::Accumulation;
+        let named = self.named(purpose);
+        let candidates = if named.is_empty() { self.unnamed() } else { named };
+        for option in candidates {
+            let now = option.value.as_u64().unwrap_or(1).max(1);
+            let parts = |factor: u64, time| {
+                own(GRADIENT_ACCUMULATION, purpose, (time, factor), &[(option, Value::from(now * factor))])
+            };
+            let batch = self.named(Purpose::Batch).first().and_then(|batch| batch.value.as_u64());
+            let is_even = |factor: u64| batch.is_none_or(|size| size.is_multiple_of(now * factor));
+            let even: Vec<(u64, f64)> = PARTS.into_iter().filter(|(factor, _)| is_even(*factor)).collect();
+            let first = even.first().and_then(|(factor, time)| parts(*factor, *time));
+            let Some(first) = first else { continue };
+            let Some(trial) = self.trial(&Variant::need(vec![first.change.clone()])) else {
+                all.push(first);
+                continue;
+            };
+            match self.accumulates(&first, trial) {
+                Accumulates::Parts => {
+                    all.extend(even.iter().filter_map(|(factor, time)| parts(*factor, *time)));
+                    return;
+                }
+                Accumulates::Batches => {
+                    for batch in self.named(Purpose::Batch) {
+                        let size = batch.value.as_u64().unwrap_or(0);
+                        let whole = PARTS.iter().filter(|(factor, _)| size.is_multiple_of(*factor) && size >= *factor);
+                        all.extend(whole.filter_map(|(factor, time)| {
+                            let values = [(option, Value::from(now * factor)), (batch, Value::from(size / factor))];
+                            own(GRADIENT_ACCUMULATION, purpose, (*time, *factor), &values)
+                        }));
+                        return;
+                    }
+                }
+                Accumulates::Nothing => all.push(first),
+            }
+        }
+    }
+
+    fn accumulates(&self, option: &Choosable, trial: &Trial) -> Accumulates {
+        if self.holds(option, trial) {
+            return Accumulates::Parts;
+        }
+        match self.flops_ratio(option) {
+            // Twice the batches are twice the work, three times the batches three times.
+            Some(percent) if percent > 150 && !self.is_unnamed(option) => Accumulates::Batches,
+            _ => Accumulates::Nothing,
+        }
+    }
+
+    /// Smaller batches, lengths or images.
+    fn add_sizes(&self, purpose: Purpose, remedy: &str, all: &mut Vec<Choosable>) {
+        let Some(option) = self.named(purpose).into_iter().next() else { return };
+        let size = option.value.as_u64().unwrap_or(0);
+        let least = if purpose == Purpose::Resolution { SIDE } else { 1 };
+        let smaller = SHARES.iter().filter_map(|share| {
+            let wanted = size * share / 100;
+            let wanted = if purpose == Purpose::Batch { wanted } else { round(wanted, size, least) };
+            (wanted >= least && wanted < size).then_some((wanted, share))
+        });
+        let made = smaller.filter_map(|(wanted, share)| {
+            let times = 100_u64.div_ceil(*share);
+            own(
+                remedy,
+                purpose,
+                (f64::from(u32::try_from(*share).unwrap_or(100)) / 100.0, times),
+                &[(option, Value::from(wanted))],
+            )
+        });
+        all.extend(made);
+    }
+}
+
+/// A length or a side in the steps of the present one: multiples of the largest power of two that divides it, at most [`SIDE`].
+fn round(wanted: u64, size: u64, least: u64) -> u64 {
+    let step = length_unit(size).max(least);
+    wanted / step * step
+}
+
+/// The steps of a length or a side.
+pub(super) fn length_unit(size: u64) -> u64 {
+    1_u64 << size.trailing_zeros().min(SIDE.trailing_zeros())
+}
+
+/// The value that switches an option on.
+fn switched_on(option: &OwnOption) -> Option<Value> {
+    Some(if option.on.is_empty() { Value::Bool(true) } else { Value::from(option.on.as_str()) })
+}
+
+/// The change of own options that serves the purpose of `remedy`. `factor`: the part that is left is one in so many.
+#[expect(clippy::cast_precision_loss, reason = "a small number")]
+fn own(
+    remedy: &str,
+    purpose: Purpose,
+    (time_ratio, factor): (f64, u64),
+    values: &[(&OwnOption, Value)],
+) -> Option<Choosable> {
+    let change =
+        values.iter().fold(Change::new(OWN_OPTIONS), |change, (option, value)| change.with(&option.key, value.clone()));
+    let group = if purpose == Purpose::Batch { find(GRADIENT_ACCUMULATION)?.group } else { find(remedy)?.group };
+    Some(Choosable { change, spec: find(remedy)?, group, time_ratio, factor: factor as f64, purpose: Some(purpose) })
+}
+
+/// True if a run needs less, of the device or of live memory.
+fn is_lower(base: &Trial, trial: &Trial) -> bool {
+    trial.usage.allocated_bytes < base.usage.allocated_bytes || trial.usage.device_bytes < base.usage.device_bytes
+}

@@ -1,0 +1,166 @@
+//! The order in which options are run alone, and the options that need no run. See Note [Search for a plan].
+
+use remedies::{ALLOCATOR_SETTINGS, GRADIENT_ACCUMULATION, OWN_OPTIONS, Trying};
+use report::breakdown::Contents;
+use trace::Bytes;
+
+use super::catalogue::Choosable;
+use super::search::{Search, Standing};
+use super::trial::Trial;
+use super::variant::Variant;
+
+/// A saving below this part of the shortage is not looked for alone.
+const PART_OF_SHORTAGE: u64 = 8;
+
+/// The stages of a search: the next begins where the last found no plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Stage {
+    /// The program's own options that keep what is trained.
+    Own,
+    /// The usual remedies.
+    Usual,
+    /// Slow ones, those of the optimizer's state and the weights, and smaller sizes.
+    Last,
+}
+
+impl Stage {
+    pub(super) const ALL: [Stage; 3] = [Stage::Own, Stage::Usual, Stage::Last];
+}
+
+impl Search {
+    /// The options to run alone in a stage.
+    pub(super) fn alone(&self, stage: Stage) -> Vec<Variant> {
+        let all = self.choosable();
+        let wanted = all.iter().filter(|option| self.is_wanted(option, stage) && !self.is_later_rung(option, &all));
+        wanted.map(|option| Variant::need(vec![option.change.clone()])).collect()
+    }
+
+    fn is_wanted(&self, option: &Choosable, stage: Stage) -> bool {
+        if self.choice.tries_all {
+            return true;
+        }
+        option.spec.trying != Trying::Folklore && self.stage_of(option) <= stage && self.is_worth_a_run(option, stage)
+    }
+
+    fn stage_of(&self, option: &Choosable) -> Stage {
+        match (option.is_own(), option.spec.name) {
+            (_, "batch-size" | "sequence-length" | "resolution") => Stage::Last,
+            (true, _) => Stage::Own,
+            (false, "optimizer-fused" | "optimizer-foreach-off") if self.activations_lead() => Stage::Last,
+            (
+                false,
+                "optimizer-offload"
+                | "activation-offload"
+                | "optimizer-8bit"
+                | "optimizer-paged"
+                | "optimizer-adafactor"
+                | "lora"
+                | "weights-8bit"
+                | "weights-4bit"
+                | "weights-offload"
+                | "fully-shard",
+            ) => Stage::Last,
+            (false, _) => Stage::Usual,
+        }
+    }
+
+    /// True if activations are the largest part at the peak: no change of the optimizer's step lowers it.
+    fn activations_lead(&self) -> bool {
+        self.base().is_some_and(|base| base.holds.first().is_some_and(|part| part.category == Contents::Activations))
+    }
+
+    /// False if the memory that an option is about cannot make up for the shortage.
+    fn is_worth_a_run(&self, option: &Choosable, stage: Stage) -> bool {
+        let (Some(base), Some(target)) = (self.base(), self.targets().min().copied()) else { return true };
+        if option.spec.name == ALLOCATOR_SETTINGS {
+            return self
+                .targets()
+                .any(|target| self.standing(&[], *target) == Standing::DoesNot && base.least() <= *target)
+                || self.has_rejected_open();
+        }
+        let shortage = base.usage.device_bytes - target;
+        let share = if stage == Stage::Last { PART_OF_SHORTAGE * 4 } else { PART_OF_SHORTAGE };
+        largest_saving(option, base).is_none_or(|saving| saving.0 >= shortage.0 / share)
+    }
+
+    /// True if a set has few enough live bytes, and failed within the target: other settings of the allocator may do.
+    fn has_rejected_open(&self) -> bool {
+        self.trials().any(|(limit, trial)| limit.is_some() && !trial.is_done())
+    }
+
+    /// True for an option that another one of its ladder decides: of accumulation by 2, 4, 8 …, the first is run, then the first that the
+    /// line through both says to fit.
+    fn is_later_rung(&self, option: &Choosable, all: &[Choosable]) -> bool {
+        let ladder: Vec<&Choosable> = all.iter().filter(|other| is_rung(other, option)).collect();
+        let Some(at) = ladder.iter().position(|rung| rung.change == option.change) else { return false };
+        if at == 0 || ladder.len() < 2 {
+            return false;
+        }
+        let wanted = self.wanted_rung(&ladder);
+        wanted != Some(at)
+    }
+
+    /// The rung to run next; `None` if the ladder is done.
+    fn wanted_rung(&self, ladder: &[&Choosable]) -> Option<usize> {
+        let trial = |rung: &Choosable| self.trial(&Variant::need(vec![rung.change.clone()]));
+        let (base, first) = (self.base()?, ladder.first().and_then(|rung| trial(rung))?);
+        let target = *self.targets().next()?;
+        if !first.is_done() || first.usage.device_bytes >= base.usage.device_bytes || first.usage.device_bytes <= target
+        {
+            return None;
+        }
+        let fits =
+            |rung: &&&Choosable| trial(rung).is_some_and(|trial| trial.is_done() && trial.usage.device_bytes <= target);
+        if ladder.iter().any(|rung| fits(&rung)) {
+            return None;
+        }
+        let saved = (base.usage.device_bytes - first.usage.device_bytes).0;
+        let share = |rung: &Choosable| 1.0 - 1.0 / rung.factor.max(1.0);
+        let first_share = share(ladder[0]);
+        let estimate = |at: usize| base.usage.device_bytes - scale(saved, share(ladder[at]) / first_share);
+        let likely = (1..ladder.len()).find(|at| estimate(*at) <= target).unwrap_or(ladder.len() - 1);
+        (likely..ladder.len()).find(|at| trial(ladder[*at]).is_none())
+    }
+}
+
+/// A number of bytes times a ratio.
+#[expect(
+    clippy::cast_precision_loss,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "an estimate, of bytes below 2^52"
+)]
+fn scale(bytes: u64, ratio: f64) -> Bytes {
+    Bytes((bytes as f64 * ratio) as u64)
+}
+
+/// True if two options are numbers of the same thing, each half of the one before.
+fn is_rung(one: &Choosable, other: &Choosable) -> bool {
+    let is_ladder = one.is_own() || one.spec.name == GRADIENT_ACCUMULATION;
+    let keys = |option: &Choosable| option.change.settings.keys().cloned().collect::<Vec<String>>();
+    is_ladder
+        && one.change.remedy == other.change.remedy
+        && one.spec.name == other.spec.name
+        && keys(one) == keys(other)
+}
+
+/// The most that an option can save, by what fills the memory at the peak; `None` if its memory is not a category of its own.
+fn largest_saving(option: &Choosable, base: &Trial) -> Option<Bytes> {
+    if base.holds.is_empty() || option.change.remedy == OWN_OPTIONS {
+        return None;
+    }
+    let of = |categories: &[Contents]| {
+        base.holds.iter().filter(|part| categories.contains(&part.category)).map(|part| part.bytes).sum::<Bytes>()
+    };
+    match option.spec.name {
+        "set-to-none" => Some(of(&[Contents::Gradients])),
+        "optimizer-8bit" | "optimizer-paged" | "optimizer-adafactor" | "optimizer-offload" => {
+            Some(of(&[Contents::OptimizerState, Contents::Temporaries]))
+        }
+        "weights-8bit" | "weights-4bit" | "weights-offload" => Some(of(&[Contents::Parameters])),
+        "inplace-activations" | "activation-offload" | "activation-checkpointing" => {
+            Some(of(&[Contents::Activations, Contents::Temporaries, Contents::Other, Contents::Unattributed]))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,116 @@
+"""own-options: other values of the program's own options, keys and variables.
+
+The launcher sets them: words of the command line, files (`process/overlay.py`), the environment. Here the options are only looked for, with
+`probe=true`: those of the parsers, of Hydra's configuration, and the variables that the main script reads. Texts are recorded only where they
+may name a precision, or where the parser lists the choices: an option may hold a password.
+"""
+
+import ast
+import json
+import os
+import re
+from collections.abc import Iterable
+
+from .. import records
+from ..failure import guarded
+from ..hooks import around
+from ..source import script
+from ..source.names import last_name, name_of_call
+from . import Remedy, parsers
+
+_PRECISION = re.compile(r"(torch\.)?(no|none|half|amp|b?f(p|loat)?(16|32)|(16|32)(-mixed|-true)?|float|bf16-mixed)", re.IGNORECASE)
+_MOST_HELP = 200
+
+
+def prepare(remedy: Remedy) -> None:
+    """Watches the parsers; without `probe` there is nothing to do."""
+    if not remedy.settings.get("probe"):
+        return
+    finder = Finder(remedy)
+    parsers.watch(finder.meet)
+    around("hydra._internal.hydra:Hydra.compose_config", finder.around_hydra)
+    script.rewrite(finder.list_variables)
+
+
+def install(remedy: Remedy) -> None:
+    """The launcher has set the options."""
+    remedy.otherwise = ""
+
+
+class Finder:
+    """Records every option once."""
+
+    def __init__(self, remedy: Remedy) -> None:
+        self._remedy = remedy
+        self._known: set[str] = set()
+
+    def meet(self, options: Iterable[parsers.Option]) -> None:
+        """Records the options of a parser, those without a name of the command line apart."""
+        for option in options:
+            names = [name for name in option.names if name.startswith("-")]
+            if names:
+                self._note(names, option.value, on=option.on, choices=option.choices, text=option.help)
+
+    def around_hydra(self, compose, *args, **kwargs):
+        """Records the numbers and switches of Hydra's configuration: each is set by `KEY=VALUE`."""
+        configuration = compose(*args, **kwargs)
+        guarded(self._note_all)(configuration, "")
+        return configuration
+
+    def _note_all(self, node, prefix: str) -> None:
+        from omegaconf import DictConfig, OmegaConf
+
+        for key in node:
+            if not isinstance(key, str) or OmegaConf.is_missing(node, key) or key == "hydra":
+                continue
+            value = node[key]
+            if isinstance(value, DictConfig):
+                self._note_all(value, f"{prefix}{key}.")
+            else:
+                self._note([f"{prefix}{key}"], value, on="true")
+
+    def list_variables(self, tree: ast.Module, _file: str) -> bool:
+        """Records the variables of the environment that the script reads; the script stays as it is."""
+        for node in ast.walk(tree):
+            found = _variable(node)
+            if found is not None:
+                name, default = found
+                value, on = _value_of(os.environ.get(name, default))
+                self._note([f"${name}"], value, on=on)
+        return False
+
+    def _note(self, names: list[str], value, *, on: str, choices: tuple = (), text: str = "") -> None:
+        is_known = names[0] in self._known
+        is_text = isinstance(value, str) and not (choices or _PRECISION.fullmatch(value))
+        if is_known or is_text or not isinstance(value, (int, float, str, type(None))):
+            return
+        self._known.add(names[0])
+        record = records.own_option(
+            names=names, value=json.dumps(value), on=on, choices=[str(one) for one in choices], help=text[:_MOST_HELP]
+        )
+        self._remedy.write(record)
+
+
+def _variable(node: ast.AST) -> tuple[str, object] | None:
+    """The name and the default of a variable that an expression reads: `os.environ.get("N", 8)`, `os.getenv("N")`, `os.environ["N"]`."""
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load) and last_name(node.value) == "environ":
+        return _named(node.slice, None)
+    if not isinstance(node, ast.Call) or not node.args:
+        return None
+    is_get = name_of_call(node) == "get" and isinstance(node.func, ast.Attribute) and last_name(node.func.value) == "environ"
+    if not is_get and name_of_call(node) != "getenv":
+        return None
+    default = node.args[1].value if len(node.args) > 1 and isinstance(node.args[1], ast.Constant) else None
+    return _named(node.args[0], default)
+
+
+def _named(name: ast.AST, default) -> tuple[str, object] | None:
+    return (name.value, default) if isinstance(name, ast.Constant) and isinstance(name.value, str) else None
+
+
+def _value_of(text) -> tuple[object, str]:
+    """A variable's text as the program may read it, and the text of the same style that switches on."""
+    switches = {"0": "1", "false": "true", "False": "True", "FALSE": "TRUE", "no": "yes", "off": "on"}
+    if text in switches:
+        return False, switches[text]
+    return (int(text), "") if isinstance(text, str) and text.isdecimal() else (text, "")
