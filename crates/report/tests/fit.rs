@@ -4,8 +4,8 @@
 mod reread;
 
 use report::fit::{
-    Batch, BatchTried, Cost, Effect, Exactness, FitGpu, FitReport, FitVerdict, MaxBatch, NextGpu, Placed, Plan,
-    SizeKind, TimeSource, Tried, VramRow,
+    Batch, BatchTried, Cost, Effect, Exactness, FitGpu, FitReport, FitVerdict, MaxBatch, NextGpu, OwnSetting, Placed,
+    Plan, SizeKind, TimeSource, Tried, VramRow,
 };
 use report::render::terminal::{Detail, Look};
 use report::render::{Format, Report, render};
@@ -116,16 +116,13 @@ const WITH_PLAN: &str = "\
 fits GPU with gradient-accumulation:steps=8: 16.00 GiB needed, not 120.00 (22.00
 of 24.00 GiB to use)
 
-  now      120.00 GiB on the device, 119.61 GiB reserved, 119.41 GiB allocated
-  then     16.00 GiB on the device, 15.61 GiB reserved, 15.41 GiB allocated
-  results  same up to rounding, 1.07x the time (counted)
+  change   train.py:12: --batch-size is 8 instead of 64
+           train.py:23: (loss / 8).backward()
+  memory   120.00 -> 16.00 GiB on the device, 119.41 -> 15.41 GiB allocated
+  price    same up to rounding, 1.07x the time (counted)
   batch    --batch-size is 64
   search   36 dry runs, 43.6 s in all
   oomph    0.1.0
-
-What to change
-  - train.py:12: --batch-size is 8 instead of 64 (batch-size)
-  - train.py:23: (loss / 8).backward() (gradient-accumulation)
 
 What each remedy does alone
   gradient-accumulation:steps=8       104.00 GiB less: 16.00 GiB, same up to
@@ -136,24 +133,33 @@ What does not apply
   optimizer-fused                     AdamW was made with fused=True
 ";
 
-/// The answer alone, with the command for the patch.
+/// The answer alone, with the next plan and the way to apply the first.
 const ANSWER: &str = "\
 fits GPU with gradient-accumulation:steps=8: 16.00 GiB needed, not 120.00 (22.00
 of 24.00 GiB to use)
 
-  now      120.00 GiB on the device, 119.61 GiB reserved, 119.41 GiB allocated
-  then     16.00 GiB on the device, 15.61 GiB reserved, 15.41 GiB allocated
-  results  same up to rounding, 1.07x the time (counted)
-  batch    --batch-size is 64
-  search   36 dry runs, 43.6 s in all
-
-What to change
-  - train.py:12: --batch-size is 8 instead of 64 (batch-size)
-  - train.py:23: (loss / 8).backward() (gradient-accumulation)
-
+  change   train.py:12: --batch-size is 8 instead of 64
+           train.py:23: (loss / 8).backward()
+  memory   120.00 -> 16.00 GiB on the device, 119.41 -> 15.41 GiB allocated
+  price    same up to rounding, 1.07x the time (counted)
   or       set-to-none: 20.00 GiB, same up to rounding, 1.07x the time (counted)
-  patch    oomph fit --emit diff train.py
-  more     -v has all plans and what each remedy does alone, as --json
+  apply    the same command with --apply; with --emit diff it prints the patch
+  search   36 dry runs, 43.6 s in all; the program's own options come first
+           (--prefer)
+  more     -v: all plans, what each remedy does alone; --json the same
+";
+
+/// An answer of the program's own options: the command line is all there is to change.
+const OWN: &str = "\
+fits GPU with --accumulate 8: 16.00 GiB needed, not 120.00 (22.00 of 24.00 GiB
+to use)
+
+  change   --accumulate 8 (now 1)
+  run      python train.py --accumulate 8
+  memory   120.00 -> 16.00 GiB on the device, 119.41 -> 15.41 GiB allocated
+  price    same up to rounding, 1.07x the time (counted)
+  search   36 dry runs, 43.6 s in all
+  more     -v: all plans, what each remedy does alone; --json the same
 ";
 
 const WITHOUT_PLAN: &str = "\
@@ -215,6 +221,17 @@ fn the_answer_has_the_next_plans_and_the_command_for_the_patch() {
     report.plans.push(plan(vec![Change::new("set-to-none")], 20 << 10, Vec::new()));
     let look = Look { detail: Detail::Brief, ..Look::default() };
     assert_eq!(render(&report, Format::Terminal, look).unwrap(), ANSWER);
+}
+
+#[test]
+fn an_answer_of_own_options_has_the_command_line() {
+    let change = Change::new("own-options").with("--accumulate", 8);
+    let setting = OwnSetting { key: "--accumulate".to_owned(), from: 1.into(), to: 8.into() };
+    let command = ["python", "train.py", "--accumulate", "8"].map(str::to_owned).to_vec();
+    let own = Plan { settings: vec![setting], command, ..plan(vec![change], 16 << 10, Vec::new()) };
+    let report = FitReport { plans: vec![own], next: Some(Vec::new()), ..with_plan() };
+    let look = Look { detail: Detail::Brief, ..Look::default() };
+    assert_eq!(render(&report, Format::Terminal, look).unwrap(), OWN);
 }
 
 #[test]

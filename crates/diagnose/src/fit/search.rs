@@ -92,6 +92,9 @@ impl Search {
                     return unknown;
                 }
             }
+            if self.has_begun_after(stage) {
+                continue;
+            }
             let sets = self.targets.iter().map(|target| self.next_sets(*target, most));
             let blocks = self.targets.first().map(|target| self.next_blocks(*target));
             if let Some(next) = sets.chain(blocks).find(|next| !next.is_empty()) {

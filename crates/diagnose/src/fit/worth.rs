@@ -42,6 +42,13 @@ impl Search {
         option.spec.trying != Trying::Folklore && self.stage_of(option) <= stage && self.is_worth_a_run(option, stage)
     }
 
+    /// True if an option of a later stage was run: what the stage found did not suffice.
+    pub(super) fn has_begun_after(&self, stage: Stage) -> bool {
+        let later = self.choosable().into_iter().filter(|option| self.stage_of(option) > stage);
+        let mut later = later.filter(|option| self.trial(&Variant::need(vec![option.change.clone()])).is_some());
+        !self.choice.tries_all && later.next().is_some()
+    }
+
     fn stage_of(&self, option: &Choosable) -> Stage {
         match (option.is_own(), option.spec.name) {
             (_, "batch-size" | "sequence-length" | "resolution") => Stage::Last,
