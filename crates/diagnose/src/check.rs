@@ -68,6 +68,11 @@ impl Diagnosis<'_> {
         &self.findings
     }
 
+    /// The cause of the first finding, if the program fits without it.
+    pub fn mistake(&self) -> Option<CauseId> {
+        self.mistake
+    }
+
     /// Returns the report. `links`: the mistake in the source that causes each finding, in the order of the findings.
     pub fn report(&self, links: Vec<Option<SourceLink>>) -> CheckReport {
         make_report(self, links)

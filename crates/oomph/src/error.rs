@@ -39,6 +39,8 @@ pub(crate) enum Error {
     Stopped(String),
     #[error("{0}")]
     NoBatch(String),
+    #[error("there is no size to change: {0}")]
+    NoSize(String),
     #[error("the program runs by itself, and fails as a child of the fork server: {0}")]
     OnlyForked(String),
     #[error("cannot read `{}`: {source}", path.display())]
@@ -90,6 +92,7 @@ impl Error {
             Error::NoBatch(_) => {
                 "name the option or the variable that sets it: --batch-arg=--bs, or --batch-arg BATCH_SIZE"
             }
+            Error::NoSize(_) => "set it by hand, and ask `oomph check` of each size",
             Error::OnlyForked(_) => {
                 "this is a bug of oomph; please report it. `oomph check --with REMEDY` tries one change at a time without a server"
             }

@@ -3,7 +3,7 @@
 //! A rule of lint names the cause that a run shows (`lint::Rule::cause`). If a run shows the cause, and lint has such a finding in the
 //! file, the nearest finding is linked. Files that do not exist here, or are no Python, have no links.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use causes::CauseId;
 use lint::{Options, SourceFile};
@@ -21,6 +21,18 @@ pub(crate) fn find(findings: &[Finding], folder: &str, script: Option<&Path>) ->
         Some(SourceLink { evidence: evidence(&seen, location, folder), remedy: remedy(&seen, location, folder) })
     };
     findings.iter().map(link).collect()
+}
+
+/// Lines between a finding of a run and lint's for the same statement.
+const NEAR: u32 = 2;
+
+/// True if lint has a fix for the mistake that causes a finding.
+pub(crate) fn has_fix(finding: &Finding, script: Option<PathBuf>) -> bool {
+    let script = script.map(|script| Location { file: script.display().to_string(), line: 1, column: None });
+    let location = finding.location.as_ref().or(script.as_ref());
+    let Some(location) = location else { return false };
+    let is_there = |found: &lint::Finding| found.start.line.abs_diff(location.line) <= NEAR;
+    nearest(finding.rule, location).is_some_and(|found| found.fix.is_some() && is_there(&found))
 }
 
 fn nearest(cause: CauseId, location: &Location) -> Option<lint::Finding> {

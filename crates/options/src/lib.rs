@@ -25,7 +25,7 @@ use serde_json::Value;
 
 pub use self::document::{EditError, edit, list_keys};
 pub use self::names::{Purpose, Rank, find_purpose};
-pub use self::values::{half_precision, to_text};
+pub use self::values::{half_precision, half_precisions, to_text};
 pub use self::words::{change_command, list_in_words, spelling_in};
 
 /// A setting that a program offers.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::{OwnOption, name_of};
+use crate::{Form, OwnOption, form_of, name_of};
 
 /// What a setting may change of a program's use of memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,7 +46,7 @@ const BATCHES: [&str; 6] = ["batch", "batchsize", "bs", "bsz", "mbs", "batch_siz
 /// The sum of several batches, on many devices or accumulated.
 const WHOLE: [&str; 5] = ["total", "global", "effective", "max", "min"];
 const PARTS: [&str; 7] = ["micro", "device", "gpu", "local", "mbs", "minibatch", "per"];
-const LENGTHS: [&str; 23] = [
+const LENGTHS: [&str; 24] = [
     "seq_len",
     "seqlen",
     "seq_length",
@@ -70,6 +70,7 @@ const LENGTHS: [&str; 23] = [
     "bptt",
     "cutoff_len",
     "context",
+    "tokens",
 ];
 const IMAGES: [&str; 14] = [
     "img_size",
@@ -110,8 +111,13 @@ const NEGATIONS: [&str; 4] = ["no", "disable", "without", "skip"];
 pub fn find_purpose(option: &OwnOption) -> Option<(Purpose, Rank)> {
     let name = plain(name_of(&option.key).rsplit('.').next().unwrap_or_default());
     let words: Vec<&str> = name.split('_').collect();
-    if words.iter().any(|word| EVALUATION.contains(word) || NEGATIONS.contains(word)) {
+    if words.iter().any(|word| EVALUATION.contains(word)) {
         return None;
+    }
+    if words.iter().any(|word| NEGATIONS.contains(word)) {
+        // A switch of a file that is on; a flag of the command line cannot be taken away by another.
+        let is_off = option.value == Value::Bool(true) && form_of(&option.key) != Form::Option;
+        return (is_off && is_checkpointing(&words)).then_some((Purpose::Checkpointing, 1));
     }
     by_name(&name, &words, option).or_else(|| by_help(option).map(|purpose| (purpose, 4)))
 }
@@ -122,6 +128,10 @@ fn by_name(name: &str, words: &[&str], option: &OwnOption) -> Option<(Purpose, R
     let is_count = is_number || option.value.is_null();
     if accumulates {
         return is_count.then_some((Purpose::Accumulation, 0));
+    }
+    // The size of a part; 0 and -1 are the whole batch.
+    if name == "microbatch" && !is_number && option.value.is_i64() {
+        return Some((Purpose::Accumulation, 1));
     }
     if is_checkpointing(words) {
         return (option.value == Value::Bool(false)).then_some((Purpose::Checkpointing, 0));
@@ -259,6 +269,8 @@ mod tests {
         check("--max-length", 512, "", Some(Purpose::Length));
         check("imgsz", 640, "", Some(Purpose::Resolution));
         check("--lr", 1, "", None);
+        check("c.yaml#disable_gradient_checkpointing", true, "", Some(Purpose::Checkpointing));
+        check("--no-gradient-checkpointing", true, "", None);
     }
 
     #[test]

@@ -4,16 +4,16 @@ use serde_json::Value;
 
 /// The spellings of half precision, the preferred first: bfloat16 needs no scaling of the loss.
 const HALF: [&str; 9] = ["bf16", "bfloat16", "bf16-mixed", "amp_bf16", "fp16", "float16", "16-mixed", "half", "amp"];
-/// The spellings of whole precision, each with the spelling of half precision in the same style.
-const WHOLE: [(&str, &str); 8] = [
-    ("fp32", "bf16"),
-    ("float32", "bfloat16"),
-    ("torch.float32", "torch.bfloat16"),
-    ("no", "bf16"),
-    ("none", "bf16"),
-    ("32", "bf16-mixed"),
-    ("32-true", "bf16-mixed"),
-    ("float", "bfloat16"),
+/// The spellings of whole precision, each with those of half precision that may stand in its place, the likeliest first.
+const WHOLE: [(&str, &[&str]); 8] = [
+    ("fp32", &["bf16", "fp16"]),
+    ("float32", &["bfloat16", "float16"]),
+    ("torch.float32", &["torch.bfloat16", "torch.float16"]),
+    ("no", &["bf16", "fp16"]),
+    ("none", &["bf16", "fp16"]),
+    ("32", &["bf16-mixed", "bf16", "16-mixed"]),
+    ("32-true", &["bf16-mixed", "16-mixed"]),
+    ("float", &["bfloat16", "half"]),
 ];
 
 /// Returns a value as a word: a text without quotes.
@@ -36,22 +36,27 @@ pub(crate) fn of_text(text: &str) -> Value {
     }
 }
 
-/// Returns the value that asks for half precision, in place of `present`; `None` where the setting names no precision, or half
-/// precision already.
-pub fn half_precision(present: &Value, choices: &[String]) -> Option<Value> {
+/// Returns the values that ask for half precision, in place of `present`, the likeliest first; none where the setting names no precision,
+/// or half precision already.
+pub fn half_precisions(present: &Value, choices: &[String]) -> Vec<Value> {
     if let Value::Bool(is_on) = present {
-        return (!is_on).then_some(Value::Bool(true));
+        return if *is_on { Vec::new() } else { vec![Value::Bool(true)] };
     }
-    let now = to_text(present);
-    let is_half = HALF.contains(&now.to_lowercase().trim_start_matches("torch."));
-    if is_half {
-        return None;
+    let now = to_text(present).to_lowercase();
+    if HALF.contains(&now.trim_start_matches("torch.")) {
+        return Vec::new();
     }
     if !choices.is_empty() {
-        let taken = |half: &&str| choices.iter().any(|choice| choice == half);
-        return HALF.iter().find(|half| taken(half)).map(|half| Value::from(*half));
+        let taken = |half: &&&str| choices.iter().any(|choice| choice == **half);
+        return HALF.iter().filter(taken).map(|half| Value::from(*half)).collect();
     }
-    WHOLE.iter().find(|(whole, _)| *whole == now.to_lowercase()).map(|(_, half)| Value::from(*half))
+    let found = WHOLE.iter().find(|(whole, _)| *whole == now);
+    found.map(|(_, halves)| halves.iter().map(|half| Value::from(*half)).collect()).unwrap_or_default()
+}
+
+/// Returns the likeliest of [`half_precisions`].
+pub fn half_precision(present: &Value, choices: &[String]) -> Option<Value> {
+    half_precisions(present, choices).into_iter().next()
 }
 
 #[cfg(test)]

@@ -64,6 +64,10 @@ pub struct FitReport {
     pub stop: Option<Stopped>,
     /// The duration in seconds.
     pub seconds: f64,
+    /// The mistake without which the program fits: it is mended first, and the plans are for a program that keeps it. `None` if there is
+    /// none, or if the program's own options suffice.
+    #[serde(default)]
+    pub cause: Option<FitCause>,
     /// The order of `plans`.
     #[serde(default)]
     pub prefer: Prefer,
@@ -92,6 +96,28 @@ pub enum Prefer {
     Time,
     /// The fewest edits of the source first.
     Edits,
+}
+
+/// A mistake in the program, without which it fits.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct FitCause {
+    /// The name of the cause, as `oomph check` names it.
+    pub rule: String,
+    /// What happens, in one sentence.
+    pub what: String,
+    /// What to do.
+    pub how: String,
+    /// The allocated memory with the mistake, and without it; `None` if unknown.
+    pub before_bytes: Option<Bytes>,
+    /// See `before_bytes`.
+    pub after_bytes: Option<Bytes>,
+    /// The file of the mistake; empty if unknown.
+    pub file: String,
+    /// Its line; 0 if unknown.
+    pub line: u32,
+    /// True if `oomph lint --fix` mends it.
+    pub is_mended_by_lint: bool,
 }
 
 /// A GPU and the memory that the program may use.

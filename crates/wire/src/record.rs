@@ -115,7 +115,9 @@ mod tests {
         let loader = r#""loader":{"wait_ns":1,"workers":1,"pins_memory":true}"#;
         assert_eq!(
             step,
-            Some(format!(r#"{{"kind":"step","step":1,"monotonic_ns":1,"work":{work},{lines},{loader}}}"#))
+            Some(format!(
+                r#"{{"kind":"step","step":1,"monotonic_ns":1,"backwards":1,"work":{work},{lines},{loader}}}"#
+            ))
         );
     }
 }

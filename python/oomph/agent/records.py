@@ -34,9 +34,9 @@ def census(*, number: int, step: int, when: str, tensors: list[tuple[str, int, i
     return {"kind": "census", "number": number, "step": step, "when": when, "tensors": tensors}
 
 
-def step(*, step: int, devices: list[dict], monotonic_ns: int, work: dict | None = None, at: tuple[str, int] | None = None, zeroed_at: tuple[str, int] | None = None, loader: dict | None = None) -> dict:
+def step(*, step: int, devices: list[dict], monotonic_ns: int, backwards: int, work: dict | None = None, at: tuple[str, int] | None = None, zeroed_at: tuple[str, int] | None = None, loader: dict | None = None) -> dict:
     """An optimizer step ended."""
-    record = {"kind": "step", "step": step, "devices": devices, "monotonic_ns": monotonic_ns}
+    record = {"kind": "step", "step": step, "devices": devices, "monotonic_ns": monotonic_ns, "backwards": backwards}
     if work is not None:
         record["work"] = work
     if at is not None:

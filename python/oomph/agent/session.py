@@ -112,7 +112,7 @@ class Session:
             work, stats, steps = self.operators.so_far(), self.memory.stats, self.position.steps
             devices = stats.of_all()
             self.position.course.note_step(devices, sum(stats.position(it["device"]) for it in devices))
-            record = records.step(step=steps.done, devices=devices, monotonic_ns=time.monotonic_ns(), work=work, at=_line_of_step(), zeroed_at=steps.zeroed_at, loader=None)
+            record = records.step(step=steps.done, devices=devices, monotonic_ns=time.monotonic_ns(), backwards=self.position.backward.count, work=work, at=_line_of_step(), zeroed_at=steps.zeroed_at, loader=None)
             self.record_file.write(record)
 
     def _stop(self) -> None:

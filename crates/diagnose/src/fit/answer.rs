@@ -102,6 +102,7 @@ pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) ->
         interrupted: runs.is_interrupted,
         stop: None,
         seconds: runs.seconds,
+        cause: None,
         prefer: search.choice.prefer,
         kept_seconds: None,
         folder: case.folder.clone(),

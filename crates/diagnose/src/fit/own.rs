@@ -2,14 +2,14 @@
 //!
 //! # Note [Own options]
 //! An option is a candidate by its name and description (`options::find_purpose`), or because its number is that of the batch. What
-//! it does is seen in runs: one that lowers the peak is taken for what its name says. An accumulation that does not is run again with
-//! counted operators: if a step has twice the FLOPs, it is of batches, and is used beside a smaller batch, so that a step keeps its
-//! samples. Any other does nothing here. A number of one without a name for a purpose is tried, too: it holds parts of a batch if twice
-//! the number has a lower peak and the same FLOPs.
+//! it does is seen in runs: one that lowers the peak is taken for what its name says. An accumulation that does not, and has more
+//! backward passes for a step, is of batches: it is used beside a smaller batch, so that a step keeps its samples. Any other does nothing
+//! here. A number of one without a name for a purpose is tried, too: it holds the parts of a batch if twice the number has a lower peak
+//! and more backward passes.
 //!
 //! An option that holds takes the place of the remedy that would edit the source for the same purpose.
 
-use options::{OwnOption, Purpose, Rank, find_purpose, half_precision};
+use options::{OwnOption, Purpose, Rank, find_purpose, half_precisions};
 use remedies::{BATCH_SIZE, CHECKPOINTING, GRADIENT_ACCUMULATION, OWN_OPTIONS, find};
 use report::Change;
 use serde_json::Value;
@@ -37,8 +37,8 @@ const PARTS: [(u64, f64); 13] = [
 ];
 /// Fractions of a batch, a length or a side, as percents.
 const SHARES: [u64; 6] = [50, 25, 12, 6, 3, 1];
-/// Equal FLOPs, in percent of each other.
-const ALIKE: std::ops::RangeInclusive<u64> = 93..=107;
+/// Twice the number of an accumulation has so many times the backward passes of a step, at least.
+const MORE: f64 = 1.4;
 /// Options without a name for a purpose that are tried.
 const MOST_UNNAMED: usize = 3;
 /// Parts of names of numbers that are no parts of a batch.
@@ -89,25 +89,10 @@ impl Search {
     pub(super) fn holds(&self, option: &Choosable, trial: &Trial) -> bool {
         let is_seen = self.base().is_some_and(|base| trial.is_done() && is_lower(base, trial));
         if self.is_unnamed(option) {
-            return is_seen && self.flops_ratio(option).is_some_and(|ratio| ALIKE.contains(&ratio));
+            return is_seen && self.has_more_backwards(trial);
         }
         // Of several values together, the run of the first alone has shown that steps have more batches.
         is_seen || (option.change.settings.len() > 1 && trial.is_done())
-    }
-
-    /// The runs with counted operators that tell what an option does: an accumulation without a lower peak, and an option with one and
-    /// without a name for it.
-    pub(super) fn evidence(&self) -> Vec<Variant> {
-        let own = self.own_choosable();
-        let accumulations = own.iter().filter(|option| option.purpose == Some(Purpose::Accumulation));
-        let open = accumulations.filter(|option| {
-            let trial = self.trial(&Variant::need(vec![option.change.clone()]));
-            let is_lower = trial.zip(self.base()).map(|(trial, base)| trial.is_done().then(|| is_lower(base, trial)));
-            option.change.settings.len() == 1 && is_lower.flatten() == Some(self.is_unnamed(option))
-        });
-        let runs: Vec<Variant> = open.map(|option| Variant::counted(vec![option.change.clone()])).collect();
-        let base = (!runs.is_empty()).then(|| Variant::counted(Vec::new()));
-        base.into_iter().chain(runs).collect()
     }
 
     /// True for an option whose name and description say nothing: only its effect tells.
@@ -117,14 +102,9 @@ impl Search {
         option.purpose == Some(Purpose::Accumulation) && same.any(|own| find_purpose(own).is_none())
     }
 
-    /// The FLOPs of a step with an option, in percent of the unchanged program's; `None` where they were not counted.
-    fn flops_ratio(&self, option: &Choosable) -> Option<u64> {
-        let flops = |changes: Vec<Change>| {
-            let trial = self.trial(&Variant::counted(changes))?;
-            Some(trial.step_flops.values().sum::<u64>()).filter(|flops| *flops > 0)
-        };
-        let (before, after) = (flops(Vec::new())?, flops(vec![option.change.clone()])?);
-        u64::try_from(u128::from(after) * 100 / u128::from(before)).ok()
+    /// True if a step has more backward passes with an option.
+    fn has_more_backwards(&self, trial: &Trial) -> bool {
+        self.base().is_some_and(|base| base.step_backwards > 0.0 && trial.step_backwards > base.step_backwards * MORE)
     }
 
     /// Numbers of one that nothing is known of: they may be parts of a batch.
@@ -163,19 +143,20 @@ impl Search {
     /// An option that is switched: the likeliest, and the next one where a run showed that it does not do.
     fn add_switch(&self, purpose: Purpose, remedy: &str, time_ratio: f64, all: &mut Vec<Choosable>) {
         for option in self.named(purpose) {
-            let value = match (&option.value, purpose) {
-                (Value::Bool(false), _) => switched_on(option),
-                (_, Purpose::Precision) => half_precision(&option.value, &option.choices),
-                _ => None,
+            let values = match (&option.value, purpose) {
+                (Value::Bool(false), _) => vec![switched_on(option)],
+                (Value::Bool(true), Purpose::Checkpointing) => vec![Value::Bool(false)],
+                (_, Purpose::Precision) => half_precisions(&option.value, &option.choices),
+                _ => Vec::new(),
             };
-            let Some(made) = value.and_then(|value| own(remedy, purpose, (time_ratio, 1), &[(option, value)])) else {
-                continue;
-            };
-            let trial = self.trial(&Variant::need(vec![made.change.clone()]));
-            let is_refuted = trial.is_some_and(|trial| !self.holds(&made, trial));
-            all.push(made);
-            if !is_refuted {
-                return;
+            for value in values {
+                let Some(made) = own(remedy, purpose, (time_ratio, 1), &[(option, value)]) else { continue };
+                let trial = self.trial(&Variant::need(vec![made.change.clone()]));
+                let is_refuted = trial.is_some_and(|trial| !self.holds(&made, trial));
+                all.push(made);
+                if !is_refuted {
+                    return;
+                }
             }
         }
     }
@@ -193,6 +174,10 @@ impl Search {
             let batch = self.named(Purpose::Batch).first().and_then(|batch| batch.value.as_u64());
             let is_even = |factor: u64| batch.is_none_or(|size| size.is_multiple_of(now * factor));
             let even: Vec<(u64, f64)> = PARTS.into_iter().filter(|(factor, _)| is_even(*factor)).collect();
+            if option.value.as_i64().is_some_and(|size| size <= 0) {
+                self.add_part_sizes(option, batch, all);
+                continue;
+            }
             let first = even.first().and_then(|(factor, time)| parts(*factor, *time));
             let Some(first) = first else { continue };
             let Some(trial) = self.trial(&Variant::need(vec![first.change.clone()])) else {
@@ -220,15 +205,22 @@ impl Search {
         }
     }
 
+    /// Sizes of a part, where the option is the size of a part and not their number.
+    fn add_part_sizes(&self, option: &OwnOption, batch: Option<u64>, all: &mut Vec<Choosable>) {
+        let Some(size) = batch else { return };
+        let even = PARTS.iter().filter(|(factor, _)| size.is_multiple_of(*factor));
+        all.extend(even.filter_map(|(factor, time)| {
+            let values = [(option, Value::from(size / factor))];
+            own(GRADIENT_ACCUMULATION, Purpose::Accumulation, (*time, *factor), &values)
+        }));
+    }
+
     fn accumulates(&self, option: &Choosable, trial: &Trial) -> Accumulates {
         if self.holds(option, trial) {
             return Accumulates::Parts;
         }
-        match self.flops_ratio(option) {
-            // Twice the batches are twice the work, three times the batches three times.
-            Some(percent) if percent > 150 && !self.is_unnamed(option) => Accumulates::Batches,
-            _ => Accumulates::Nothing,
-        }
+        let is_of_batches = trial.is_done() && !self.is_unnamed(option) && self.has_more_backwards(trial);
+        if is_of_batches { Accumulates::Batches } else { Accumulates::Nothing }
     }
 
     /// Smaller batches, lengths or images.
@@ -266,8 +258,8 @@ pub(super) fn length_unit(size: u64) -> u64 {
 }
 
 /// The value that switches an option on.
-fn switched_on(option: &OwnOption) -> Option<Value> {
-    Some(if option.on.is_empty() { Value::Bool(true) } else { Value::from(option.on.as_str()) })
+fn switched_on(option: &OwnOption) -> Value {
+    if option.on.is_empty() { Value::Bool(true) } else { Value::from(option.on.as_str()) }
 }
 
 /// The change of own options that serves the purpose of `remedy`. `factor`: the part that is left is one in so many.

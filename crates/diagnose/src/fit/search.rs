@@ -85,8 +85,7 @@ impl Search {
         }
         for stage in Stage::ALL {
             let pairs = if stage == Stage::Last { self.pairs() } else { Vec::new() };
-            let evidence = if stage == Stage::Own { self.evidence() } else { Vec::new() };
-            for first in [self.alone(stage), evidence, self.alone(stage), pairs] {
+            for first in [self.alone(stage), pairs] {
                 let unknown: Vec<Variant> = first.into_iter().filter(|variant| self.trial(variant).is_none()).collect();
                 if !unknown.is_empty() {
                     return unknown;

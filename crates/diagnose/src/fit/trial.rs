@@ -1,6 +1,5 @@
 //! A dry run of a variant, as far as the search needs it.
 
-use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use options::OwnOption;
@@ -43,9 +42,9 @@ pub struct Trial {
     pub torch: Option<String>,
     /// The work of operators in a step, if counted.
     pub work: Option<GpuWork>,
-    /// The FLOPs of the lightest step by dtype, if counted: one without an evaluation.
+    /// The backward passes of a step.
     #[serde(default)]
-    pub step_flops: BTreeMap<String, u64>,
+    pub step_backwards: f64,
     /// The length of sequences and the side of images, where they were found.
     #[serde(default)]
     pub sizes: Vec<(String, Batch)>,
@@ -135,7 +134,7 @@ pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
         batch: run.processes.iter().flat_map(|process| &process.batches).find_map(batch),
         torch: run.torch().map(str::to_owned),
         work: work(run),
-        step_flops: step_flops(run),
+        step_backwards: step_backwards(run),
         sizes: run.processes.iter().flat_map(|process| &process.batches).filter_map(other_size).collect(),
         settings: None,
         unreplayed: None,
@@ -190,13 +189,11 @@ fn work(run: &Run) -> Option<GpuWork> {
     }
 }
 
-/// The FLOPs of the lightest step after the first.
-fn step_flops(run: &Run) -> BTreeMap<String, u64> {
-    let steps = run.processes.iter().flat_map(|process| &process.steps);
-    let sums: Vec<&GpuWork> = steps.filter_map(|step| step.work.as_ref()).collect();
-    let steps = sums.windows(2).filter_map(|pair| Some(difference(pair.last()?, pair.first()?).flops));
-    let total = |flops: &BTreeMap<String, u64>| flops.values().sum::<u64>();
-    steps.filter(|flops| total(flops) > 0).min_by_key(total).unwrap_or_default()
+/// The backward passes of a step, over all steps of the process with the most.
+#[expect(clippy::cast_precision_loss, reason = "small numbers")]
+fn step_backwards(run: &Run) -> f64 {
+    let last = run.processes.iter().filter_map(|process| process.steps.last()).max_by_key(|step| step.step);
+    last.map_or(0.0, |last| last.backwards as f64 / f64::from(last.step.max(1)))
 }
 
 fn difference(last: &GpuWork, before: &GpuWork) -> GpuWork {

@@ -2,6 +2,7 @@
 //! them.
 
 mod apply;
+mod cause;
 mod input;
 mod kept;
 mod runner;
@@ -20,7 +21,7 @@ use drive::dry_run::run_cache::RunCache;
 use drive::dry_run::trial_runner::{StoppedTrial, TrialRunner};
 use drive::run_dir::RunDir;
 use drive::words::Words;
-use report::fit::{FitReport, FitVerdict, MaxBatch};
+use report::fit::{FitReport, FitVerdict, MaxBatch, SizeKind};
 use report::render::terminal::{self, Detail};
 use run::{Conditions, Limit};
 use trace::run::StopCause;
@@ -90,7 +91,8 @@ fn search(arguments: &Fit, program: &Program, progress: &SearchProgress, started
     let found = FoundPlans::of(&search, target);
     let (found, runs) = if let Some(kind) = arguments.largest() {
         let larger = input::next_gpu(&case);
-        let largest = find_largest(&mut bench, &search, kind, larger.as_ref())?.map_err(Error::NoBatch)?;
+        let largest = find_largest(&mut bench, &search, kind, larger.as_ref())?
+            .map_err(|why| if kind == SizeKind::Batch { Error::NoBatch(why) } else { Error::NoSize(why) })?;
         let largest = MaxBatch { with: arguments.with.clone(), ..largest };
         (found, FitRuns { max_batch: Some(largest), ..FitRuns::default() })
     } else if interrupt::has_come() {
@@ -110,6 +112,8 @@ fn search(arguments: &Fit, program: &Program, progress: &SearchProgress, started
     };
     let is_whole = !runs.is_interrupted && tunes;
     let report = diagnose::fit(&case, &search, found, runs);
+    let cause = if tunes && cause::may_hide_one(&report) { cause::find(arguments, program)? } else { None };
+    let report = FitReport { cause, ..report };
     if is_whole && !arguments.no_cache {
         let sources = search.unchanged().map(|trial| trial.sources.as_slice()).unwrap_or_default();
         kept::keep(arguments, program, &report, sources);
@@ -169,9 +173,10 @@ fn show_report(arguments: &Fit, report: &FitReport) -> Result<ExitStatus, Error>
 }
 
 fn status(report: &FitReport) -> ExitStatus {
+    let is_mended = report.cause.is_some();
     let fits = match &report.max_batch {
         Some(most) => most.size > 0 || report.verdict == FitVerdict::Fits,
-        None => report.verdict != FitVerdict::DoesNotFit,
+        None => is_mended || report.verdict != FitVerdict::DoesNotFit,
     };
     if fits { ExitStatus::Fits } else { ExitStatus::Found }
 }

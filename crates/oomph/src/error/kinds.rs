@@ -44,7 +44,7 @@ impl Error {
             Error::Machine(_) => ErrorKind::NoDriver,
             Error::UnknownRemedy(_) | Error::UnknownRule { .. } => ErrorKind::UnknownName,
             Error::Stopped(_) => ErrorKind::Interrupted,
-            Error::NoBatch(_) => ErrorKind::NoBatchSize,
+            Error::NoBatch(_) | Error::NoSize(_) => ErrorKind::NoBatchSize,
             Error::Unreadable { source, .. } => kind_of_read(source),
             Error::Damaged { .. } => ErrorKind::DamagedFile,
             Error::Unwritable { .. } | Error::NotAFile(_) | Error::SameOutput(_) | Error::NotApplied(_) => {

@@ -7,6 +7,7 @@ use super::layout::line_of;
 use super::phrases::{part_of, shorten_gpu, without_unit_of};
 use super::verdict::made_up;
 use crate::change::Change;
+use crate::finding::Location;
 use crate::fit::{Cost, Exactness, FitReport, FitVerdict, Plan, SizeKind, TimeSource};
 use crate::stopped::Stopped;
 use crate::words::words_of_stop;
@@ -26,6 +27,14 @@ pub(super) fn headline(report: &FitReport) -> String {
             (false, 0) => format!("not {least} fits {name}: {usable}"),
             (false, size) => format!("a {of} of {size} is the largest that fits {name}: {peak}{usable}"),
         };
+    }
+    if let Some(cause) = &report.cause {
+        let place = Location { file: cause.file.clone(), line: cause.line, column: None };
+        let place = if cause.line > 0 { format!(" ({})", line_of(&place, &report.folder)) } else { String::new() };
+        let figures = cause.before_bytes.zip(cause.after_bytes).map_or_else(String::new, |(before, after)| {
+            format!(": {after} allocated at the error, not {}", without_unit_of(before, after))
+        });
+        return format!("fits {name} once a mistake is mended{place}: {}{figures}", cause.how);
     }
     match (report.verdict, report.plans.first()) {
         (FitVerdict::Unknown, _) => {

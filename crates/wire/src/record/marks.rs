@@ -117,6 +117,8 @@ macro_rules! agent_records {
                 } later {
                     /// The time by a clock that all processes of one machine share; 0 in runs that were saved before it was recorded.
                     monotonic_ns: u64,
+                    /// The backward passes since the program's start.
+                    backwards: u64,
                 } optional {
                     /// The work of all operators since the program's start, if counted.
                     work: work,

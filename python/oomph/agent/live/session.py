@@ -152,6 +152,7 @@ class Session:
                 step=done,
                 devices=devices,
                 monotonic_ns=time.monotonic_ns(),
+                backwards=0,
                 work=None,
                 at=None,
                 zeroed_at=None,

@@ -9,17 +9,22 @@ import ast
 import json
 import os
 import re
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Mapping
+from types import CodeType
 
 from .. import records
 from ..failure import guarded
 from ..hooks import around
+from ..process import frames
 from ..source import script
 from ..source.names import last_name, name_of_call
 from . import Remedy, parsers
 
 _PRECISION = re.compile(r"(torch\.)?(no|none|half|amp|b?f(p|loat)?(16|32)|(16|32)(-mixed|-true)?|float|bf16-mixed)", re.IGNORECASE)
 _MOST_HELP = 200
+# The files of `os.getenv` and of `Mapping.get`.
+_LIBRARY = (os.getenv.__code__.co_filename, Mapping.get.__code__.co_filename)
 
 
 def prepare(remedy: Remedy) -> None:
@@ -30,6 +35,7 @@ def prepare(remedy: Remedy) -> None:
     parsers.watch(finder.meet)
     around("hydra._internal.hydra:Hydra.compose_config", finder.around_hydra)
     script.rewrite(finder.list_variables)
+    around("os:_Environ.__getitem__", finder.around_variables)
 
 
 def install(remedy: Remedy) -> None:
@@ -69,6 +75,20 @@ class Finder:
             else:
                 self._note([f"{prefix}{key}"], value, on="true")
 
+    def around_variables(self, get, environ, name):
+        """Records a variable that the program's own code reads by a name that its source does not show."""
+        found = None
+        try:
+            found = get(environ, name)
+            return found
+        finally:
+            guarded(self._meet_variable)(name, found)
+
+    def _meet_variable(self, name, found) -> None:
+        if isinstance(name, str) and frames.is_users(_reader().co_filename):
+            value, on = _value_of(found)
+            self._note([f"${name}"], value, on=on)
+
     def list_variables(self, tree: ast.Module, _file: str) -> bool:
         """Records the variables of the environment that the script reads; the script stays as it is."""
         for node in ast.walk(tree):
@@ -89,6 +109,14 @@ class Finder:
             names=names, value=json.dumps(value), on=on, choices=[str(one) for one in choices], help=text[:_MOST_HELP]
         )
         self._remedy.write(record)
+
+
+def _reader() -> CodeType:
+    """The code that reads a variable: the first outside this file, the hooks, `os` and its base classes."""
+    frame = sys._getframe(1)
+    while frame.f_back is not None and (frames.is_agents(frame.f_code.co_filename) or frame.f_code.co_filename in _LIBRARY):
+        frame = frame.f_back
+    return frame.f_code
 
 
 def _variable(node: ast.AST) -> tuple[str, object] | None:

@@ -65,10 +65,11 @@ def _click_options(command, _rest, context, _args) -> Iterable[Option]:
         if parameter.name in context.params:
             names = [name for name in (*parameter.opts, parameter.name) if name]
             change = functools.partial(context.params.__setitem__, parameter.name)
-            choices = tuple(map(str, getattr(parameter.type, "choices", None) or ()))
-            is_flag = bool(getattr(parameter, "is_flag", False))
+            value = context.params[parameter.name]
+            choices = tuple(map(str, getattr(getattr(parameter, "type", None), "choices", None) or ()))
+            is_flag = bool(getattr(parameter, "is_flag", isinstance(value, bool)))
             text = getattr(parameter, "help", None) or ""
-            yield Option(names, context.params[parameter.name], change, text, choices, on="" if is_flag else "True")
+            yield Option(names, value, change, text, choices, on="" if is_flag else "True")
 
 
 def _absl_options(flags, *_rest) -> Iterable[Option]:

@@ -70,7 +70,7 @@ pub(super) fn command(arguments: &Fit) -> Vec<String> {
 
 /// The next GPU with more memory, and the bytes that a program may use of it.
 pub(super) fn next_gpu(case: &FitCase) -> Option<(FitGpu, Bytes)> {
-    let more = case.gpus.iter().find(|(gpu, _)| gpu.total_bytes.0 > case.gpu.total_bytes.0 / 20 * 21);
+    let more = case.gpus.iter().find(|(gpu, _)| gpu.total_bytes.0 > case.gpu.total_bytes.0 / 10 * 13);
     more.map(|(gpu, context)| {
         let target = gpu.target_bytes - (*context - case.context_bytes.min(*context));
         (gpu.clone(), target)

@@ -67,6 +67,17 @@ fn head(page: &mut Page, report: &FitReport) {
 
 /// What to change, before and after, the price, the next plans.
 fn plan(page: &mut Page, report: &FitReport, is_full: bool) {
+    if let Some(cause) = &report.cause {
+        page.fact("mistake", &format!("{} ({})", cause.what, cause.rule));
+        if cause.is_mended_by_lint {
+            page.fact("mend", &format!("oomph lint --diff {} shows it, --fix makes it", page.path(&cause.file)));
+        }
+        page.fact("memory", &format!("{} on the device with the mistake", report.before.device_bytes));
+        for plan in report.plans.iter().take(if is_full { 0 } else { 1 }) {
+            page.fact("else", &format!("with the mistake: {}", line(plan)));
+        }
+        return;
+    }
     match report.plans.first() {
         Some(plan) => {
             changes(page, plan, if is_full { usize::MAX } else { PLACES });

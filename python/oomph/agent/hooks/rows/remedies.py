@@ -58,6 +58,7 @@ ROWS = (
     ("remedies.sizes.loaders", "changes the size of batches", (*_LOADER, "torch.utils.data.sampler:BatchSampler.__init__")),
     ("remedies.parsers", "lists the options of a parser, and changes a size among them", _OPTIONS),
     ("remedies.own_options", "lists the keys of Hydra's configuration", ("hydra._internal.hydra:Hydra.compose_config",)),
+    ("remedies.own_options", "lists the variables of the environment that the program reads", ("os:_Environ.__getitem__",)),
     ("process.overlay", "reads a configuration file with another value", ("builtins:open = io:open",)),
     ("remedies.sizes.tokenizers", "changes the length of sequences", ("transformers.tokenization_utils_base:PreTrainedTokenizerBase.__call__",)),
     ("remedies.sizes.training_arguments", "changes a size of a Trainer", _TRAINING_ARGUMENTS),
