@@ -69,6 +69,7 @@ KINDS = {
     "effects": check("effects/check.py", guard="namespace"),
     "effects-functions": check("effects/check.py", guard="functions"),
     "fits": check("fits/check.py"),
+    "plans": check("plans/check.py"),
     "lives": check("lives/check.py"),
     "lives-frameworks": check("lives/check.py", "--half", "frameworks", python="{frameworks}"),
     "blame": check("blame/check.py"),

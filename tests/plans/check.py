@@ -43,10 +43,17 @@ def main() -> int:
     halves = [arguments.half] if arguments.half else HALVES
     with tempfile.TemporaryDirectory(prefix="oomph-plans-") as kept:
         found = [path.parent for half in halves for path in sorted((HERE / half).glob("*/case.json"))]
-        cases = [suite.Case(f"{path.parent.name} {path.name}", partial(score, arguments.oomph.absolute(), Path(kept), path)) for path in found]
+        cases = [case(arguments.oomph.absolute(), Path(kept), path) for path in found]
         status = suite.run("plans", cases, arguments)
         print_table([json.loads(path.read_text(encoding="utf-8")) for path in sorted(Path(kept).glob("*.json"))])
     return status
+
+
+def case(oomph: Path, kept: Path, path: Path) -> suite.Case:
+    """The case of a program."""
+    described = json.loads((path / "case.json").read_text(encoding="utf-8"))
+    name, body = f"{path.parent.name} {path.name}", partial(score, oomph, kept, path)
+    return suite.Case(name, body, memory=3, group=f"half {path.parent.name}", open=described.get("open", ""))
 
 
 class Program:

@@ -34,6 +34,7 @@ mod samples;
 mod search;
 mod settings;
 mod shrink;
+mod stage;
 mod trial;
 mod variant;
 mod verified;

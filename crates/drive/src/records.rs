@@ -1,4 +1,4 @@
-//! Small records that one command keeps for a later one, by key: forecasts, searches.
+//! Small records of a command for a later command, by key: forecasts, searches.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -10,11 +10,11 @@ use serde::de::DeserializeOwned;
 
 use crate::unpack;
 
-/// The number of records of a kind; those that were written longest ago are removed first.
+/// The most records of a kind; the oldest are removed first.
 const MOST: usize = 256;
 
 /// A file's path, and a hash of its content.
-pub type Source = (PathBuf, String);
+pub type KnownFile = (PathBuf, String);
 
 /// Keeps a record of the kind `kind`.
 pub fn keep(kind: &str, key: &str, record: &impl Serialize) -> io::Result<()> {
@@ -32,8 +32,8 @@ pub fn find<T: DeserializeOwned>(kind: &str, key: &str) -> Option<T> {
     serde_json::from_slice(&text).ok()
 }
 
-/// True if every file has the content that it had.
-pub fn are_unchanged(sources: &[Source]) -> bool {
+/// True if every file has its old content.
+pub fn are_unchanged(sources: &[KnownFile]) -> bool {
     sources.iter().all(|(file, known)| digest(file).as_ref() == Some(known))
 }
 

@@ -5,7 +5,6 @@
 //! every other key must have its old value. An edit is refused where that cannot be: the scalar belongs to an anchor that is used
 //! elsewhere, the key occurs twice, the file has several documents.
 
-use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::ops::Range;
 
@@ -120,7 +119,7 @@ fn is_json(text: &str) -> bool {
 
 /// Reads all scalars, and the anchors that aliases use.
 fn read(text: &str) -> Result<(Vec<Leaf>, BTreeSet<usize>), EditError> {
-    let mut reader = Reader { offsets: offsets(text), ..Reader::default() };
+    let mut reader = ScalarReader { offsets: offsets(text), ..ScalarReader::default() };
     for event in Parser::new_from_str(text) {
         let (event, span) = event.map_err(|error: ScanError| EditError::Unreadable {
             line: error.marker().line(),
@@ -138,7 +137,7 @@ fn offsets(text: &str) -> Vec<usize> {
 
 /// The state while a file is read.
 #[derive(Default)]
-struct Reader {
+struct ScalarReader {
     offsets: Vec<usize>,
     levels: Vec<Level>,
     leaves: Vec<Leaf>,
@@ -157,7 +156,7 @@ struct Level {
     anchor: usize,
 }
 
-impl Reader {
+impl ScalarReader {
     fn take(&mut self, event: Event<'_>, span: Span, text: &str) -> Result<(), EditError> {
         match event {
             Event::DocumentStart(_) => {
@@ -197,7 +196,7 @@ impl Reader {
 
     fn scalar(
         &mut self,
-        scalar: &Cow<'_, str>,
+        scalar: &str,
         style: ScalarStyle,
         anchor: usize,
         span: Span,
@@ -205,7 +204,7 @@ impl Reader {
     ) -> Result<(), EditError> {
         if self.awaits_key() {
             if let Some(level) = self.levels.last_mut() {
-                level.key = Some(scalar.to_string());
+                level.key = Some(scalar.to_owned());
             }
             return Ok(());
         }
@@ -216,7 +215,7 @@ impl Reader {
             ScalarStyle::DoubleQuoted => Style::Quoted('"'),
             ScalarStyle::Literal | ScalarStyle::Folded => Style::Block,
         };
-        let value = if style == Style::Plain { of_text(scalar) } else { Value::from(scalar.as_ref()) };
+        let value = if style == Style::Plain { of_text(scalar) } else { Value::from(scalar) };
         if anchor > 0 {
             self.anchored.push((anchor, value.clone()));
         }

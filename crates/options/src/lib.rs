@@ -24,7 +24,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::document::{EditError, edit, list_keys};
-pub use self::names::{Purpose, Rank, find_purpose};
+pub use self::names::{NameRank, Purpose, find_purpose};
 pub use self::values::{half_precision, half_precisions, to_text};
 pub use self::words::{change_command, list_in_words, spelling_in};
 

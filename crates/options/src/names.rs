@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::{Form, OwnOption, form_of, name_of};
 
-/// What a setting may change of a program's use of memory.
+/// The part of a program's use of memory that a setting may change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Purpose {
     /// The number of parts that a batch runs in, or of batches for a step.
@@ -22,7 +22,7 @@ pub enum Purpose {
 }
 
 /// The likelihood of a purpose: 0 is the likeliest.
-pub type Rank = u8;
+pub type NameRank = u8;
 
 /// Data other than training data.
 const EVALUATION: [&str; 12] = [
@@ -46,7 +46,7 @@ const BATCHES: [&str; 6] = ["batch", "batchsize", "bs", "bsz", "mbs", "batch_siz
 /// The sum of several batches, on many devices or accumulated.
 const WHOLE: [&str; 5] = ["total", "global", "effective", "max", "min"];
 const PARTS: [&str; 7] = ["micro", "device", "gpu", "local", "mbs", "minibatch", "per"];
-const LENGTHS: [&str; 24] = [
+const LENGTHS: [&str; 25] = [
     "seq_len",
     "seqlen",
     "seq_length",
@@ -71,6 +71,7 @@ const LENGTHS: [&str; 24] = [
     "cutoff_len",
     "context",
     "tokens",
+    "length",
 ];
 const IMAGES: [&str; 14] = [
     "img_size",
@@ -108,7 +109,7 @@ const ACCUMULATIONS: [&str; 6] =
 const NEGATIONS: [&str; 4] = ["no", "disable", "without", "skip"];
 
 /// Returns the likeliest purpose of a setting; `None` if nothing speaks for one.
-pub fn find_purpose(option: &OwnOption) -> Option<(Purpose, Rank)> {
+pub fn find_purpose(option: &OwnOption) -> Option<(Purpose, NameRank)> {
     let name = plain(name_of(&option.key).rsplit('.').next().unwrap_or_default());
     let words: Vec<&str> = name.split('_').collect();
     if words.iter().any(|word| EVALUATION.contains(word)) {
@@ -122,7 +123,7 @@ pub fn find_purpose(option: &OwnOption) -> Option<(Purpose, Rank)> {
     by_name(&name, &words, option).or_else(|| by_help(option).map(|purpose| (purpose, 4)))
 }
 
-fn by_name(name: &str, words: &[&str], option: &OwnOption) -> Option<(Purpose, Rank)> {
+fn by_name(name: &str, words: &[&str], option: &OwnOption) -> Option<(Purpose, NameRank)> {
     let is_number = option.value.as_u64().is_some_and(|number| number > 0);
     let accumulates = words.iter().any(|word| word.starts_with("accum")) || ACCUMULATIONS.contains(&name);
     let is_count = is_number || option.value.is_null();
@@ -137,7 +138,7 @@ fn by_name(name: &str, words: &[&str], option: &OwnOption) -> Option<(Purpose, R
         return (option.value == Value::Bool(false)).then_some((Purpose::Checkpointing, 0));
     }
     if PRECISIONS.contains(&name) || words.iter().any(|word| ["amp", "fp16", "bf16", "precision"].contains(word)) {
-        let first = if words.iter().any(|word| word.contains("bf16") || word.contains("bfloat16")) { 0 } else { 1 };
+        let first = NameRank::from(!words.iter().any(|word| word.contains("bf16") || word.contains("bfloat16")));
         return crate::half_precision(&option.value, &option.choices).map(|_| (Purpose::Precision, first));
     }
     if !is_number {
@@ -162,7 +163,7 @@ fn is_checkpointing(words: &[&str]) -> bool {
     computes_again || (of_what && has(&["checkpoint", "checkpoints", "ckpt"]))
 }
 
-fn rank_batch(words: &[&str]) -> Option<Rank> {
+fn rank_batch(words: &[&str]) -> Option<NameRank> {
     let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
     let is_unit = words.iter().any(|word| ["imgs", "images", "ims", "samples"].contains(word));
     if is_unit && has(&["per"]) && has(&["gpu", "batch", "device"]) {

@@ -61,11 +61,11 @@ fn set_option(words: &mut Vec<OsString>, key: &str, value: &Value) {
     let text = to_text(value);
     match find_option(words, key) {
         Some(_) if is_flag => {}
-        Some(Place::Joined(at)) => {
+        Some(WordPlace::Joined(at)) => {
             let spelled = spelled(&words[at]).unwrap_or(key).to_owned();
             words[at] = OsString::from(format!("{spelled}={text}"));
         }
-        Some(Place::Apart(at)) => words[at + 1] = OsString::from(text),
+        Some(WordPlace::Apart(at)) => words[at + 1] = OsString::from(text),
         None => {
             let new = if is_flag { vec![key.to_owned()] } else { vec![key.to_owned(), text] };
             let end = words.iter().position(|word| word == "--").unwrap_or(words.len());
@@ -81,7 +81,7 @@ fn find_opposite(words: &[OsString], key: &str) -> Option<usize> {
 }
 
 /// The place of an option among the words.
-enum Place {
+enum WordPlace {
     /// `--name=value`, or a flag alone at the end.
     Joined(usize),
     /// `--name value`.
@@ -89,10 +89,10 @@ enum Place {
 }
 
 /// Finds the last place of an option, in any spelling with hyphens and underscores.
-fn find_option(words: &[OsString], key: &str) -> Option<Place> {
+fn find_option(words: &[OsString], key: &str) -> Option<WordPlace> {
     let at = words.iter().rposition(|word| spelled(word).is_some_and(|spelled| is_same(spelled, key)))?;
     let is_joined = words[at].to_str().is_some_and(|word| word.contains('=')) || at + 1 == words.len();
-    Some(if is_joined { Place::Joined(at) } else { Place::Apart(at) })
+    Some(if is_joined { WordPlace::Joined(at) } else { WordPlace::Apart(at) })
 }
 
 fn spelled(word: &OsStr) -> Option<&str> {

@@ -44,7 +44,7 @@ impl PlanEdits {
     /// The patch: comments, which `patch` and `git apply` skip, then all diffs.
     pub fn to_patch(&self) -> String {
         let mut text = self.by_hand.clone();
-        if self.is_of_root && !self.files.is_empty() {
+        if self.is_of_root {
             text.push_str("# Not all of these files lie below this folder: apply it with `patch -p1 -d /`.\n");
         }
         self.files.iter().for_each(|file| text.push_str(&file.diff));
@@ -65,8 +65,9 @@ pub fn edit_plan<E>(
     let snippets: Vec<Snippet> =
         nowhere.iter().map(|placed| by_hand(placed, "no source file is known for it")).collect();
     let base = base(files.keys().chain(settings.keys()), &canonical(Path::new(&report.folder)));
-    let mut edits =
-        PlanEdits { by_hand: comments(None, &snippets), is_of_root: base == Path::new("/"), ..PlanEdits::default() };
+    let has_files = !files.is_empty() || !settings.is_empty();
+    let is_of_root = has_files && base == Path::new("/");
+    let mut edits = PlanEdits { by_hand: comments(None, &snippets), is_of_root, ..PlanEdits::default() };
     for (path, placed) in files {
         let before = read(&path)?;
         let shown = path.strip_prefix(&base).unwrap_or(&path).display().to_string();
@@ -86,9 +87,9 @@ pub fn edit_plan<E>(
             }
             Err(why) => {
                 let _ = writeln!(edits.by_hand, "# {shown} by hand ({why}):");
-                values.iter().for_each(|(key, value)| {
+                for (key, value) in &values {
                     let _ = writeln!(edits.by_hand, "#     {key}: {value}");
-                });
+                }
             }
         }
     }

@@ -101,7 +101,9 @@ impl Conditions {
 
     /// Returns the user's options as they hold in the run.
     pub(crate) fn apply(&self, asked: &RunOptions) -> RunOptions {
-        RunOptions { fraction: self.share.of(asked.fraction), ..asked.clone() }
+        // A shortened loop over micro-batches has less work than a step.
+        let stop_at = if self.work { asked.stop_at.without_life() } else { asked.stop_at };
+        RunOptions { fraction: self.share.of(asked.fraction), stop_at, ..asked.clone() }
     }
 
     /// Returns the allocator's settings from the remedy; they replace `PYTORCH_CUDA_ALLOC_CONF`. An empty text stands for the defaults.

@@ -113,6 +113,15 @@ impl StopAt {
         }
     }
 
+    /// The same number of first steps alone, with all passes of their loops.
+    #[must_use]
+    pub fn without_life(self) -> StopAt {
+        match self {
+            StopAt::Life { step, .. } => StopAt::step(step.get()),
+            StopAt::Step { .. } | StopAt::End => self,
+        }
+    }
+
     /// True if the loops of the program are shortened.
     pub fn is_life(self) -> bool {
         matches!(self, StopAt::Life { .. })

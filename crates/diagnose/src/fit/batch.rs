@@ -128,6 +128,13 @@ impl BatchSearch {
         }
         let unseen = self.low().filter(|low| self.known.get(low) == Some(&Standing::Replayed));
         let left = self.most_runs.saturating_sub(self.runs + u32::from(unseen.is_some()));
+        if left == 0
+            && unseen.is_none()
+            && self.runs < self.most_runs * 2
+            && let Some(size) = self.bisect()
+        {
+            return vec![BatchRun { size, limited: true }];
+        }
         let looks = if left > 0 { self.looks() } else { Vec::new() };
         match (looks.as_slice(), unseen) {
             ([], None) => Vec::new(),
@@ -142,6 +149,14 @@ impl BatchSearch {
         let peaks = |sample: &Sample| sample.usage.allocated_bytes;
         let is_same = matches!(self.samples.as_slice(), [one, other, ..] if peaks(one) == peaks(other));
         is_same && matches!(self.forecast(MOST_SAMPLES / 2), Forecast::Fits | Forecast::Unknown)
+    }
+
+    /// The middle between the largest known to fit and the smallest known not to, where forecasts failed; `None` if both are neighbours.
+    fn bisect(&self) -> Option<u64> {
+        let low = self.low().unwrap_or(0);
+        let mut above = self.known.range(low + 1..);
+        let (high, _) = above.find(|(_, standing)| matches!(standing, Standing::DoesNot | Standing::Refused))?;
+        (*high > low + 1).then(|| low.midpoint(*high))
     }
 
     /// The sizes to run, above the largest known to fit.

@@ -1,15 +1,14 @@
 //! The program's own options as options of plans: accumulation, checkpointing, precision, batch, length, resolution.
 //!
 //! # Note [Own options]
-//! An option is a candidate by its name and description (`options::find_purpose`), or because its number is that of the batch. What
-//! it does is seen in runs: one that lowers the peak is taken for what its name says. An accumulation that does not, and has more
-//! backward passes for a step, is of batches: it is used beside a smaller batch, so that a step keeps its samples. Any other does nothing
-//! here. A number of one without a name for a purpose is tried, too: it holds the parts of a batch if twice the number has a lower peak
-//! and more backward passes.
+//! An option is a candidate by its name and description (`options::find_purpose`), or because its number is that of the batch. A run then
+//! decides. An option with a lower peak does the work of its name. An accumulation without a lower peak, but with more backward passes in a
+//! step, is an accumulation of batches: a plan uses it beside a smaller batch, so that a step keeps its samples. Any further option does
+//! nothing here. A number of 1 without a name for a purpose is tried, too: parts of a batch show a lower peak and more backward passes.
 //!
-//! An option that holds takes the place of the remedy that would edit the source for the same purpose.
+//! A confirmed option replaces the remedy that would edit the source for the same purpose.
 
-use options::{OwnOption, Purpose, Rank, find_purpose, half_precisions};
+use options::{NameRank, OwnOption, Purpose, find_purpose, half_precisions};
 use remedies::{BATCH_SIZE, CHECKPOINTING, GRADIENT_ACCUMULATION, OWN_OPTIONS, find};
 use report::Change;
 use serde_json::Value;
@@ -37,11 +36,11 @@ const PARTS: [(u64, f64); 13] = [
 ];
 /// Fractions of a batch, a length or a side, as percents.
 const SHARES: [u64; 6] = [50, 25, 12, 6, 3, 1];
-/// Twice the number of an accumulation has so many times the backward passes of a step, at least.
+/// The least factor between the backward passes of a step, with twice the number of an accumulation and without.
 const MORE: f64 = 1.4;
-/// Options without a name for a purpose that are tried.
+/// The most options without a purpose to try.
 const MOST_UNNAMED: usize = 3;
-/// Parts of names of numbers that are no parts of a batch.
+/// Parts of names for numbers of other kinds.
 const OTHERS: [&str; 16] = [
     "seed", "epoch", "worker", "gpu", "node", "rank", "log", "eval", "every", "interval", "save", "print", "verb",
     "world", "lr", "iter",
@@ -49,7 +48,7 @@ const OTHERS: [&str; 16] = [
 /// Sides of images are multiples of the strides of networks.
 const SIDE: u64 = 32;
 
-/// What an accumulation option does, as its run shows.
+/// The effect of an accumulation option, as its run shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Accumulates {
     /// A batch in parts.
@@ -61,7 +60,7 @@ enum Accumulates {
 }
 
 impl Search {
-    /// The program's own options, as far as they are known to do what their names say; those that were not run are included.
+    /// The program's own options for plans, run or not; refuted names are left out.
     pub(super) fn own_choosable(&self) -> Vec<Choosable> {
         let mut all = Vec::new();
         self.add_accumulation(&mut all);
@@ -76,7 +75,7 @@ impl Search {
         all
     }
 
-    /// True if an own option is seen to serve the purpose of `remedy`, whose edits are then not needed.
+    /// True if a run has confirmed an own option for the purpose of `remedy`.
     pub(super) fn has_own(&self, remedy: &str) -> bool {
         let own = self.own_choosable();
         let mut same = own.iter().filter(|option| option.spec.name == remedy);
@@ -85,29 +84,52 @@ impl Search {
         })
     }
 
-    /// True if a run shows what the option is for. See Note [Own options].
+    /// True if a run confirms the purpose of an option. See Note [Own options].
     pub(super) fn holds(&self, option: &Choosable, trial: &Trial) -> bool {
         let is_seen = self.base().is_some_and(|base| trial.is_done() && is_lower(base, trial));
         if self.is_unnamed(option) {
-            return is_seen && self.has_more_backwards(trial);
+            return is_seen && self.has_more_backwards(option);
         }
-        // Of several values together, the run of the first alone has shown that steps have more batches.
+        // The run of the accumulation alone has shown that steps have more batches.
         is_seen || (option.change.settings.len() > 1 && trial.is_done())
     }
 
-    /// True for an option whose name and description say nothing: only its effect tells.
+    /// True for an option without a purpose in its name and description.
     fn is_unnamed(&self, option: &Choosable) -> bool {
         let own = self.base().into_iter().flat_map(|base| &base.own);
         let mut same = own.filter(|own| option.change.settings.contains_key(&own.key));
         option.purpose == Some(Purpose::Accumulation) && same.any(|own| find_purpose(own).is_none())
     }
 
-    /// True if a step has more backward passes with an option.
-    fn has_more_backwards(&self, trial: &Trial) -> bool {
-        self.base().is_some_and(|base| base.step_backwards > 0.0 && trial.step_backwards > base.step_backwards * MORE)
+    /// True if a step has more backward passes with an option, in the usual run or in the run with whole loops.
+    fn has_more_backwards(&self, option: &Choosable) -> bool {
+        let is_more = |of: fn(Vec<Change>) -> Variant| {
+            let (base, trial) = (self.trial(&of(Vec::new())), self.trial(&of(vec![option.change.clone()])));
+            base.zip(trial).is_some_and(|(base, trial)| {
+                base.step_backwards > 0.0 && trial.is_done() && trial.step_backwards > base.step_backwards * MORE
+            })
+        };
+        is_more(Variant::need) || is_more(Variant::counted)
     }
 
-    /// Numbers of one that nothing is known of: they may be parts of a batch.
+    /// The runs with whole loops, for an accumulation whose shortened loops decide nothing.
+    pub(super) fn evidence(&self) -> Vec<Variant> {
+        let own = self.own_choosable();
+        let accumulations = own.iter().filter(|option| option.purpose == Some(Purpose::Accumulation));
+        let open = accumulations.filter(|option| {
+            let trial = self.trial(&Variant::need(vec![option.change.clone()]));
+            let lower =
+                trial.zip(self.base()).filter(|(trial, _)| trial.is_done()).map(|(trial, base)| is_lower(base, trial));
+            option.change.settings.len() == 1
+                && lower == Some(self.is_unnamed(option))
+                && !self.has_more_backwards(option)
+        });
+        let runs: Vec<Variant> = open.map(|option| Variant::counted(vec![option.change.clone()])).collect();
+        let base = (!runs.is_empty()).then(|| Variant::counted(Vec::new()));
+        base.into_iter().chain(runs).collect()
+    }
+
+    /// Numbers of 1 without a known purpose: perhaps the parts of a batch.
     fn unnamed(&self) -> Vec<&OwnOption> {
         let is_open = |option: &&OwnOption| {
             let name = options::name_of(&option.key).to_lowercase();
@@ -129,18 +151,18 @@ impl Search {
         let of_batch = |option: &OwnOption| {
             let size = base.batch.as_ref().map(|batch| batch.size).filter(|size| *size > 1);
             let is_it = purpose == Purpose::Batch && size.is_some() && option.value.as_u64() == size;
-            is_it.then_some((Purpose::Batch, Rank::MAX))
+            is_it.then_some((Purpose::Batch, NameRank::MAX))
         };
         let found = base.own.iter().filter_map(|option| {
             let (_, rank) = find_purpose(option).or_else(|| of_batch(option)).filter(|(found, _)| *found == purpose)?;
             Some((rank, option))
         });
-        let mut found: Vec<(Rank, &OwnOption)> = found.collect();
+        let mut found: Vec<(NameRank, &OwnOption)> = found.collect();
         found.sort_by_key(|(rank, _)| *rank);
         found.into_iter().map(|(_, option)| option).collect()
     }
 
-    /// An option that is switched: the likeliest, and the next one where a run showed that it does not do.
+    /// A switch: the likeliest option and value, and after a refutation the next.
     fn add_switch(&self, purpose: Purpose, remedy: &str, time_ratio: f64, all: &mut Vec<Choosable>) {
         for option in self.named(purpose) {
             let values = match (&option.value, purpose) {
@@ -175,7 +197,7 @@ impl Search {
             let is_even = |factor: u64| batch.is_none_or(|size| size.is_multiple_of(now * factor));
             let even: Vec<(u64, f64)> = PARTS.into_iter().filter(|(factor, _)| is_even(*factor)).collect();
             if option.value.as_i64().is_some_and(|size| size <= 0) {
-                self.add_part_sizes(option, batch, all);
+                all.extend(sizes_of_parts(option, batch));
                 continue;
             }
             let first = even.first().and_then(|(factor, time)| parts(*factor, *time));
@@ -190,13 +212,8 @@ impl Search {
                     return;
                 }
                 Accumulates::Batches => {
-                    for batch in self.named(Purpose::Batch) {
-                        let size = batch.value.as_u64().unwrap_or(0);
-                        let whole = PARTS.iter().filter(|(factor, _)| size.is_multiple_of(*factor) && size >= *factor);
-                        all.extend(whole.filter_map(|(factor, time)| {
-                            let values = [(option, Value::from(now * factor)), (batch, Value::from(size / factor))];
-                            own(GRADIENT_ACCUMULATION, purpose, (*time, *factor), &values)
-                        }));
+                    if let Some(batch) = self.named(Purpose::Batch).first() {
+                        all.extend(beside_smaller_batches((option, now), batch));
                         return;
                     }
                 }
@@ -205,21 +222,11 @@ impl Search {
         }
     }
 
-    /// Sizes of a part, where the option is the size of a part and not their number.
-    fn add_part_sizes(&self, option: &OwnOption, batch: Option<u64>, all: &mut Vec<Choosable>) {
-        let Some(size) = batch else { return };
-        let even = PARTS.iter().filter(|(factor, _)| size.is_multiple_of(*factor));
-        all.extend(even.filter_map(|(factor, time)| {
-            let values = [(option, Value::from(size / factor))];
-            own(GRADIENT_ACCUMULATION, Purpose::Accumulation, (*time, *factor), &values)
-        }));
-    }
-
     fn accumulates(&self, option: &Choosable, trial: &Trial) -> Accumulates {
         if self.holds(option, trial) {
             return Accumulates::Parts;
         }
-        let is_of_batches = trial.is_done() && !self.is_unnamed(option) && self.has_more_backwards(trial);
+        let is_of_batches = trial.is_done() && !self.is_unnamed(option) && self.has_more_backwards(option);
         if is_of_batches { Accumulates::Batches } else { Accumulates::Nothing }
     }
 
@@ -246,6 +253,27 @@ impl Search {
     }
 }
 
+/// An accumulation of batches, each beside a batch that is smaller by the same factor.
+fn beside_smaller_batches((option, now): (&OwnOption, u64), batch: &OwnOption) -> Vec<Choosable> {
+    let size = batch.value.as_u64().unwrap_or(0);
+    let whole = PARTS.iter().filter(|(factor, _)| size.is_multiple_of(*factor) && size >= *factor);
+    let made = whole.filter_map(|(factor, time)| {
+        let values = [(option, Value::from(now * factor)), (batch, Value::from(size / factor))];
+        own(GRADIENT_ACCUMULATION, Purpose::Accumulation, (*time, *factor), &values)
+    });
+    made.collect()
+}
+
+/// Sizes of a part, for an option with the size of a part instead of the number of parts.
+fn sizes_of_parts(option: &OwnOption, batch: Option<u64>) -> Vec<Choosable> {
+    let Some(size) = batch else { return Vec::new() };
+    let even = PARTS.iter().filter(|(factor, _)| size.is_multiple_of(*factor));
+    let made = even.filter_map(|(factor, time)| {
+        own(GRADIENT_ACCUMULATION, Purpose::Accumulation, (*time, *factor), &[(option, Value::from(size / factor))])
+    });
+    made.collect()
+}
+
 /// A length or a side in the steps of the present one: multiples of the largest power of two that divides it, at most [`SIDE`].
 fn round(wanted: u64, size: u64, least: u64) -> u64 {
     let step = length_unit(size).max(least);
@@ -257,12 +285,12 @@ pub(super) fn length_unit(size: u64) -> u64 {
     1_u64 << size.trailing_zeros().min(SIDE.trailing_zeros())
 }
 
-/// The value that switches an option on.
+/// The value for an option to be on.
 fn switched_on(option: &OwnOption) -> Value {
     if option.on.is_empty() { Value::Bool(true) } else { Value::from(option.on.as_str()) }
 }
 
-/// The change of own options that serves the purpose of `remedy`. `factor`: the part that is left is one in so many.
+/// The change of own options for the purpose of `remedy`. `factor`: the number of parts of the batch, length or side.
 #[expect(clippy::cast_precision_loss, reason = "a small number")]
 fn own(
     remedy: &str,

@@ -11,9 +11,9 @@ use super::allowed::Allowed;
 use super::catalogue::{Choosable, options};
 use super::cost::{Tier, tier_of_set};
 use super::plans::{Helpful, choosables, estimate_need, sets, tops};
+use super::stage::SearchStage;
 use super::trial::{Ending, Trial};
 use super::variant::{TrialKey, Variant};
-use super::worth::Stage;
 
 /// With so few changes a set is small enough.
 const FEW: usize = 2;
@@ -83,9 +83,10 @@ impl Search {
         if !at_limit.is_empty() || self.targets.iter().all(|target| self.standing(&[], *target) == Standing::Fits) {
             return at_limit;
         }
-        for stage in Stage::ALL {
-            let pairs = if stage == Stage::Last { self.pairs() } else { Vec::new() };
-            for first in [self.alone(stage), pairs] {
+        for stage in SearchStage::ALL {
+            let pairs = if stage == SearchStage::Last { self.pairs() } else { Vec::new() };
+            let evidence = if stage == SearchStage::Own { self.evidence() } else { Vec::new() };
+            for first in [self.alone(stage), evidence, pairs] {
                 let unknown: Vec<Variant> = first.into_iter().filter(|variant| self.trial(variant).is_none()).collect();
                 if !unknown.is_empty() {
                     return unknown;
@@ -107,18 +108,18 @@ impl Search {
     }
 
     /// True if no later stage has a better plan: every target has one, and of the program's own options a free one.
-    fn is_settled(&self, stage: Stage) -> bool {
+    fn is_settled(&self, stage: SearchStage) -> bool {
         let all = self.candidates(true);
         self.targets.iter().all(|target| {
             let cheapest = self.cheapest_set(&all, *target);
             self.standing(&[], *target) == Standing::Fits
                 || cheapest.is_some_and(|set| match stage {
-                    Stage::Own => match self.choice.prefer {
+                    SearchStage::Own => match self.choice.prefer {
                         Prefer::Options | Prefer::Edits => true,
                         Prefer::Results => tier_of_set(&choosables(&set)) == Tier::Free,
                         Prefer::Time => false,
                     },
-                    Stage::Usual | Stage::Last => true,
+                    SearchStage::Usual | SearchStage::Last => true,
                 })
         })
     }
@@ -183,8 +184,8 @@ impl Search {
     /// The changes to make for a variant: the chosen ones, and their companions. Parts of a batch that no DataLoader
     /// cuts are made by requesting smaller batches where the program sets their size.
     pub fn to_make(&self, variant: &Variant) -> Vec<Change> {
-        let edits = variant.changes.iter().filter(|change| change.remedy != OWN_OPTIONS);
-        let steps = edits.filter_map(|change| change.settings.get(remedies::setting::STEPS)?.as_u64()).next();
+        let mut edits = variant.changes.iter().filter(|change| change.remedy != OWN_OPTIONS);
+        let steps = edits.find_map(|change| change.settings.get(remedies::setting::STEPS)?.as_u64());
         let batch = self
             .base()
             .and_then(|base| base.batch.as_ref())

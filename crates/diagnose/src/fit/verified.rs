@@ -174,7 +174,7 @@ mod tests {
         let counted = StepTimes { unchanged: 2.0, plans: vec![Some(2.76), Some(1.0)] };
         let timed = found(vec![accumulation, both]).with_times(Some(&counted));
         let ratios: Vec<f64> = timed.plans.iter().map(|plan| plan.cost.time_ratio).collect();
-        assert_eq!(ratios, [1.38, 0.5]);
+        assert_eq!(ratios, [0.5, 1.38], "in the order of the counted times");
         let alone = [tried("gradient-accumulation"), tried("lora")].map(|row| match timed.price(row).effect {
             Effect::Helps { cost, .. } => (cost.time_ratio, cost.time_source),
             other => panic!("{other:?}"),

@@ -1,73 +1,63 @@
-//! The order in which options are run alone, and the options that need no run. See Note [Search for a plan].
+//! The options to run alone in each stage of a search. See Note [Search for a plan].
 
-use remedies::{ALLOCATOR_SETTINGS, GRADIENT_ACCUMULATION, OWN_OPTIONS, Trying};
+use options::Purpose;
+use remedies::{ALLOCATOR_SETTINGS, BATCH_SIZE, FULLY_SHARD, GRADIENT_ACCUMULATION, OWN_OPTIONS, Trying};
 use report::breakdown::Contents;
 use trace::Bytes;
 
 use super::catalogue::Choosable;
 use super::search::{Search, Standing};
+use super::stage::SearchStage;
 use super::trial::Trial;
 use super::variant::Variant;
 
-/// A saving below this part of the shortage is not looked for alone.
+/// Remedies of sizes: the training is another.
+const SIZES: [&str; 3] = [BATCH_SIZE, "sequence-length", "resolution"];
+/// Slow remedies, and those of the optimizer's state and the weights.
+const LATE: [&str; 10] = [
+    "optimizer-offload",
+    "activation-offload",
+    "optimizer-8bit",
+    "optimizer-paged",
+    "optimizer-adafactor",
+    "lora",
+    "weights-8bit",
+    "weights-4bit",
+    "weights-offload",
+    FULLY_SHARD,
+];
+/// An option with a saving below this part of the shortage is not run alone.
 const PART_OF_SHORTAGE: u64 = 8;
-
-/// The stages of a search: the next begins where the last found no plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Stage {
-    /// The program's own options that keep what is trained.
-    Own,
-    /// The usual remedies.
-    Usual,
-    /// Slow ones, those of the optimizer's state and the weights, and smaller sizes.
-    Last,
-}
-
-impl Stage {
-    pub(super) const ALL: [Stage; 3] = [Stage::Own, Stage::Usual, Stage::Last];
-}
 
 impl Search {
     /// The options to run alone in a stage.
-    pub(super) fn alone(&self, stage: Stage) -> Vec<Variant> {
+    pub(super) fn alone(&self, stage: SearchStage) -> Vec<Variant> {
         let all = self.choosable();
         let wanted = all.iter().filter(|option| self.is_wanted(option, stage) && !self.is_later_rung(option, &all));
         wanted.map(|option| Variant::need(vec![option.change.clone()])).collect()
     }
 
-    fn is_wanted(&self, option: &Choosable, stage: Stage) -> bool {
+    fn is_wanted(&self, option: &Choosable, stage: SearchStage) -> bool {
         if self.choice.tries_all {
             return true;
         }
         option.spec.trying != Trying::Folklore && self.stage_of(option) <= stage && self.is_worth_a_run(option, stage)
     }
 
-    /// True if an option of a later stage was run: what the stage found did not suffice.
-    pub(super) fn has_begun_after(&self, stage: Stage) -> bool {
+    /// True if an option of a later stage was run: this stage has found no plan.
+    pub(super) fn has_begun_after(&self, stage: SearchStage) -> bool {
         let later = self.choosable().into_iter().filter(|option| self.stage_of(option) > stage);
         let mut later = later.filter(|option| self.trial(&Variant::need(vec![option.change.clone()])).is_some());
         !self.choice.tries_all && later.next().is_some()
     }
 
-    fn stage_of(&self, option: &Choosable) -> Stage {
-        match (option.is_own(), option.spec.name) {
-            (_, "batch-size" | "sequence-length" | "resolution") => Stage::Last,
-            (true, _) => Stage::Own,
-            (false, "optimizer-fused" | "optimizer-foreach-off") if self.activations_lead() => Stage::Last,
-            (
-                false,
-                "optimizer-offload"
-                | "activation-offload"
-                | "optimizer-8bit"
-                | "optimizer-paged"
-                | "optimizer-adafactor"
-                | "lora"
-                | "weights-8bit"
-                | "weights-4bit"
-                | "weights-offload"
-                | "fully-shard",
-            ) => Stage::Last,
-            (false, _) => Stage::Usual,
+    fn stage_of(&self, option: &Choosable) -> SearchStage {
+        match option.spec.name {
+            name if SIZES.contains(&name) => SearchStage::Last,
+            _ if option.is_own() => SearchStage::Own,
+            "optimizer-fused" | "optimizer-foreach-off" if self.activations_lead() => SearchStage::Last,
+            name if LATE.contains(&name) => SearchStage::Last,
+            _ => SearchStage::Usual,
         }
     }
 
@@ -76,8 +66,8 @@ impl Search {
         self.base().is_some_and(|base| base.holds.first().is_some_and(|part| part.category == Contents::Activations))
     }
 
-    /// False if the memory that an option is about cannot make up for the shortage.
-    fn is_worth_a_run(&self, option: &Choosable, stage: Stage) -> bool {
+    /// False if the largest saving of an option is far below the shortage.
+    fn is_worth_a_run(&self, option: &Choosable, stage: SearchStage) -> bool {
         let (Some(base), Some(target)) = (self.base(), self.targets().min().copied()) else { return true };
         if option.spec.name == ALLOCATOR_SETTINGS {
             return self
@@ -86,17 +76,17 @@ impl Search {
                 || self.has_rejected_open();
         }
         let shortage = base.usage.device_bytes - target;
-        let share = if stage == Stage::Last { PART_OF_SHORTAGE * 4 } else { PART_OF_SHORTAGE };
+        let share = if stage == SearchStage::Last { PART_OF_SHORTAGE * 4 } else { PART_OF_SHORTAGE };
         largest_saving(option, base).is_none_or(|saving| saving.0 >= shortage.0 / share)
     }
 
-    /// True if a set has few enough live bytes, and failed within the target: other settings of the allocator may do.
+    /// True if a set failed within the target: other settings of the allocator may help.
     fn has_rejected_open(&self) -> bool {
         self.trials().any(|(limit, trial)| limit.is_some() && !trial.is_done())
     }
 
-    /// True for an option that another one of its ladder decides: of accumulation by 2, 4, 8 …, the first is run, then the first that the
-    /// line through both says to fit.
+    /// True for an option beyond the next rung of its ladder: of accumulation by 2, 4, 8 … the first is run, then the first that fits by a
+    /// line through the first.
     fn is_later_rung(&self, option: &Choosable, all: &[Choosable]) -> bool {
         let ladder: Vec<&Choosable> = all.iter().filter(|other| is_rung(other, option)).collect();
         let Some(at) = ladder.iter().position(|rung| rung.change == option.change) else { return false };
@@ -141,9 +131,10 @@ fn scale(bytes: u64, ratio: f64) -> Bytes {
     Bytes((bytes as f64 * ratio) as u64)
 }
 
-/// True if two options are numbers of the same thing, each half of the one before.
+/// True if two options are rungs of one ladder.
 fn is_rung(one: &Choosable, other: &Choosable) -> bool {
-    let is_ladder = one.is_own() || one.spec.name == GRADIENT_ACCUMULATION;
+    let is_switch = matches!(one.purpose, Some(Purpose::Precision | Purpose::Checkpointing));
+    let is_ladder = (one.is_own() && !is_switch) || one.spec.name == GRADIENT_ACCUMULATION;
     let keys = |option: &Choosable| option.change.settings.keys().cloned().collect::<Vec<String>>();
     is_ladder
         && one.change.remedy == other.change.remedy
@@ -151,7 +142,7 @@ fn is_rung(one: &Choosable, other: &Choosable) -> bool {
         && keys(one) == keys(other)
 }
 
-/// The most that an option can save, by what fills the memory at the peak; `None` if its memory is not a category of its own.
+/// The largest saving of an option, by the categories at the peak; `None` for an option without a category.
 fn largest_saving(option: &Choosable, base: &Trial) -> Option<Bytes> {
     if base.holds.is_empty() || option.change.remedy == OWN_OPTIONS {
         return None;

@@ -1,5 +1,5 @@
-//! The options, keys and variables that a program offers of its own: those that its first run recorded, the words of its command
-//! line, and the configuration files that it read.
+//! The options, keys and variables of a program: from the records of its first run, the words of its command line, and its configuration
+//! files.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -13,7 +13,7 @@ use wire::file;
 
 /// Larger files hold data.
 const MOST_BYTES: u64 = 256 << 10;
-/// Files that describe a model, not a training.
+/// Files about a model, not about a training.
 const OF_MODELS: [&str; 8] = [
     "config.json",
     "generation_config.json",
@@ -25,18 +25,18 @@ const OF_MODELS: [&str; 8] = [
     "model.safetensors.index.json",
 ];
 
-/// What a program offers of its own.
+/// The options and files of a program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Found {
     /// The settings.
     pub(super) options: Vec<OwnOption>,
-    /// Why keys of files cannot be changed, a sentence each.
+    /// A sentence for each key that cannot be changed.
     pub(super) refused: Vec<String>,
     /// The program's own sources and configuration files.
     pub(super) sources: Vec<PathBuf>,
 }
 
-/// Finds what a program offers. `folder`: its run directory.
+/// Finds the options of a program. `folder`: the run directory.
 pub(super) fn find(run: &Run, command: &[OsString], folder: &Path) -> Found {
     let recorded = run.processes.iter().flat_map(|process| &process.own_options).map(|record| OwnOption {
         key: key_of(&record.names, command),
@@ -78,12 +78,12 @@ fn key_of(names: &[String], command: &[OsString]) -> String {
 }
 
 impl Found {
-    /// Adds the keys of a file that may change the use of memory.
+    /// Adds the keys of a file with a purpose.
     fn add_file(&mut self, path: &Path) {
         let is_small = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= MOST_BYTES);
         let Some(text) = is_small.then(|| fs::read_to_string(path).ok()).flatten() else { return };
         let shown = path.display().to_string();
-        // A file in another format is the program's affair.
+        // A file in another format is left out.
         for (option, line) in options::list_keys(&shown, &text).unwrap_or_default() {
             if options::find_purpose(&option).is_none() {
                 continue;
@@ -102,7 +102,7 @@ impl Found {
     }
 }
 
-/// The files of YAML and JSON that the command line names or the run opened, each once; relative to this folder where they are below.
+/// The YAML and JSON files of the command line and of the run, each once; relative to this folder for files below.
 fn list_files(command: &[OsString], opened: &[PathBuf]) -> Vec<PathBuf> {
     let here = std::env::current_dir().unwrap_or_default();
     let words = command.iter().skip(1).filter_map(|word| word.to_str());
@@ -115,7 +115,7 @@ fn list_files(command: &[OsString], opened: &[PathBuf]) -> Vec<PathBuf> {
     all.map(|path| path.strip_prefix(&here).map_or_else(|_| path.clone(), Path::to_path_buf)).collect()
 }
 
-/// The files below this folder that a run opened to read.
+/// The files below this folder, opened by a run for reading.
 fn list_opened(folder: &Path) -> Vec<PathBuf> {
     let here = std::env::current_dir().unwrap_or_default();
     let notes = fs::read(folder.join(file::FILES)).unwrap_or_default();

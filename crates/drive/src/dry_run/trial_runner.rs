@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use diagnose::{Gpu, Trial, Variant, settings_by_replay, trial};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
-use report::Change;
 use run::fork::{NoAnswer, Request, Schedule, ScheduleEffect, ScheduleEvent};
 use run::{AssumedShare, Conditions, Limit, Route, Streams};
 use trace::Run;
@@ -45,8 +44,8 @@ pub struct TrialRunner<'a> {
     started: Instant,
     /// True if a recorded run of the unchanged program also finds settings of the allocator.
     tunes: bool,
-    /// Changes that all runs have.
-    always: Vec<Change>,
+    /// Changes of all runs.
+    always: Variant,
     /// `None` if the user wants no cache.
     cache: Option<RunCache>,
     counts: Counts,
@@ -86,7 +85,7 @@ impl<'a> TrialRunner<'a> {
         jobs: usize,
         tunes: bool,
         uses_cache: bool,
-        always: Vec<Change>,
+        always: Variant,
     ) -> Result<TrialRunner<'a>, Error> {
         reap::adopt_orphans();
         let folder = RunDir::make(None)?;
@@ -166,7 +165,7 @@ impl<'a> TrialRunner<'a> {
     fn conditions(&self, variant: &Variant) -> Conditions {
         Conditions {
             limit: variant.limit.map_or(Limit::Unlimited, Limit::Of),
-            changes: self.always.iter().chain(&variant.changes).cloned().collect(),
+            changes: self.always.changes.iter().chain(&variant.changes).cloned().collect(),
             history: variant.recorded,
             work: variant.counted,
             notes_files: self.cache.is_some() || variant.recorded,
@@ -348,7 +347,7 @@ impl<'a> TrialRunner<'a> {
         Ok(trial)
     }
 
-    /// Adds what the program offers of its own.
+    /// Adds the program's own options and sources.
     fn with_own_options(&self, trial: Trial, run: &Run, folder: &Path) -> Trial {
         let own_options::Found { options, refused, sources } =
             own_options::find(run, &self.program.spec.command, folder);

@@ -9,6 +9,10 @@ pub(super) fn parse_change(text: &str) -> Result<Change, String> {
         _ => text.parse().map_err(|error: ChangeError| error.to_string())?,
     };
     let settings = remedies::find(&parse_remedy(&change.remedy)?).map_or(&[][..], |spec| spec.settings);
+    if change.remedy == remedies::OWN_OPTIONS {
+        // Its settings are the program's own.
+        return Ok(change);
+    }
     let Some(unknown) = change.settings.keys().find(|key| !settings.contains(&key.as_str())) else { return Ok(change) };
     let expected =
         if settings.is_empty() { "it has none".to_owned() } else { format!("expected {}", settings.join(" or ")) };

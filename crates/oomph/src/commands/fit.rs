@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use diagnose::failure::ProgramFailure;
 use diagnose::halt::find_stop;
-use diagnose::{Bench, Ending, FitRuns, FoundPlans, Search, find_largest};
+use diagnose::{Bench, Ending, FitRuns, FoundPlans, Search, Variant, find_largest};
 use drive::Program;
 use drive::cleanup::interrupt;
 use drive::dry_run::jobs::default_jobs;
@@ -65,7 +65,7 @@ fn search(arguments: &Fit, program: &Program, progress: &SearchProgress, started
     let case = input::case(arguments, program);
     let jobs = arguments.jobs.map_or_else(default_jobs, std::num::NonZeroUsize::get);
     let tunes = arguments.largest().is_none();
-    let runner = TrialRunner::new(program, jobs, tunes, !arguments.no_cache, arguments.with.clone())?;
+    let runner = TrialRunner::new(program, jobs, tunes, !arguments.no_cache, Variant::need(arguments.with.clone()))?;
     let (target, batch_arg) = (case.gpu.target_bytes, arguments.batch_arg.as_deref());
     let rates = program.profile.rates();
     let mut runner = ShownRunner { runner, display: progress, rates };
@@ -112,8 +112,8 @@ fn search(arguments: &Fit, program: &Program, progress: &SearchProgress, started
     };
     let is_whole = !runs.is_interrupted && tunes;
     let report = diagnose::fit(&case, &search, found, runs);
-    let cause = if tunes && cause::may_hide_one(&report) { cause::find(arguments, program)? } else { None };
-    let report = FitReport { cause, ..report };
+    let mistake = if tunes && cause::may_hide_one(&report) { cause::find(arguments, program)? } else { None };
+    let report = FitReport { cause: mistake, ..report };
     if is_whole && !arguments.no_cache {
         let sources = search.unchanged().map(|trial| trial.sources.as_slice()).unwrap_or_default();
         kept::keep(arguments, program, &report, sources);

@@ -1,6 +1,6 @@
 """Files of the program that are read from other places: configuration files with another value.
 
-`OOMPH_OVERLAY` is a JSON object `{PATH: OTHER}` of absolute paths. Python's `open` gives the other file where it is asked to read the first.
+`OOMPH_OVERLAY` is a JSON object `{PATH: OTHER}` of absolute paths. Python's `open` opens the other file in place of the first, for reading.
 The first is opened too: its content decides the result, and the notes of the files that a run reads must have it.
 """
 

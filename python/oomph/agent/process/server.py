@@ -130,7 +130,7 @@ def _become(request: dict) -> None:
 
 
 def _take_arguments(command: list[str] | None) -> None:
-    """Gives the program the arguments of another command line, which differs from this process's behind the script alone."""
+    """Sets the arguments of another command line, which differs from this process's behind the script alone."""
     if command is not None:
         before = len(sys.orig_argv) - (len(sys.argv) - 1)
         sys.argv[1:] = command[before:]

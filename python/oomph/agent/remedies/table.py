@@ -72,5 +72,4 @@ PLANNED = (
     "sequence-length",
     "resolution",
     "batch-size",
-    "own-options",
 )

@@ -1,3 +1,5 @@
+"""The layers of the model."""
+
 import torch
 from torch import nn
 from torch.utils import checkpoint as ckpt

@@ -1,3 +1,5 @@
+"""The settings of the training."""
+
 MOLECULES = 192
 ATOMS = 48
 CHANNELS = 96

@@ -1,3 +1,5 @@
+"""The settings of the training."""
+
 import os
 
 import yaml

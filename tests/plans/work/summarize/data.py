@@ -1,3 +1,5 @@
+"""The data of the training."""
+
 import torch
 from torch.utils.data import Dataset
 

@@ -11,7 +11,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use drive::Program;
 use drive::dry_run::run_cache::name_of;
-use drive::records::{self, Source};
+use drive::records::{self, KnownFile};
 use report::fit::FitReport;
 use run::cache::hash;
 use serde::{Deserialize, Serialize};
@@ -29,7 +29,7 @@ struct KeptSearch {
     format: u32,
     /// Seconds since 1970.
     at: u64,
-    sources: Vec<Source>,
+    sources: Vec<KnownFile>,
     report: FitReport,
 }
 

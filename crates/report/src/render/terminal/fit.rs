@@ -73,27 +73,24 @@ fn plan(page: &mut Page, report: &FitReport, is_full: bool) {
             page.fact("mend", &format!("oomph lint --diff {} shows it, --fix makes it", page.path(&cause.file)));
         }
         page.fact("memory", &format!("{} on the device with the mistake", report.before.device_bytes));
-        for plan in report.plans.iter().take(if is_full { 0 } else { 1 }) {
+        for plan in report.plans.iter().take(usize::from(!is_full)) {
             page.fact("else", &format!("with the mistake: {}", line(plan)));
         }
         return;
     }
-    match report.plans.first() {
-        Some(plan) => {
-            changes(page, plan, if is_full { usize::MAX } else { PLACES });
-            page.fact("memory", &before_and_after(&report.before, plan));
-            page.fact("price", &price(&plan.cost));
-            for plan in report.plans.iter().skip(1).take(if is_full { 0 } else { ALTERNATIVES }) {
-                page.fact("or", &line(plan));
-            }
-            if report.next.is_some() && edits_files(plan) {
-                page.fact("apply", "the same command with --apply; with --emit diff it prints the patch");
-            }
+    if let Some(plan) = report.plans.first() {
+        changes(page, plan, if is_full { usize::MAX } else { PLACES });
+        page.fact("memory", &before_and_after(&report.before, plan));
+        page.fact("price", &price(&plan.cost));
+        for plan in report.plans.iter().skip(1).take(if is_full { 0 } else { ALTERNATIVES }) {
+            page.fact("or", &line(plan));
         }
-        None => {
-            let now = if report.verdict == FitVerdict::Unknown { "so far" } else { "now" };
-            page.fact(now, &usage(&report.before));
+        if report.next.is_some() && edits_files(plan) {
+            page.fact("apply", "the same command with --apply; with --emit diff it prints the patch");
         }
+    } else {
+        let now = if report.verdict == FitVerdict::Unknown { "so far" } else { "now" };
+        page.fact(now, &usage(&report.before));
     }
     if let (FitVerdict::DoesNotFit, Some(floor)) = (report.verdict, &report.floor) {
         page.fact("floor", &format!("{}: {}", floor.peak.device_bytes, named(&floor.changes)));

@@ -1,0 +1,16 @@
+//! The stages of a search. See Note [Search for a plan].
+
+/// A stage of a search. The next stage begins if the last found no plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum SearchStage {
+    /// The program's own options, without smaller sizes.
+    Own,
+    /// The usual remedies.
+    Usual,
+    /// Slow remedies, remedies of the optimizer's state and of weights, and smaller sizes.
+    Last,
+}
+
+impl SearchStage {
+    pub(super) const ALL: [SearchStage; 3] = [SearchStage::Own, SearchStage::Usual, SearchStage::Last];
+}
