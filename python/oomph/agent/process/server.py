@@ -114,7 +114,7 @@ def _become(request: dict) -> None:
     for name in request["unset"]:
         os.environ.pop(name, None)
     os.environ.update(request["env"])
-    _take_arguments(request["command"])
+    _take_arguments(request.get("command"))
     if wire.FILES in request["env"]:
         files.go_on(request["env"][wire.FILES])
     _enter_world()
