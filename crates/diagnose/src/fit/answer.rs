@@ -112,7 +112,10 @@ pub fn fit(case: &FitCase, search: &Search, found: FoundPlans, runs: FitRuns) ->
 /// A plan with the program's own settings among its changes, and the command line with them.
 fn describe_settings(case: &FitCase, search: &Search, plan: Plan) -> Plan {
     let Some(base) = search.base() else { return plan };
-    let of_option = base.batch.as_ref().filter(|batch| batch.source == OPTION && batch.name.starts_with('-'));
+    let words: Vec<OsString> = case.command.iter().map(OsString::from).collect();
+    // The default of an option is edited with the rest of the source.
+    let is_typed = |name: &String| options::spelling_in(&words, std::slice::from_ref(name)).is_some();
+    let of_option = base.batch.as_ref().filter(|batch| batch.source == OPTION && is_typed(&batch.name));
     let mut settings = Vec::new();
     for change in &plan.changes {
         let is_batch = change.remedy == BATCH_SIZE && of_option.is_some();

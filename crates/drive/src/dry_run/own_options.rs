@@ -27,7 +27,7 @@ const OF_MODELS: [&str; 8] = [
 
 /// The options and files of a program.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Found {
+pub(super) struct OwnSettings {
     /// The settings.
     pub(super) options: Vec<OwnOption>,
     /// A sentence for each key that cannot be changed.
@@ -37,7 +37,7 @@ pub(super) struct Found {
 }
 
 /// Finds the options of a program. `folder`: the run directory.
-pub(super) fn find(run: &Run, command: &[OsString], folder: &Path) -> Found {
+pub(super) fn find(run: &Run, command: &[OsString], folder: &Path) -> OwnSettings {
     let recorded = run.processes.iter().flat_map(|process| &process.own_options).map(|record| OwnOption {
         key: key_of(&record.names, command),
         value: serde_json::from_str(&record.value).unwrap_or_default(),
@@ -45,7 +45,7 @@ pub(super) fn find(run: &Run, command: &[OsString], folder: &Path) -> Found {
         help: record.help.clone(),
         on: record.on.clone(),
     });
-    let mut found = Found { options: recorded.collect(), ..Found::default() };
+    let mut found = OwnSettings { options: recorded.collect(), ..OwnSettings::default() };
     for option in options::list_in_words(command) {
         let is_known = found.options.iter().any(|known| is_same(&known.key, &option.key));
         let is_text = option.value.is_string() && options::half_precision(&option.value, &[]).is_none();
@@ -77,7 +77,7 @@ fn key_of(names: &[String], command: &[OsString]) -> String {
     options::spelling_in(command, names).or_else(longest).cloned().unwrap_or_default()
 }
 
-impl Found {
+impl OwnSettings {
     /// Adds the keys of a file with a purpose.
     fn add_file(&mut self, path: &Path) {
         let is_small = fs::metadata(path).is_ok_and(|found| found.is_file() && found.len() <= MOST_BYTES);

@@ -349,7 +349,7 @@ impl<'a> TrialRunner<'a> {
 
     /// Adds the program's own options and sources.
     fn with_own_options(&self, trial: Trial, run: &Run, folder: &Path) -> Trial {
-        let own_options::Found { options, refused, sources } =
+        let own_options::OwnSettings { options, refused, sources } =
             own_options::find(run, &self.program.spec.command, folder);
         Trial { own: options, sources, missing: trial.missing.iter().cloned().chain(refused).collect(), ..trial }
     }
