@@ -71,6 +71,7 @@ CASES = [
         ("--batch-size is 512 instead of 64 (line 12)",),
         arguments=("-b", "64"),
     ),
+    Case("batch_argparse", "own-options:--batch-size=512", backward(256), backward(512), ()),
     Case(
         "batch_loader",
         "batch-size:probe=true",

@@ -111,7 +111,7 @@ mod tests {
         let text = String::from_utf8_lossy(&line);
         assert_eq!(text.matches('\n').count(), 1);
         for part in
-            [r#"{"id":3,"env":{"#, r#""OOMPH_DEVICES":"1""#, r#""OOMPH_SERVE""#, r#""output":"/run3/output.log"}"#]
+            [r#"{"id":3,"env":{"#, r#""OOMPH_DEVICES":"1""#, r#""OOMPH_SERVE""#, r#""output":"/run3/output.log","command":null}"#]
         {
             assert!(text.contains(part), "expected {part}, found {text}");
         }
