@@ -110,9 +110,12 @@ mod tests {
         let line = Request::new(3, &environment, |_| None, Path::new("/run3/output.log"), None).to_line();
         let text = String::from_utf8_lossy(&line);
         assert_eq!(text.matches('\n').count(), 1);
-        for part in
-            [r#"{"id":3,"env":{"#, r#""OOMPH_DEVICES":"1""#, r#""OOMPH_SERVE""#, r#""output":"/run3/output.log","command":null}"#]
-        {
+        for part in [
+            r#"{"id":3,"env":{"#,
+            r#""OOMPH_DEVICES":"1""#,
+            r#""OOMPH_SERVE""#,
+            r#""output":"/run3/output.log","command":null}"#,
+        ] {
             assert!(text.contains(part), "expected {part}, found {text}");
         }
     }
