@@ -31,6 +31,29 @@ for _ in range(3):
 HUGE = "import torch\nfor _ in range(2):\n    x = torch.ones(5 << 28, device='cuda')\n"
 # Fails if the result has a type that NumPy lacks.
 SHOWS = TRAIN.replace("loss = model(x).square", "out = model(x)\n    loss = out.square") + "    print(out.detach().cpu().numpy().max())\n"
+# The same, set up by a YAML file: a batch in parts, and a checkpoint that makes the run cache refuse its runs.
+OWN_FILE = """
+import os
+import torch
+import yaml
+from torch import nn
+
+with open("run.yaml") as file:
+    settings = yaml.safe_load(file)["train"]
+layers = [layer for _ in range(6) for layer in (nn.Linear(2048, 2048), nn.ReLU())]
+model = nn.Sequential(*layers).cuda()
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-4)
+for _ in range(3):
+    for _ in range(settings["micro_batches"]):
+        x = torch.randn(settings["batch"] // settings["micro_batches"], 2048, device="cuda")
+        (model(x).square().mean() / settings["micro_batches"]).backward()
+    optimizer.step()
+    optimizer.zero_grad()
+    if os.path.exists("last.pt"):
+        torch.load("last.pt")
+    torch.save({"step": 1}, "last.pt")
+"""
+SETTINGS = "# how we train\ntrain:\n  batch: 16384   # rows\n  micro_batches: 1   # 'parts'\n"
 FLAT = TRAIN.replace("(args.batch_size, 2048", "(1024, 2048").replace("default=16384", "default=8")
 
 
@@ -85,6 +108,36 @@ def the_patch_holds(box: Box) -> None:
     expect(applied, applied.status, 0, "status of patch")
     after = box.check(*card, "--json", "train.py")
     expect(after, after.report["verdict"], "fits", "verdict of the patched script")
+
+
+def a_file_is_changed_in_place(box: Box) -> None:
+    """A key of the program's own YAML file: the patch is one for `patch` and for git, --apply asks, keeps a copy, and searches nothing."""
+    box.write("train.py", OWN_FILE)
+    settings = box.write("run.yaml", SETTINGS)
+    words = ("--gpu", "rtx-4090", "--vram", "1500MiB", "train.py")
+    found = fit(box, "--json", *words)
+    plan = found.report["plans"][0]
+    expect(found, [one["key"] for one in plan["settings"]], ["run.yaml#train.micro_batches"], "the settings of the plan")
+    wanted = SETTINGS.replace("micro_batches: 1 ", f"micro_batches: {plan['settings'][0]['to']} ")
+    started = time.monotonic()
+    patch = fit(box, "--emit", "diff", *words)
+    expect(patch, time.monotonic() - started < 1, True, "whether --emit diff takes less than a second after a search")
+    contains(patch, patch.stderr, "from the search", "ago")
+    box.write("fit.patch", patch.stdout)
+    git = box.run("git", "apply", "--check", "fit.patch")
+    expect(git, git.status, 0, "status of git apply")
+    by_patch = box.run("patch", "-p1", "-i", "fit.patch", "-o", "patched.yaml")
+    expect(by_patch, (by_patch.status, (box.work / "patched.yaml").read_text()), (0, wanted), "what patch makes of the file")
+    asked = fit(box, "--apply", *words)
+    expect(asked, (asked.status, settings.read_text()), (2, SETTINGS), "status without a terminal, and the file")
+    applied = fit(box, "--apply", "--yes", *words)
+    expect(applied, (applied.status, settings.read_text()), (0, wanted), "status of --apply --yes, and the file")
+    expect(applied, (box.work / "run.yaml.orig").read_text(), SETTINGS, "the copy")
+    after = box.check("--gpu", "rtx-4090", "--vram", "1500MiB", "--json", "train.py")
+    expect(after, after.report["verdict"], "fits", "verdict of check")
+    expect(after, after.report["peak"]["allocated_bytes"], plan["peak"]["allocated_bytes"], "peak")
+    changed = fit(box, "--apply", "--yes", *words)
+    contains(changed, changed.stderr, "fits RTX 4090 as it is")
 
 
 def nothing_helps(box: Box) -> None:
@@ -299,6 +352,7 @@ def guide(box: Box, script: str, words: tuple, card: str) -> None:
 CASES = [
     Case("fits already", fits_already),
     Case("a plan and its patch hold, folklore does nothing, numerics are kept", one_program, is_long=True),
+    Case("a file of the program is changed in place", a_file_is_changed_in_place),
     Case("nothing helps", nothing_helps, is_long=True, is_extra=True),
     Case("largest batch", largest_batch, is_extra=True),
     Case("a batch that does not matter", flat_batch),

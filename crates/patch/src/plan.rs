@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use remedies::{BATCH_SIZE, OWN_OPTIONS};
 use report::Change;
 use report::fit::{FitReport, Plan};
 use serde_json::Value;
@@ -135,8 +134,7 @@ fn by_file(
         Some(file) => files.entry(canonical(file)).or_default().push(placed),
         None => nowhere.push(placed),
     };
-    let is_of_option = |change: &Change| change.remedy == BATCH_SIZE && !plan.settings.is_empty();
-    for change in plan.changes.iter().filter(|change| change.remedy != OWN_OPTIONS && !is_of_option(change)) {
+    for change in plan.list_edits() {
         let places: Vec<_> = plan.places.iter().filter(|place| place.remedy == change.remedy).collect();
         if places.is_empty() {
             place(script, of(change, 0, RemedyAction::default()));

@@ -29,6 +29,25 @@ pub struct RemedySpec {
     pub is_before_torch: bool,
     /// The kind of edits in a source.
     pub rewriting: Rewriting,
+    /// The memory that the remedy can save.
+    pub saves: Saves,
+    /// True if `fit` tries the remedy only after the others: it is slow, or changes the optimizer, the weights or the sizes.
+    pub is_late: bool,
+}
+
+/// The memory that a remedy can save.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Saves {
+    /// Of any kind.
+    Any,
+    /// Activations and temporaries.
+    Activations,
+    /// Gradients.
+    Gradients,
+    /// The optimizer's state, and temporaries of its step.
+    Optimizer,
+    /// Parameters.
+    Parameters,
 }
 
 /// The effect of a change on the results. Ordered: the mildest first.
@@ -125,7 +144,17 @@ impl RemedySpec {
             has_agent: true,
             is_before_torch: false,
             rewriting: Rewriting::Absent,
+            saves: Saves::Any,
+            is_late: false,
         }
+    }
+
+    pub(crate) const fn saves(self, saves: Saves) -> RemedySpec {
+        RemedySpec { saves, ..self }
+    }
+
+    pub(crate) const fn late(self) -> RemedySpec {
+        RemedySpec { is_late: true, ..self }
     }
 
     pub(crate) const fn group(self, group: &'static str) -> RemedySpec {

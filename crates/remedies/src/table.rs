@@ -5,7 +5,7 @@
 
 use crate::setting::{ARG, CONF, PROBE, SIZE, STEPS};
 use crate::spec::Exactness::{Identical, OtherModel, OtherNumerics, UpToRounding};
-use crate::spec::{RemedySpec, StandardOption};
+use crate::spec::{RemedySpec, Saves, StandardOption};
 
 /// The remedy whose best option a replay finds.
 pub const ALLOCATOR_SETTINGS: &str = "allocator-settings";
@@ -42,6 +42,7 @@ pub const TABLE: &[RemedySpec] = &[
         // The first statement of the file, so the last edit.
         .edits(200),
     RemedySpec::new("set-to-none", Identical, "gradients are dropped instead of filled with zeros")
+        .saves(Saves::Gradients)
         .options(&[alone(1.0)])
         .settings(&["place"])
         .whole_edits(160),
@@ -50,6 +51,7 @@ pub const TABLE: &[RemedySpec] = &[
         .all_or_nothing()
         .edits(150),
     RemedySpec::new("inplace-activations", Identical, "activation functions overwrite their input")
+        .saves(Saves::Activations)
         .options(&[alone(0.99)])
         .edits(80),
     RemedySpec::new("optimizer-fused", UpToRounding, "one kernel updates parameters and state, without temporaries")
@@ -84,16 +86,21 @@ pub const TABLE: &[RemedySpec] = &[
         // Loops late: an edit of a loop moves the lines of other edits.
         .whole_edits(170),
     RemedySpec::new(CHECKPOINTING, Identical, "backward computes a block's activations again")
+        .saves(Saves::Activations)
         .group("checkpointing")
         .options(&[alone(1.33)])
         .settings(&["blocks"])
         .whole_edits(110),
     RemedySpec::new("optimizer-offload", UpToRounding, "the optimizer's state and step are on the host, by torchao")
+        .saves(Saves::Optimizer)
+        .late()
         .group("optimizer")
         .options(&[alone(1.6)])
         .all_or_nothing()
         .edits(60),
     RemedySpec::new("activation-offload", Identical, "saved activations wait for backward in host memory")
+        .saves(Saves::Activations)
+        .late()
         .group("checkpointing")
         .options(&[alone(1.8)])
         .edits(190),
@@ -103,53 +110,70 @@ pub const TABLE: &[RemedySpec] = &[
         .settings(&["dtype"])
         .edits(180),
     RemedySpec::new("optimizer-8bit", OtherNumerics, "the optimizer's state has 8 bits, by bitsandbytes")
+        .saves(Saves::Optimizer)
+        .late()
         .group("optimizer")
         .options(&[alone(1.0)])
         .edits(30),
     RemedySpec::new("optimizer-paged", OtherNumerics, "the optimizer's state is in managed memory, by bitsandbytes")
+        .saves(Saves::Optimizer)
+        .late()
         .group("optimizer")
         .options(&[alone(1.1)])
         .settings(&["bits"])
         .edits(50),
     RemedySpec::new("optimizer-adafactor", OtherNumerics, "Adafactor keeps one row and one column of each moment")
+        .saves(Saves::Optimizer)
+        .late()
         .group("optimizer")
         .options(&[alone(1.05)])
         .edits(40),
     RemedySpec::new("lora", OtherModel, "frozen weights, and low-rank adapters that are trained, by PEFT")
+        .late()
         .options(&[number("rank", 16, 0.8)])
         .settings(&["rank"])
         .edits(95),
     RemedySpec::new("weights-8bit", OtherModel, "linear layers keep their weights in 8 bits, by bitsandbytes")
+        .saves(Saves::Parameters)
+        .late()
         .group("weights")
         .options(&[alone(1.2)])
         .beside("lora")
         .snippet(),
     RemedySpec::new("weights-4bit", OtherModel, "linear layers keep their weights in 4 bits, by bitsandbytes")
+        .saves(Saves::Parameters)
+        .late()
         .group("weights")
         .options(&[alone(1.2)])
         .beside("lora")
         .snippet(),
     RemedySpec::new("weights-offload", Identical, "weights stay on the host and visit the GPU, by accelerate")
+        .saves(Saves::Parameters)
+        .late()
         .group("weights")
         .options(&[alone(3.0)])
         .edits(100),
     RemedySpec::new(FULLY_SHARD, UpToRounding, "weights, gradients and state are divided among GPUs")
+        .late()
         .asked()
         .options(&[number("gpus", 2, 1.1), number("gpus", 4, 1.1), number("gpus", 8, 1.1)])
         .settings(&["gpus"])
         .before_torch()
         .snippet(),
     RemedySpec::new("sequence-length", OtherModel, "fewer tokens in each sequence")
+        .late()
         .asked()
         .settings(&["length", ARG, PROBE])
         .before_torch()
         .edits(130),
     RemedySpec::new("resolution", OtherModel, "smaller images")
+        .late()
         .asked()
         .settings(&[SIZE, ARG, PROBE])
         .before_torch()
         .edits(140),
     RemedySpec::new(BATCH_SIZE, OtherModel, "fewer samples in each batch")
+        .late()
         .asked()
         .settings(&[SIZE, ARG, PROBE])
         .before_torch()

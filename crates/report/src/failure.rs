@@ -53,6 +53,8 @@ pub enum ErrorKind {
     DamagedFile,
     /// The system refuses to write a file, or the file must not be replaced.
     UnwritableFile,
+    /// The changes of a plan were not made: the user said no, nobody could be asked, or a file had changed.
+    NotApplied,
     /// The input has nothing to answer about, such as a snapshot without a history.
     NothingToRead,
     /// No process has the number, or the process is not recorded.

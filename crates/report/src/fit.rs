@@ -2,6 +2,7 @@
 //! keys are added, never renamed, and the doc comments are the descriptions in its schema.
 
 pub use remedies::Exactness;
+use remedies::{BATCH_SIZE, OWN_OPTIONS};
 use serde::{Deserialize, Serialize};
 use trace::Bytes;
 use trace::run::{Effects, RemedyAction};
@@ -171,6 +172,17 @@ pub struct Plan {
     /// The words that start the program with these settings; empty if its command line stays.
     #[serde(default)]
     pub command: Vec<String>,
+}
+
+impl Plan {
+    /// Lists the changes that are made in the source or the environment: those that no setting of the program's own makes.
+    pub fn list_edits(&self) -> impl Iterator<Item = &Change> {
+        let is_set = |change: &Change| {
+            let name = change.settings.get(remedies::setting::ARG).and_then(serde_json::Value::as_str);
+            change.remedy == BATCH_SIZE && self.settings.iter().any(|setting| Some(setting.key.as_str()) == name)
+        };
+        self.changes.iter().filter(move |change| change.remedy != OWN_OPTIONS && !is_set(change))
+    }
 }
 
 /// A setting of the program's own that a plan changes.

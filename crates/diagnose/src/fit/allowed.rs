@@ -36,11 +36,10 @@ impl Allowed {
         self.gpus < 2 || wanted.is_none_or(|wanted| wanted <= self.gpus)
     }
 
-    /// True if a size, or an option of the program's own for the purpose of `spec`, may be tried.
-    pub(super) fn permits_own(&self, spec: &RemedySpec) -> bool {
-        let is_denied = self.deny.iter().any(|name| name == spec.name || name == OWN_OPTIONS);
-        let keeps = !self.keep_numerics || spec.exactness <= Exactness::UpToRounding;
-        !is_denied && keeps
+    /// True if an option of the program's own may be tried.
+    pub(super) fn permits_own(&self, option: &Choosable) -> bool {
+        let is_denied = self.deny.iter().any(|name| name == option.spec.name || name == OWN_OPTIONS);
+        !is_denied && (!self.keep_numerics || option.exactness() <= Exactness::UpToRounding)
     }
 
     /// True if a remedy may be tried.

@@ -16,6 +16,8 @@ pub(super) struct Choosable {
     pub(super) time_ratio: f64,
     /// The part of the batch, length or side that is left: one in so many.
     pub(super) factor: f64,
+    /// True if results change here by more than rounding, although the remedy in general changes none.
+    pub(super) alters: bool,
     /// The purpose of a size or of an option of the program's own.
     pub(super) purpose: Option<Purpose>,
 }
@@ -28,7 +30,7 @@ impl Choosable {
 
     /// The effect on the results.
     pub(super) fn exactness(&self) -> Exactness {
-        self.spec.exactness
+        self.spec.exactness.max(if self.alters { Exactness::OtherNumerics } else { Exactness::Identical })
     }
 }
 
@@ -42,7 +44,15 @@ pub(super) fn options(spec: &'static RemedySpec, batch: Option<u64>, recommended
     for (change, time_ratio) in all.chain(found).filter(|(change, _)| divides(change, batch)) {
         if options.iter().all(|option| option.change != change) {
             let factor = parts_of(&change);
-            options.push(Choosable { change, spec, group: spec.group, time_ratio, factor, purpose: None });
+            options.push(Choosable {
+                change,
+                spec,
+                group: spec.group,
+                time_ratio,
+                factor,
+                alters: false,
+                purpose: None,
+            });
         }
     }
     options

@@ -12,6 +12,7 @@ use options::{NameRank, OwnOption, Purpose, find_purpose, half_precisions};
 use remedies::{BATCH_SIZE, CHECKPOINTING, GRADIENT_ACCUMULATION, OWN_OPTIONS, find};
 use report::Change;
 use serde_json::Value;
+use trace::Bytes;
 
 use super::catalogue::Choosable;
 use super::search::Search;
@@ -38,6 +39,8 @@ const PARTS: [(u64, f64); 13] = [
 const SHARES: [u64; 6] = [50, 25, 12, 6, 3, 1];
 /// The least factor between the backward passes of a step, with twice the number of an accumulation and without.
 const MORE: f64 = 1.4;
+/// A confirmed option lowers the peak by this part, at least.
+const LEAST_SHARE: u64 = 100;
 /// The most options without a purpose to try.
 const MOST_UNNAMED: usize = 3;
 /// Parts of names for numbers of other kinds.
@@ -71,17 +74,17 @@ impl Search {
         {
             self.add_sizes(purpose, remedy, &mut all);
         }
-        all.retain(|option| self.choice.permits_own(option.spec));
+        let has_norms = self.base().is_some_and(|base| base.has_batch_norm);
+        for option in &mut all {
+            option.alters = has_norms && option.purpose == Some(Purpose::Accumulation);
+        }
+        all.retain(|option| self.choice.permits_own(option));
         all
     }
 
-    /// True if a run has confirmed an own option for the purpose of `remedy`.
-    pub(super) fn has_own(&self, remedy: &str) -> bool {
-        let own = self.own_choosable();
-        let mut same = own.iter().filter(|option| option.spec.name == remedy);
-        same.any(|option| {
-            self.trial(&Variant::need(vec![option.change.clone()])).is_some_and(|trial| self.holds(option, trial))
-        })
+    /// True if a run has confirmed an own option.
+    pub(super) fn is_confirmed(&self, option: &Choosable) -> bool {
+        self.trial(&Variant::need(vec![option.change.clone()])).is_some_and(|trial| self.holds(option, trial))
     }
 
     /// True if a run confirms the purpose of an option. See Note [Own options].
@@ -301,10 +304,20 @@ fn own(
     let change =
         values.iter().fold(Change::new(OWN_OPTIONS), |change, (option, value)| change.with(&option.key, value.clone()));
     let group = if purpose == Purpose::Batch { find(GRADIENT_ACCUMULATION)?.group } else { find(remedy)?.group };
-    Some(Choosable { change, spec: find(remedy)?, group, time_ratio, factor: factor as f64, purpose: Some(purpose) })
+    Some(Choosable {
+        change,
+        spec: find(remedy)?,
+        group,
+        time_ratio,
+        factor: factor as f64,
+        alters: false,
+        purpose: Some(purpose),
+    })
 }
 
-/// True if a run needs less, of the device or of live memory.
+/// True if a run needs less by a hundredth, of the device or of live memory: chance and a few small tensors prove nothing.
 fn is_lower(base: &Trial, trial: &Trial) -> bool {
-    trial.usage.allocated_bytes < base.usage.allocated_bytes || trial.usage.device_bytes < base.usage.device_bytes
+    let is_less = |before: Bytes, after: Bytes| (before - after.min(before)).0 > before.0 / LEAST_SHARE;
+    is_less(base.usage.allocated_bytes, trial.usage.allocated_bytes)
+        || is_less(base.usage.device_bytes, trial.usage.device_bytes)
 }

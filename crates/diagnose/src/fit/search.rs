@@ -157,8 +157,12 @@ impl Search {
 
     /// Every option that may be tried on this program; its own options in place of edits for the same purpose.
     pub(super) fn choosable(&self) -> Vec<Choosable> {
-        let edits = self.edits().into_iter().filter(|option| !self.has_own(option.spec.name));
-        self.own_choosable().into_iter().chain(edits).collect()
+        let own = self.own_choosable();
+        let served: Vec<&str> =
+            own.iter().filter(|option| self.is_confirmed(option)).map(|option| option.spec.name).collect();
+        let edits: Vec<Choosable> =
+            self.edits().into_iter().filter(|option| !served.contains(&option.spec.name)).collect();
+        own.into_iter().chain(edits).collect()
     }
 
     /// Every edit of the source.

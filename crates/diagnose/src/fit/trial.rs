@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use options::OwnOption;
-use remedies::BATCH_SIZE;
+use remedies::{BATCH_SIZE, OWN_OPTIONS};
 use report::fit::{Batch, Placed};
 use report::{Part, Usage};
 use serde::{Deserialize, Serialize};
@@ -66,6 +66,9 @@ pub struct Trial {
     /// The settings that the program offers of its own; empty but for the unchanged program.
     #[serde(default)]
     pub own: Vec<OwnOption>,
+    /// True if a layer of batch normalisation was trained, as far as it was looked for: parts of a batch have statistics of their own.
+    #[serde(default)]
+    pub has_batch_norm: bool,
     /// The program's own sources and configuration files; empty but for the unchanged program.
     #[serde(default)]
     pub sources: Vec<PathBuf>,
@@ -129,7 +132,8 @@ pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
             .unwrap_or_default(),
         retries: has_retried(run, context),
         applied: placed(true),
-        alters: remedies().any(|remedy| remedy.alters),
+        alters: remedies().any(|remedy| remedy.alters && remedy.remedy != OWN_OPTIONS),
+        has_batch_norm: remedies().any(|remedy| remedy.alters && remedy.remedy == OWN_OPTIONS),
         rejected: placed(false),
         batch: run.processes.iter().flat_map(|process| &process.batches).find_map(batch),
         torch: run.torch().map(str::to_owned),

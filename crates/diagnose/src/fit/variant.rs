@@ -27,7 +27,8 @@ impl Variant {
         Variant { changes, limit: Some(limit), recorded: false, counted: false }
     }
 
-    /// The changes without a limit, with counted operators. Counting may change the memory a little: only the work is read.
+    /// The changes without a limit, with counted operators and whole loops. Counting may change the memory a little: only the work and
+    /// the backward passes are read.
     pub fn counted(changes: Vec<Change>) -> Variant {
         Variant { counted: true, ..Variant::need(changes) }
     }

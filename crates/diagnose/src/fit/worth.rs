@@ -1,7 +1,7 @@
 //! The options to run alone in each stage of a search. See Note [Search for a plan].
 
 use options::Purpose;
-use remedies::{ALLOCATOR_SETTINGS, BATCH_SIZE, FULLY_SHARD, GRADIENT_ACCUMULATION, OWN_OPTIONS, Trying};
+use remedies::{ALLOCATOR_SETTINGS, GRADIENT_ACCUMULATION, Saves, Trying};
 use report::breakdown::Contents;
 use trace::Bytes;
 
@@ -11,21 +11,6 @@ use super::stage::SearchStage;
 use super::trial::Trial;
 use super::variant::Variant;
 
-/// Remedies of sizes: the training is another.
-const SIZES: [&str; 3] = [BATCH_SIZE, "sequence-length", "resolution"];
-/// Slow remedies, and those of the optimizer's state and the weights.
-const LATE: [&str; 10] = [
-    "optimizer-offload",
-    "activation-offload",
-    "optimizer-8bit",
-    "optimizer-paged",
-    "optimizer-adafactor",
-    "lora",
-    "weights-8bit",
-    "weights-4bit",
-    "weights-offload",
-    FULLY_SHARD,
-];
 /// An option with a saving below this part of the shortage is not run alone.
 const PART_OF_SHORTAGE: u64 = 8;
 
@@ -52,12 +37,13 @@ impl Search {
     }
 
     fn stage_of(&self, option: &Choosable) -> SearchStage {
-        match option.spec.name {
-            name if SIZES.contains(&name) => SearchStage::Last,
-            _ if option.is_own() => SearchStage::Own,
-            "optimizer-fused" | "optimizer-foreach-off" if self.activations_lead() => SearchStage::Last,
-            name if LATE.contains(&name) => SearchStage::Last,
-            _ => SearchStage::Usual,
+        let is_size = matches!(option.purpose, Some(Purpose::Batch | Purpose::Length | Purpose::Resolution));
+        let is_of_step = ["optimizer-fused", "optimizer-foreach-off"].contains(&option.spec.name);
+        match option.is_own() {
+            true if is_size => SearchStage::Last,
+            true => SearchStage::Own,
+            false if option.spec.is_late || (is_of_step && self.activations_lead()) => SearchStage::Last,
+            false => SearchStage::Usual,
         }
     }
 
@@ -93,15 +79,13 @@ impl Search {
         if at == 0 || ladder.len() < 2 {
             return false;
         }
-        let wanted = self.wanted_rung(&ladder);
-        wanted != Some(at)
+        !self.targets().any(|target| self.wanted_rung(&ladder, *target) == Some(at))
     }
 
-    /// The rung to run next; `None` if the ladder is done.
-    fn wanted_rung(&self, ladder: &[&Choosable]) -> Option<usize> {
+    /// The rung to run next for a target; `None` if the ladder is done.
+    fn wanted_rung(&self, ladder: &[&Choosable], target: Bytes) -> Option<usize> {
         let trial = |rung: &Choosable| self.trial(&Variant::need(vec![rung.change.clone()]));
         let (base, first) = (self.base()?, ladder.first().and_then(|rung| trial(rung))?);
-        let target = *self.targets().next()?;
         if !first.is_done() || first.usage.device_bytes >= base.usage.device_bytes || first.usage.device_bytes <= target
         {
             return None;
@@ -144,21 +128,19 @@ fn is_rung(one: &Choosable, other: &Choosable) -> bool {
 
 /// The largest saving of an option, by the categories at the peak; `None` for an option without a category.
 fn largest_saving(option: &Choosable, base: &Trial) -> Option<Bytes> {
-    if base.holds.is_empty() || option.change.remedy == OWN_OPTIONS {
+    if base.holds.is_empty() || option.is_own() {
         return None;
     }
     let of = |categories: &[Contents]| {
         base.holds.iter().filter(|part| categories.contains(&part.category)).map(|part| part.bytes).sum::<Bytes>()
     };
-    match option.spec.name {
-        "set-to-none" => Some(of(&[Contents::Gradients])),
-        "optimizer-8bit" | "optimizer-paged" | "optimizer-adafactor" | "optimizer-offload" => {
-            Some(of(&[Contents::OptimizerState, Contents::Temporaries]))
-        }
-        "weights-8bit" | "weights-4bit" | "weights-offload" => Some(of(&[Contents::Parameters])),
-        "inplace-activations" | "activation-offload" | "activation-checkpointing" => {
+    match option.spec.saves {
+        Saves::Any => None,
+        Saves::Gradients => Some(of(&[Contents::Gradients])),
+        Saves::Optimizer => Some(of(&[Contents::OptimizerState, Contents::Temporaries])),
+        Saves::Parameters => Some(of(&[Contents::Parameters])),
+        Saves::Activations => {
             Some(of(&[Contents::Activations, Contents::Temporaries, Contents::Other, Contents::Unattributed]))
         }
-        _ => None,
     }
 }

@@ -112,9 +112,9 @@ fn search(arguments: &Fit, program: &Program, progress: &SearchProgress, started
     };
     let is_whole = !runs.is_interrupted && tunes;
     let report = diagnose::fit(&case, &search, found, runs);
-    let mistake = if tunes && cause::may_hide_one(&report) { cause::find(arguments, program)? } else { None };
-    let report = FitReport { cause: mistake, ..report };
-    if is_whole && !arguments.no_cache {
+    let report = if tunes && cause::may_hide_one(&report) { cause::add(report, arguments, program) } else { report };
+    let report = FitReport { seconds: started.elapsed().as_secs_f64(), ..report };
+    if is_whole && !report.interrupted && !arguments.no_cache {
         let sources = search.unchanged().map(|trial| trial.sources.as_slice()).unwrap_or_default();
         kept::keep(arguments, program, &report, sources);
     }
@@ -156,6 +156,7 @@ fn explain_failure(program: &Program, search: &Search) -> Error {
 fn show(arguments: &Fit, report: &FitReport) -> Result<ExitStatus, Error> {
     if arguments.emit.is_some() || arguments.apply {
         output::say(&terminal::fit_headline(report));
+        report.kept_seconds.into_iter().for_each(kept::say_age);
     }
     match arguments.emit {
         Some(Emit::Diff) => apply::emit_diff(report, arguments)?,

@@ -47,9 +47,8 @@ impl Error {
             Error::NoBatch(_) | Error::NoSize(_) => ErrorKind::NoBatchSize,
             Error::Unreadable { source, .. } => kind_of_read(source),
             Error::Damaged { .. } => ErrorKind::DamagedFile,
-            Error::Unwritable { .. } | Error::NotAFile(_) | Error::SameOutput(_) | Error::NotApplied(_) => {
-                ErrorKind::UnwritableFile
-            }
+            Error::Unwritable { .. } | Error::NotAFile(_) | Error::SameOutput(_) => ErrorKind::UnwritableFile,
+            Error::NotApplied(_) => ErrorKind::NotApplied,
             Error::Terminal(_) | Error::Output(_) => ErrorKind::System,
             Error::OnlyForked(_) | Error::Json(_) => ErrorKind::Bug,
         }

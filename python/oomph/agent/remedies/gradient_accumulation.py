@@ -37,7 +37,7 @@ from . import Remedy, is_asked
 from .actions import gate_step, keep_loss, scale_loss
 from .batch_split import BatchSplit
 from .losses import is_sum
-from .models import before_training
+from .models import before_training, has_batch_norm
 
 
 def install(remedy: Remedy) -> None:
@@ -84,7 +84,7 @@ class Accumulation:
         around("torch.amp.grad_scaler:GradScaler.step", self._step_scaled)
 
     def _look_at(self, root: torch.nn.Module, _is_compiled: bool) -> None:
-        if any(isinstance(module, torch.nn.modules.batchnorm._BatchNorm) and module.training for module in root.modules()):
+        if has_batch_norm(root):
             self._warning = "; BatchNorm takes the statistics of a part, so results differ"
 
     @property

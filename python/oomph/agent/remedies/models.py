@@ -32,6 +32,11 @@ class _Met:
             self._references[id(module)] = weakref.ref(module)
 
 
+def has_batch_norm(root: torch.nn.Module) -> bool:
+    """True if a layer of batch normalisation is trained: the statistics are those of a batch."""
+    return any(isinstance(module, torch.nn.modules.batchnorm._BatchNorm) and module.training for module in root.modules())
+
+
 def before_training(action: Callable[[torch.nn.Module, bool], object]) -> None:
     """Calls `action(root, is_compiled)` before each root's first forward that records a graph, or is compiled."""
     met = _Met()

@@ -39,8 +39,18 @@ def prepare(remedy: Remedy) -> None:
 
 
 def install(remedy: Remedy) -> None:
-    """The launcher has set the options."""
-    remedy.otherwise = ""
+    """Looks for batch normalisation: parts of a batch have statistics of their own, and the launcher knows what accumulates."""
+
+    # This module is imported before torch.
+    from .models import before_training, has_batch_norm
+
+    def look_at(root, _is_compiled: bool) -> None:
+        if has_batch_norm(root):
+            remedy.applied("BatchNorm takes the statistics of a part", at=("", 0), alters=True)
+
+    if remedy.settings.get("probe"):
+        remedy.applied("the options were listed", at=("", 0))
+        before_training(look_at)
 
 
 class Finder:

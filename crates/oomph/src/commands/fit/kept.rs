@@ -13,6 +13,7 @@ use drive::Program;
 use drive::dry_run::run_cache::name_of;
 use drive::records::{self, KnownFile};
 use report::fit::FitReport;
+use report::words::count;
 use run::cache::hash;
 use serde::{Deserialize, Serialize};
 
@@ -47,6 +48,16 @@ pub(super) fn find(arguments: &Fit, program: &Program) -> Option<FitReport> {
     let kept: KeptSearch = records::find(KIND, &key(arguments, program))?;
     let holds = kept.format == FORMAT && records::are_unchanged(&kept.sources);
     holds.then(|| FitReport { kept_seconds: Some(now().saturating_sub(kept.at)), ..kept.report })
+}
+
+/// Says how old the kept search is.
+pub(super) fn say_age(seconds: u64) {
+    let age = match seconds {
+        0..120 => count(seconds, "second", "seconds"),
+        120..7200 => count(seconds / 60, "minute", "minutes"),
+        _ => count(seconds / 3600, "hour", "hours"),
+    };
+    crate::output::say(&format!("from the search {age} ago; --no-cache searches again"));
 }
 
 fn now() -> u64 {

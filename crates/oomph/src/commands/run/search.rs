@@ -79,7 +79,8 @@ fn write_line(device: &FullDevice, scope: SearchScope) -> Result<Vec<OsString>, 
         format!("--gpu={}", profile.name),
         format!("--vram={}", write_size(device.total)),
         format!("--gpus={}", device.devices),
-        format!("--deny={}", remedies::FULLY_SHARD),
+        // A real run keeps its command line, files and environment.
+        format!("--deny={},{}", remedies::FULLY_SHARD, remedies::OWN_OPTIONS),
     ];
     let all = options.into_iter().chain(others).chain(scope.options().iter().map(|option| (*option).to_owned()));
     Ok([oomph.into_os_string()].into_iter().chain(all.map(OsString::from)).chain(["--".into()]).collect())

@@ -5,7 +5,6 @@ use trace::Bytes;
 
 use super::page::Page;
 use super::{Detail, sections};
-use crate::change::Change;
 use crate::check::Usage;
 use crate::finding::Location;
 use crate::fit::{
@@ -111,8 +110,7 @@ fn plan(page: &mut Page, report: &FitReport, is_full: bool) {
 /// True if a plan changes files, not the command line alone.
 fn edits_files(plan: &Plan) -> bool {
     let is_of_file = |setting: &OwnSetting| options::form_of(&setting.key) == Form::File;
-    let is_edit = |change: &Change| ![remedies::OWN_OPTIONS, remedies::BATCH_SIZE].contains(&change.remedy.as_str());
-    plan.settings.iter().any(is_of_file) || plan.changes.iter().any(is_edit) || plan.settings.is_empty()
+    plan.settings.iter().any(is_of_file) || plan.list_edits().next().is_some()
 }
 
 /// The changes of a plan: the program's own settings, the command line with them, then at most `most` lines of the source.
@@ -127,9 +125,7 @@ fn changes(page: &mut Page, plan: &Plan, most: usize) {
     let of_allocator = plan.changes.iter().filter(|change| change.remedy == remedies::ALLOCATOR_SETTINGS);
     let conf = of_allocator.filter_map(|change| change.settings.get(remedies::setting::CONF)?.as_str());
     let conf = conf.map(|conf| format!("PYTORCH_CUDA_ALLOC_CONF={conf} in the environment"));
-    let shown = |placed: &&Placed| {
-        !plan.settings.iter().any(|setting| placed.remedy == remedies::BATCH_SIZE && !setting.key.is_empty())
-    };
+    let shown = |placed: &&Placed| plan.list_edits().any(|change| change.remedy == placed.remedy);
     let edits: Vec<&Placed> = plan.places.iter().filter(shown).collect();
     let more = edits.len().saturating_sub(most);
     let lines = edits.iter().take(most).map(|placed| {
