@@ -10,7 +10,7 @@ pub mod setting;
 mod spec;
 mod table;
 
-pub use self::spec::{Exactness, RemedySpec, Rewriting, Saves, SettingValue, StandardOption, Trying};
+pub use self::spec::{Exactness, RemedySpec, Rewriting, Saves, SearchTurn, SettingValue, StandardOption, Trying};
 pub use self::table::{
     ALLOCATOR_SETTINGS, BATCH_SIZE, CHECKPOINTING, FULLY_SHARD, GRADIENT_ACCUMULATION, OWN_OPTIONS, TABLE,
 };

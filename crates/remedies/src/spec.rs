@@ -31,8 +31,17 @@ pub struct RemedySpec {
     pub rewriting: Rewriting,
     /// The memory that the remedy can save.
     pub saves: Saves,
-    /// True if `fit` tries the remedy only after the others: it is slow, or changes the optimizer, the weights or the sizes.
-    pub is_late: bool,
+    /// The turn at which `fit` tries the remedy.
+    pub turn: SearchTurn,
+}
+
+/// The turn of a remedy in a search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SearchTurn {
+    /// With the usual remedies.
+    First,
+    /// If the usual remedies have no plan: slow remedies, and those of the optimizer, the weights and the sizes.
+    Last,
 }
 
 /// The memory that a remedy can save.
@@ -145,7 +154,7 @@ impl RemedySpec {
             is_before_torch: false,
             rewriting: Rewriting::Absent,
             saves: Saves::Any,
-            is_late: false,
+            turn: SearchTurn::First,
         }
     }
 
@@ -154,7 +163,7 @@ impl RemedySpec {
     }
 
     pub(crate) const fn late(self) -> RemedySpec {
-        RemedySpec { is_late: true, ..self }
+        RemedySpec { turn: SearchTurn::Last, ..self }
     }
 
     pub(crate) const fn group(self, group: &'static str) -> RemedySpec {

@@ -21,6 +21,7 @@ use crate::measure::view::View;
 
 /// The result of a dry run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of the run")]
 pub struct Trial {
     /// The end of the run.
     pub ending: Ending,

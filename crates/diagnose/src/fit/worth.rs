@@ -1,7 +1,7 @@
 //! The options to run alone in each stage of a search. See Note [Search for a plan].
 
 use options::Purpose;
-use remedies::{ALLOCATOR_SETTINGS, GRADIENT_ACCUMULATION, Saves, Trying};
+use remedies::{ALLOCATOR_SETTINGS, GRADIENT_ACCUMULATION, Saves, SearchTurn, Trying};
 use report::breakdown::Contents;
 use trace::Bytes;
 
@@ -42,7 +42,9 @@ impl Search {
         match option.is_own() {
             true if is_size => SearchStage::Last,
             true => SearchStage::Own,
-            false if option.spec.is_late || (is_of_step && self.activations_lead()) => SearchStage::Last,
+            false if option.spec.turn == SearchTurn::Last || (is_of_step && self.activations_lead()) => {
+                SearchStage::Last
+            }
             false => SearchStage::Usual,
         }
     }

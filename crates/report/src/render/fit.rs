@@ -31,10 +31,12 @@ pub(super) fn headline(report: &FitReport) -> String {
     if let Some(cause) = &report.cause {
         let place = Location { file: cause.file.clone(), line: cause.line, column: None };
         let place = if cause.line > 0 { format!(" ({})", line_of(&place, &report.folder)) } else { String::new() };
+        // The rest of the sentence tells of the proof.
+        let how = cause.how.split_once(';').map_or(cause.how.as_str(), |(how, _)| how);
         let figures = cause.before_bytes.zip(cause.after_bytes).map_or_else(String::new, |(before, after)| {
             format!(": {after} allocated at the error, not {}", without_unit_of(before, after))
         });
-        return format!("fits {name} once a mistake is mended{place}: {}{figures}", cause.how);
+        return format!("fits {name} once a mistake is mended{place}: {how}{figures}");
     }
     match (report.verdict, report.plans.first()) {
         (FitVerdict::Unknown, _) => {

@@ -39,7 +39,7 @@ def prepare(remedy: Remedy) -> None:
 
 
 def install(remedy: Remedy) -> None:
-    """Looks for batch normalisation: parts of a batch have statistics of their own, and the launcher knows what accumulates."""
+    """Looks for batch normalisation, with `probe`: parts of a batch have statistics of their own."""
 
     # This module is imported before torch.
     from .models import before_training, has_batch_norm
