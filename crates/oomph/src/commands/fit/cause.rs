@@ -60,7 +60,7 @@ fn find(arguments: &Fit, program: &Program) -> Result<(Option<FitCause>, u32), E
     };
     let diagnosis = diagnose::check(&case);
     let first = diagnosis.findings().first().filter(|finding| diagnosis.mistake() == Some(finding.rule));
-    let cause = first.map(|finding| {
+    let mistake = first.map(|finding| {
         let remedy = finding.remedies.first();
         let proof = finding.without.as_ref();
         let place = finding.location.as_ref();
@@ -75,5 +75,5 @@ fn find(arguments: &Fit, program: &Program) -> Result<(Option<FitCause>, u32), E
             is_mended_by_lint: lint_links::has_fix(finding, arguments.script().map(Path::to_path_buf)),
         }
     });
-    Ok((cause, count))
+    Ok((mistake, count))
 }
