@@ -52,6 +52,7 @@ pub use max_batch::find_largest;
 pub use recording::ReplayableRun;
 pub use search::Search;
 pub use settings::settings_by_replay;
+pub use stage::Depth;
 pub use trial::{Ending, Trial, trial};
 pub use variant::Variant;
 pub use verified::{StepTimes, Unconfirmed};

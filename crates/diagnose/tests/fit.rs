@@ -3,7 +3,7 @@
 
 #![expect(clippy::unwrap_used, reason = "tests")]
 
-use diagnose::{Allowed, BatchSearch, Ending, FitCase, FitRuns, FoundPlans, Search, Trial, Variant, fit};
+use diagnose::{Allowed, BatchSearch, Depth, Ending, FitCase, FitRuns, FoundPlans, Search, Trial, Variant, fit};
 use proptest::prelude::*;
 use report::fit::{Effect, Exactness, FitGpu, FitReport, FitVerdict, Placed};
 use report::{Change, Usage};
@@ -96,7 +96,7 @@ impl Toy {
 fn search(toy: Toy, target: u64, allowed: Allowed) -> (report::fit::FitReport, u32) {
     let mut search = Search::new(vec![Bytes(target * MIB)], allowed);
     loop {
-        let next = search.next(2);
+        let next = search.next(2, Depth::Everything);
         if next.is_empty() {
             break;
         }
@@ -157,7 +157,7 @@ fn the_cheapest_kind_of_change_comes_first() {
 #[test]
 fn what_is_not_on_this_machine_is_named() {
     let mut search = Search::new(vec![Bytes(1 << 40)], Allowed::default());
-    let first = search.next(1);
+    let first = search.next(1, Depth::Everything);
     let missing = vec!["the weights of model are not on this machine".to_owned()];
     search.learn(&first[0], Trial { missing: missing.clone(), ..GPT.trial(&first[0]) });
     assert_eq!(report(&FitCase::default(), &search).notes, missing);

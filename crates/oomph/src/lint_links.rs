@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use causes::CauseId;
-use lint::{Options, SourceFile};
+use lint::{Fix, Options, SourceFile};
 use report::words::relative;
 use report::{Evidence, Finding, Location, Remedy, SourceLink, Value};
 
@@ -26,13 +26,15 @@ pub(crate) fn find(findings: &[Finding], folder: &str, script: Option<&Path>) ->
 /// Lines between a finding of a run and lint's for the same statement.
 const NEAR: u32 = 2;
 
-/// True if lint has a fix for the mistake that causes a finding.
-pub(crate) fn has_fix(finding: &Finding, script: Option<PathBuf>) -> bool {
+/// Returns lint's fix for the mistake that causes a finding, with the file and its text.
+pub(crate) fn find_fix(finding: &Finding, script: Option<&Path>) -> Option<(PathBuf, String, Fix)> {
     let script = script.map(|script| Location { file: script.display().to_string(), line: 1, column: None });
-    let location = finding.location.as_ref().or(script.as_ref());
-    let Some(location) = location else { return false };
-    let is_there = |found: &lint::Finding| found.start.line.abs_diff(location.line) <= NEAR;
-    nearest(finding.rule, location).is_some_and(|found| found.fix.is_some() && is_there(&found))
+    let location = finding.location.as_ref().or(script.as_ref())?;
+    let found = nearest(finding.rule, location)?;
+    let is_there = finding.location.is_none() || found.start.line.abs_diff(location.line) <= NEAR;
+    let path = PathBuf::from(&location.file);
+    let text = whole_file::read_text(&path, SOURCE).ok()?;
+    found.fix.filter(|_| is_there).map(|fix| (path, text, fix))
 }
 
 fn nearest(cause: CauseId, location: &Location) -> Option<lint::Finding> {

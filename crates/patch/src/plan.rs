@@ -5,12 +5,12 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use report::Change;
-use report::fit::{FitReport, Plan};
+use report::fit::{FitReport, Mend, Plan};
 use serde_json::Value;
 use trace::run::RemedyAction;
 use trace::source_file::is_user_file;
 
-use crate::{PlacedEdit, Snippet, by_hand, patch};
+use crate::{PlacedEdit, Rewrite, Snippet, by_hand, patch};
 
 /// Returns a unique name for a file, for any spelling by the command line or the interpreter.
 pub type Canonical<'a> = &'a dyn Fn(&Path) -> PathBuf;
@@ -51,25 +51,41 @@ impl PlanEdits {
     }
 }
 
-/// Returns the edits of the first plan, in files whose texts `read` returns.
+/// Returns the edits of the mend of a mistake and of the first plan, in files whose texts `read` returns.
 pub fn edit_plan<E>(
     report: &FitReport,
     script: Option<&Path>,
     canonical: Canonical,
     read: &dyn Fn(&Path) -> Result<String, E>,
 ) -> Result<PlanEdits, E> {
-    let Some(plan) = report.plans.first() else { return Ok(PlanEdits::default()) };
-    let (files, nowhere) = by_file(plan, script, canonical);
-    let settings = own_files(plan, canonical);
+    let mend = report.cause.as_ref().and_then(|cause| Some((canonical(Path::new(&cause.file)), cause.mend.as_ref()?)));
+    let plan = report.chosen_plan();
+    let (files, nowhere) = plan.map(|plan| by_file(plan, script, canonical)).unwrap_or_default();
+    let settings = plan.map(|plan| own_files(plan, canonical)).unwrap_or_default();
+    let mended_path = mend.iter().map(|(path, _)| path);
+    let base = base(files.keys().chain(settings.keys()).chain(mended_path), &canonical(Path::new(&report.folder)));
+    let has_files = !files.is_empty() || !settings.is_empty() || mend.is_some();
+    let is_of_root = has_files && base == Path::new("/");
+    let show = |path: &Path| path.strip_prefix(&base).unwrap_or(path).display().to_string();
     let snippets: Vec<Snippet> =
         nowhere.iter().map(|placed| by_hand(placed, "no source file is known for it")).collect();
-    let base = base(files.keys().chain(settings.keys()), &canonical(Path::new(&report.folder)));
-    let has_files = !files.is_empty() || !settings.is_empty();
-    let is_of_root = has_files && base == Path::new("/");
     let mut edits = PlanEdits { by_hand: comments(None, &snippets), is_of_root, ..PlanEdits::default() };
+    let mut mended = None;
+    if let Some((path, mend)) = mend {
+        let shown = show(&path);
+        match make_mend(path.clone(), &read(&path)?, mend, &shown) {
+            Ok(edit) => mended = Some(edit),
+            Err(why) => edits.by_hand.push_str(&format!("# {shown}: the mistake is mended by hand ({why})\n")),
+        }
+    }
+    // The plan is one of the mended program.
+    let text_of = |path: &Path| match &mended {
+        Some(edit) if edit.path == path => Ok(edit.after.clone()),
+        _ => read(path),
+    };
     for (path, placed) in files {
-        let before = read(&path)?;
-        let shown = path.strip_prefix(&base).unwrap_or(&path).display().to_string();
+        let before = text_of(&path)?;
+        let shown = show(&path);
         let outcome = patch(&before, &shown, &placed);
         edits.by_hand.push_str(&comments(Some(&shown), &outcome.snippets));
         if !outcome.diff.is_empty() {
@@ -78,7 +94,7 @@ pub fn edit_plan<E>(
     }
     for (path, values) in settings {
         let before = read(&path)?;
-        let shown = path.strip_prefix(&base).unwrap_or(&path).display().to_string();
+        let shown = show(&path);
         match set_keys(&before, &values) {
             Ok(after) => {
                 let diff = crate::diff::unified(&shown, &before, &after, line_by_line(&before, &after));
@@ -92,7 +108,27 @@ pub fn edit_plan<E>(
             }
         }
     }
+    edits.files = put_first(mended, edits.files);
     Ok(edits)
+}
+
+/// Makes the edits of a mend in a text.
+fn make_mend(path: PathBuf, before: &str, mend: &Mend, shown: &str) -> Result<FileEdit, String> {
+    let mut rewrite = Rewrite::new(before);
+    rewrite.make(mend.edits.iter().map(|edit| (edit.start..edit.end, edit.text.as_str())))?;
+    Ok(FileEdit { path, before: before.to_owned(), after: rewrite.text().to_owned(), diff: rewrite.diff(shown) })
+}
+
+/// Puts a mend before the edits of a plan. A plan's edits of the same file follow in the same patch: `patch` and `git apply` make both.
+fn put_first(mended: Option<FileEdit>, plan: Vec<FileEdit>) -> Vec<FileEdit> {
+    let Some(mended) = mended else { return plan };
+    let (same, others): (Vec<FileEdit>, Vec<FileEdit>) = plan.into_iter().partition(|edit| edit.path == mended.path);
+    let first = same.into_iter().fold(mended, |mended, edit| FileEdit {
+        after: edit.after,
+        diff: mended.diff + &edit.diff,
+        ..mended
+    });
+    std::iter::once(first).chain(others).collect()
 }
 
 /// The keys of a file to set, with their values.

@@ -1,12 +1,15 @@
 //! The report of `fit` as values. The serialised form is the contract of `fit --json` (docs/schema/README.md):
 //! keys are added, never renamed, and the doc comments are the descriptions in its schema.
 
+mod cause;
+
 pub use remedies::Exactness;
 use remedies::{BATCH_SIZE, OWN_OPTIONS};
 use serde::{Deserialize, Serialize};
 use trace::Bytes;
 use trace::run::{Effects, RemedyAction};
 
+pub use self::cause::{FitCause, Mend, MendEdit};
 use crate::breakdown::Part;
 use crate::change::Change;
 use crate::check::{Assumption, Usage};
@@ -83,6 +86,14 @@ pub struct FitReport {
     pub folder: String,
 }
 
+impl FitReport {
+    /// Returns the plan to make: none where the mend of a mistake is enough.
+    pub fn chosen_plan(&self) -> Option<&Plan> {
+        let is_mended = self.cause.iter().flat_map(|cause| &cause.mend).any(|mend| mend.is_enough);
+        self.plans.first().filter(|_| !is_mended)
+    }
+}
+
 /// The order of plans.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -97,28 +108,6 @@ pub enum Prefer {
     Time,
     /// The fewest edits of the source first.
     Edits,
-}
-
-/// A mistake in the program, without which it fits.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct FitCause {
-    /// The name of the cause, as `oomph check` names it.
-    pub rule: String,
-    /// What happens, in one sentence.
-    pub what: String,
-    /// What to do.
-    pub how: String,
-    /// The allocated memory with the mistake, and without it; `None` if unknown.
-    pub before_bytes: Option<Bytes>,
-    /// See `before_bytes`.
-    pub after_bytes: Option<Bytes>,
-    /// The file of the mistake; empty if unknown.
-    pub file: String,
-    /// Its line; 0 if unknown.
-    pub line: u32,
-    /// True if `oomph lint --fix` mends it.
-    pub is_mended_by_lint: bool,
 }
 
 /// A GPU and the memory that the program may use.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use remedies::{ALLOCATOR_SETTINGS, OWN_OPTIONS};
 use report::Change;
@@ -27,6 +28,8 @@ pub struct Conditions {
     pub streams: Streams,
     /// The share of elements that value-dependent shapes are assumed to select.
     pub share: AssumedShare,
+    /// Files that Python reads in place of the program's own: `{FILE: OTHER}`, absolute paths.
+    pub overlay: BTreeMap<PathBuf, PathBuf>,
 }
 
 /// The share of elements that value-dependent shapes are assumed to select.
@@ -84,6 +87,7 @@ impl Conditions {
             notes_files: false,
             streams: Streams::AtOnce,
             share: AssumedShare::Asked,
+            overlay: BTreeMap::new(),
         }
     }
 

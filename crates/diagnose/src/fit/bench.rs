@@ -5,7 +5,7 @@ use report::{Change, Part};
 use trace::Bytes;
 use trace::run::GpuWork;
 
-use super::{Ending, FitRuns, FoundPlans, Search, StepTimes, Trial, Variant};
+use super::{Depth, Ending, FitRuns, FoundPlans, Search, StepTimes, Trial, Variant};
 
 /// The number of plans that are timed: those of the answer.
 const PLANS_TIMED: usize = 3;
@@ -41,10 +41,10 @@ pub struct Bench<'a, R> {
 }
 
 impl<R: Runner> Bench<'_, R> {
-    /// Runs the requests of the search until there are no more; without `plans` the unchanged program alone.
-    pub fn explore(&mut self, search: &mut Search, plans: bool) -> Result<(), R::Error> {
+    /// Runs the requests of the search until there are no more.
+    pub fn explore(&mut self, search: &mut Search, depth: Depth) -> Result<(), R::Error> {
         loop {
-            let next = search.next(self.jobs);
+            let next = search.next(self.jobs, depth);
             let changed = |variant: &Variant| Variant { changes: self.changes(search, variant), ..variant.clone() };
             let variants: Vec<Variant> = next.iter().map(changed).collect();
             let mut trials = Vec::new();
@@ -52,7 +52,7 @@ impl<R: Runner> Bench<'_, R> {
             for (index, trial) in trials {
                 search.learn(&next[index], trial);
             }
-            if next.is_empty() || !goes_on || !plans {
+            if next.is_empty() || !goes_on || depth == Depth::Unchanged {
                 return Ok(());
             }
         }

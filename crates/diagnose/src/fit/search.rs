@@ -11,7 +11,7 @@ use super::allowed::Allowed;
 use super::catalogue::{Choosable, options};
 use super::cost::{Tier, tier_of_set};
 use super::plans::{Helpful, choosables, estimate_need, sets, tops};
-use super::stage::SearchStage;
+use super::stage::{Depth, SearchStage};
 use super::trial::{Ending, Trial};
 use super::variant::{TrialKey, Variant};
 
@@ -71,8 +71,17 @@ impl Search {
         self.runs
     }
 
+    /// True if only an edit of the source, or a smaller size, can make the program fit: it does not, and no options of its own do.
+    pub fn needs_edits(&self) -> bool {
+        let is_open = |target: &Bytes| self.standing(&[], *target) != Standing::Fits;
+        self.base().is_some_and(Trial::is_done)
+            && self.targets.iter().any(is_open)
+            && self.next(1, Depth::OwnOptions).is_empty()
+            && !self.is_settled(SearchStage::Own)
+    }
+
     /// The variants to run next, at most `most` of a plan's; empty when nothing more is to be found out.
-    pub fn next(&self, most: usize) -> Vec<Variant> {
+    pub fn next(&self, most: usize, depth: Depth) -> Vec<Variant> {
         let unchanged = Variant { recorded: true, ..Variant::need(Vec::new()) };
         let Some(base) = self.trial(&unchanged) else { return vec![unchanged] };
         if !base.is_done() {
@@ -83,7 +92,12 @@ impl Search {
         if !at_limit.is_empty() || self.targets.iter().all(|target| self.standing(&[], *target) == Standing::Fits) {
             return at_limit;
         }
-        for stage in SearchStage::ALL {
+        let stages = match depth {
+            Depth::Unchanged => &[],
+            Depth::OwnOptions => &SearchStage::ALL[..1],
+            Depth::Everything => &SearchStage::ALL[..],
+        };
+        for &stage in stages {
             let pairs = if stage == SearchStage::Last { self.pairs() } else { Vec::new() };
             let evidence = if stage == SearchStage::Own { self.evidence() } else { Vec::new() };
             for first in [self.alone(stage), evidence, pairs] {

@@ -14,3 +14,14 @@ pub(super) enum SearchStage {
 impl SearchStage {
     pub(super) const ALL: [SearchStage; 3] = [SearchStage::Own, SearchStage::Usual, SearchStage::Last];
 }
+
+/// How far a search goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Depth {
+    /// The unchanged program alone.
+    Unchanged,
+    /// No edit of the source.
+    OwnOptions,
+    /// All stages.
+    Everything,
+}

@@ -38,6 +38,15 @@ pub(crate) fn check_facts(launch: &Launch, run: &Run, folder: &Path) -> Result<(
     Err(Error::Program(Box::new(failure)))
 }
 
+/// Fails where the program raised an error, be it after its first steps, or left nothing to check.
+pub(crate) fn check_end(launch: &Launch, run: &Run, folder: &Path) -> Result<(), Error> {
+    check_facts(launch, run, folder)?;
+    raised_error(run).map_or(Ok(()), |raised| {
+        let failure = raised_failure(run, raised, folder, run_dir::output_tail(folder));
+        Err(Error::Program(Box::new(failure)))
+    })
+}
+
 /// Returns the failure of a program that raised an error. A launcher's error is about a process without records: the
 /// output of that process is the cause.
 fn raised_failure(run: &Run, raised: Raised, folder: &Path, output: String) -> ProgramFailure {

@@ -1,6 +1,5 @@
 //! The program's configuration files with other values, written into the run directory.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, absolute};
 
@@ -14,7 +13,7 @@ const FOLDER: &str = "overlay";
 /// Writes each file of `conditions` with its other values, and has the program read it in place of its own.
 pub(crate) fn lay_over(conditions: &Conditions, folder: &Path, environment: &mut Environment) -> Result<(), Error> {
     let settings = conditions.own_settings();
-    let mut others = BTreeMap::new();
+    let mut others = conditions.overlay.clone();
     for (index, (file, values)) in options::group_by_file(&settings).into_iter().enumerate() {
         let unreadable = |source| Error::Unreadable { path: file.into(), source };
         let path = absolute(file).map_err(unreadable)?;

@@ -66,7 +66,8 @@ pub fn prepare(request: ProgramRequest) -> Result<Program, Error> {
     let is_script = matches!(words, Words::Script(_)) && command.first().is_none_or(|program| program != "bash");
     let device = Device::Phantom(facts);
     let spec = RunSpec { is_script, command, device, options, timeout, verbose: false };
-    Ok(Program { spec, profile, unpacked, is_quiet: false, outside: Outside::new(network, keeps_files, permission)? })
+    let outside = Outside::new(network, keeps_files, permission)?;
+    Ok(Program { spec, profile, unpacked, is_quiet: false, outside })
 }
 
 /// The command line of a dry run: `python SCRIPT ARGS`, with a supported PyTorch, or the words as they are.

@@ -38,6 +38,11 @@ impl Recording {
         failure::check_facts(&self.launch, &self.run, &self.folder)
     }
 
+    /// Fails where the program raised an error, be it after its first steps, or left nothing to report.
+    pub fn check_end(&self) -> Result<(), Error> {
+        failure::check_end(&self.launch, &self.run, &self.folder)
+    }
+
     /// True if the user asked for the end of the run.
     pub(crate) fn is_stopped_by_user(&self) -> bool {
         self.launch.ended.as_ref().is_some_and(|ended| ended.user_stop().is_some())

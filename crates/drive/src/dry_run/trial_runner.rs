@@ -46,6 +46,8 @@ pub struct TrialRunner<'a> {
     tunes: bool,
     /// Changes of all runs.
     always: Variant,
+    /// Files that Python reads in place of the program's own, in all runs.
+    overlay: BTreeMap<PathBuf, PathBuf>,
     /// `None` if the user wants no cache.
     cache: Option<RunCache>,
     counts: Counts,
@@ -100,12 +102,19 @@ impl<'a> TrialRunner<'a> {
             started,
             tunes,
             always,
+            overlay: BTreeMap::new(),
             cache,
             counts,
             outside: BTreeMap::new(),
             seen: BTreeMap::new(),
             stopped: None,
         })
+    }
+
+    /// Has all runs read other files in place of the program's own. Results are kept by the program's own: there is no cache.
+    #[must_use]
+    pub fn reading(self, overlay: BTreeMap<PathBuf, PathBuf>) -> TrialRunner<'a> {
+        TrialRunner { overlay, cache: None, ..self }
     }
 
     /// The numbers of results so far.
@@ -171,6 +180,7 @@ impl<'a> TrialRunner<'a> {
             notes_files: self.cache.is_some() || variant.recorded,
             streams: Streams::AtOnce,
             share: AssumedShare::Asked,
+            overlay: self.overlay.clone(),
         }
     }
 

@@ -8,7 +8,7 @@ use super::phrases::{part_of, shorten_gpu, without_unit_of};
 use super::verdict::made_up;
 use crate::change::Change;
 use crate::finding::Location;
-use crate::fit::{Cost, Exactness, FitReport, FitVerdict, Plan, SizeKind, TimeSource};
+use crate::fit::{Cost, Exactness, FitCause, FitReport, FitVerdict, Mend, Plan, SizeKind, TimeSource};
 use crate::stopped::Stopped;
 use crate::words::words_of_stop;
 
@@ -29,14 +29,7 @@ pub(super) fn headline(report: &FitReport) -> String {
         };
     }
     if let Some(cause) = &report.cause {
-        let place = Location { file: cause.file.clone(), line: cause.line, column: None };
-        let place = if cause.line > 0 { format!(" ({})", line_of(&place, &report.folder)) } else { String::new() };
-        // The rest of the sentence tells of the proof.
-        let how = cause.how.split_once(';').map_or(cause.how.as_str(), |(how, _)| how);
-        let figures = cause.before_bytes.zip(cause.after_bytes).map_or_else(String::new, |(before, after)| {
-            format!(": {after} allocated at the error, not {}", without_unit_of(before, after))
-        });
-        return format!("fits {name} once a mistake is mended{place}: {how}{figures}");
+        return headline_of_cause(report, cause, &name, &usable);
     }
     match (report.verdict, report.plans.first()) {
         (FitVerdict::Unknown, _) => {
@@ -54,6 +47,33 @@ pub(super) fn headline(report: &FitReport) -> String {
             format!("no plan was found before the interruption: {need} needed on {name}, {usable}")
         }
         (_, None) => format!("does not fit {name}, and no allowed change makes it fit: {need} needed, {usable}"),
+    }
+}
+
+/// A program that fits once a mistake is mended, with the figures of the mended program where it was run.
+fn headline_of_cause(report: &FitReport, cause: &FitCause, name: &str, usable: &str) -> String {
+    let place = Location { file: cause.file.clone(), line: cause.line, column: None };
+    let place = if cause.line > 0 { format!(" ({})", line_of(&place, &report.folder)) } else { String::new() };
+    // The rest of the sentence tells of the proof.
+    let how = cause.how.split_once(';').map_or(cause.how.as_str(), |(how, _)| how);
+    let need = report.before.device_bytes;
+    match (&cause.mend, report.plans.first()) {
+        (Some(Mend { peak, is_enough: true, .. }), _) => {
+            let after = peak.device_bytes;
+            let before = without_unit_of(need, after);
+            format!("fits {name} once a mistake is mended{place}: {how}: {after} needed, not {before} ({usable})")
+        }
+        (Some(_), Some(plan)) => {
+            let after = plan.peak.device_bytes;
+            let (before, changes) = (without_unit_of(need, after), named(&plan.changes));
+            format!("fits {name} with a mistake mended{place} and {changes}: {after} needed, not {before} ({usable})")
+        }
+        _ => {
+            let figures = cause.before_bytes.zip(cause.after_bytes).map_or_else(String::new, |(before, after)| {
+                format!(": {after} allocated at the error, not {}", without_unit_of(before, after))
+            });
+            format!("fits {name} once a mistake is mended{place}: {how}{figures}")
+        }
     }
 }
 

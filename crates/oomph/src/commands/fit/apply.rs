@@ -27,7 +27,7 @@ pub(super) fn emit_diff(report: &FitReport, arguments: &Fit) -> Result<(), Error
 
 /// Prints the command line of the first plan; the unchanged one where only files change.
 pub(super) fn emit_command(report: &FitReport, unchanged: &[String]) -> Result<(), Error> {
-    let changed = report.plans.first().map(|plan| &plan.command).filter(|command| !command.is_empty());
+    let changed = report.chosen_plan().map(|plan| &plan.command).filter(|command| !command.is_empty());
     let words = changed.map_or(unchanged, Vec::as_slice);
     output::verbatim(&format!("{}\n", report::words::quote_all(words)))
 }
@@ -66,7 +66,7 @@ fn edits_of(report: &FitReport, arguments: &Fit) -> Result<PlanEdits, Error> {
 
 /// Says which command line belongs to the plan.
 fn say_command(report: &FitReport) {
-    if let Some(plan) = report.plans.first().filter(|plan| !plan.command.is_empty()) {
+    if let Some(plan) = report.chosen_plan().filter(|plan| !plan.command.is_empty()) {
         output::say(&format!("run it as: {}", report::words::quote_all(&plan.command)));
     }
 }

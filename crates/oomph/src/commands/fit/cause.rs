@@ -1,48 +1,85 @@
 //! The mistake behind a program that does not fit: it is mended before any change of sizes. Judged as `oomph check` does.
 
-use std::path::Path;
-
 use diagnose::CheckCase;
 use drive::Program;
 use drive::cleanup::interrupt;
 use drive::dry_run::record::record_to_end;
 use drive::run_dir::RunDir;
+use report::Finding;
 use report::fit::{FitCause, FitReport, FitVerdict};
 use run::Conditions;
 use run::rerun::Aim;
+use trace::Bytes;
 
-use super::kept;
+use super::mend::{self, Fixed};
+use super::search::SearchTask;
 use crate::args::Fit;
 use crate::environment::current_folder;
 use crate::error::Error;
 use crate::{lint_links, program};
 
-/// True if a search may have looked past a mistake: its first plan edits the source, or there is none.
-pub(super) fn may_hide_one(report: &FitReport) -> bool {
-    let edits = report.plans.first().is_none_or(|plan| plan.list_edits().next().is_some());
-    matches!(report.verdict, FitVerdict::FitsWithPlan | FitVerdict::DoesNotFit) && edits && !report.interrupted
+/// What the search for a mistake found.
+#[derive(Default)]
+pub(super) struct FoundMistake {
+    /// The mistake that decides.
+    pub(super) cause: Option<FitCause>,
+    /// The search of the mended program.
+    pub(super) mended: Option<FitReport>,
+    /// The number of dry runs.
+    pub(super) runs: u32,
+    /// What is not known, in a sentence.
+    pub(super) note: Option<String>,
 }
 
-/// Adds the mistake to a report: from the kept search of an unchanged program, else by a check. The plans are worth a report whatever
-/// becomes of the check.
-pub(super) fn add(report: FitReport, arguments: &Fit, program: &Program) -> FitReport {
-    let kept = if report.runs == 0 { kept::find(arguments, program) } else { None };
-    if let Some(kept) = kept {
-        return FitReport { cause: kept.cause, ..report };
+impl FoundMistake {
+    /// Adds the mistake to a report; the plans of the mended program replace those of the program that keeps the mistake.
+    pub(super) fn add_to(self, report: FitReport) -> FitReport {
+        let notes = report.notes.into_iter().chain(self.note).collect();
+        let report = FitReport { cause: self.cause, runs: report.runs + self.runs, notes, ..report };
+        let Some(mended) = self.mended else { return report };
+        let verdict = FitVerdict::FitsWithPlan;
+        let interrupted = report.interrupted || mended.interrupted;
+        FitReport { verdict, plans: mended.plans, next: report.next.or(mended.next), interrupted, ..report }
     }
-    match find(arguments, program) {
-        Ok((cause, runs)) => FitReport { cause, runs: report.runs + runs, ..report },
-        Err(error) => {
-            let is_stopped = interrupt::has_come();
-            let note = format!("whether a mistake is the cause is not known: {error}");
-            let notes = report.notes.into_iter().chain((!is_stopped).then_some(note)).collect();
-            FitReport { notes, interrupted: report.interrupted || is_stopped, ..report }
+
+    /// Nothing is known, for a reason.
+    pub(super) fn unknown(what: &str, error: &Error, runs: u32) -> FoundMistake {
+        let note = (!interrupt::has_come()).then(|| format!("{what}: {error}"));
+        FoundMistake { note, runs, ..FoundMistake::default() }
+    }
+}
+
+/// Finds the mistake by a check, mends it where lint has a fix, and searches for plans of the mended program. The search goes on whatever
+/// becomes of these.
+pub(super) fn find_and_mend(task: &SearchTask, need: Bytes) -> FoundMistake {
+    let (found, runs) = match find(task.arguments, task.program) {
+        Ok(found) => found,
+        Err(error) => return FoundMistake::unknown("whether a mistake is the cause is not known", &error, 0),
+    };
+    match found {
+        Some(Mistake { cause, fixed: Some(fixed), is_decisive }) => {
+            let found = mend::search_mended(task, need, (cause, is_decisive), &fixed);
+            FoundMistake { runs: found.runs + runs, ..found }
         }
+        Some(Mistake { cause, is_decisive: true, .. }) => {
+            FoundMistake { cause: Some(cause), runs, ..FoundMistake::default() }
+        }
+        _ => FoundMistake { runs, ..FoundMistake::default() },
     }
 }
 
-/// Finds the mistake without which the program fits, by a check of the unchanged program; with the number of its dry runs.
-fn find(arguments: &Fit, program: &Program) -> Result<(Option<FitCause>, u32), Error> {
+/// A mistake in the program.
+struct Mistake {
+    cause: FitCause,
+    /// Lint's fix.
+    fixed: Option<Fixed>,
+    /// True if the check proved that the program fits without it.
+    is_decisive: bool,
+}
+
+/// Finds the mistake without which the program fits, or else one that lint mends, by a check of the unchanged program; with the number of
+/// its dry runs.
+fn find(arguments: &Fit, program: &Program) -> Result<(Option<Mistake>, u32), Error> {
     let folder = RunDir::make(None)?;
     let conditions = Conditions::on_device(arguments.with.clone());
     let aim = Aim::Verdict { may_change_share: false };
@@ -59,21 +96,29 @@ fn find(arguments: &Fit, program: &Program) -> Result<(Option<FitCause>, u32), E
         seconds: 0.0,
     };
     let diagnosis = diagnose::check(&case);
-    let first = diagnosis.findings().first().filter(|finding| diagnosis.mistake() == Some(finding.rule));
-    let mistake = first.map(|finding| {
-        let remedy = finding.remedies.first();
-        let proof = finding.without.as_ref();
-        let place = finding.location.as_ref();
-        FitCause {
-            rule: finding.rule.to_string(),
-            what: finding.message.clone(),
-            how: remedy.map(|remedy| remedy.how.clone()).unwrap_or_default(),
-            before_bytes: proof.map(|proof| proof.before_bytes),
-            after_bytes: proof.map(|proof| proof.after_bytes),
-            file: place.map(|place| place.file.clone()).unwrap_or_default(),
-            line: place.map_or(0, |place| place.line),
-            is_mended_by_lint: lint_links::has_fix(finding, arguments.script().map(Path::to_path_buf)),
-        }
-    });
-    Ok((mistake, count))
+    let decides = |finding: &&Finding| diagnosis.mistake() == Some(finding.rule);
+    if let Some(first) = diagnosis.findings().first().filter(decides) {
+        return Ok((Some(describe(first, arguments, true)), count));
+    }
+    let others = diagnosis.findings().iter().map(|finding| describe(finding, arguments, false));
+    Ok((others.into_iter().find(|mistake| mistake.fixed.is_some()), count))
+}
+
+fn describe(finding: &Finding, arguments: &Fit, is_decisive: bool) -> Mistake {
+    let remedy = finding.remedies.first();
+    let proof = finding.without.as_ref();
+    let place = finding.location.as_ref();
+    let fixed = lint_links::find_fix(finding, arguments.script()).and_then(Fixed::make);
+    let cause = FitCause {
+        rule: finding.rule.to_string(),
+        what: finding.message.clone(),
+        how: remedy.map(|remedy| remedy.how.clone()).unwrap_or_default(),
+        before_bytes: proof.map(|proof| proof.before_bytes),
+        after_bytes: proof.map(|proof| proof.after_bytes),
+        file: place.map(|place| place.file.clone()).unwrap_or_default(),
+        line: place.map_or(0, |place| place.line),
+        is_mended_by_lint: fixed.is_some(),
+        mend: None,
+    };
+    Mistake { cause, fixed, is_decisive }
 }

@@ -8,7 +8,8 @@ use super::{Detail, sections};
 use crate::check::Usage;
 use crate::finding::Location;
 use crate::fit::{
-    Effect, Exactness, FitReport, FitVerdict, MaxBatch, NextGpu, OwnSetting, Placed, Plan, Prefer, Tried, VramRow,
+    Effect, Exactness, FitCause, FitReport, FitVerdict, MaxBatch, Mend, NextGpu, OwnSetting, Placed, Plan, Prefer,
+    Tried, VramRow,
 };
 use crate::render::fit::{headline, line, named, own_setting, price};
 use crate::render::layout::keep_start;
@@ -68,14 +69,17 @@ fn head(page: &mut Page, report: &FitReport) {
 fn plan(page: &mut Page, report: &FitReport, is_full: bool) {
     if let Some(cause) = &report.cause {
         page.fact("mistake", &format!("{} ({})", cause.what, cause.rule));
-        if cause.is_mended_by_lint {
-            page.fact("mend", &format!("oomph lint --diff {} shows it, --fix makes it", page.path(&cause.file)));
+        match &cause.mend {
+            Some(mend) => mended(page, report, cause, mend),
+            None => said(page, report, cause),
         }
-        page.fact("memory", &format!("{} on the device with the mistake", report.before.device_bytes));
-        for plan in report.plans.iter().take(usize::from(!is_full)) {
-            page.fact("else", &format!("with the mistake: {}", line(plan)));
+        let keeps_mistake = cause.mend.as_ref().is_none_or(|mend| mend.is_enough);
+        if keeps_mistake {
+            for plan in report.plans.iter().take(usize::from(!is_full)) {
+                page.fact("else", &format!("with the mistake: {}", line(plan)));
+            }
+            return;
         }
-        return;
     }
     if let Some(plan) = report.plans.first() {
         changes(page, plan, if is_full { usize::MAX } else { PLACES });
@@ -105,6 +109,30 @@ fn plan(page: &mut Page, report: &FitReport, is_full: bool) {
         let next = if is_open { "; --max-batch finds the largest that fits" } else { "" };
         page.fact("batch", &format!("{} is {}{next}", batch.name, batch.size));
     }
+}
+
+/// The lines of a mend that the program ran with.
+fn mended(page: &mut Page, report: &FitReport, cause: &FitCause, mend: &Mend) {
+    for (index, edit) in mend.edits.iter().enumerate() {
+        let location = Location { file: cause.file.clone(), line: edit.line, column: None };
+        let change = if edit.mended_line.is_empty() { "delete the line" } else { &edit.mended_line };
+        page.fact(if index == 0 { "mend" } else { "" }, &format!("{}: {change}", page.line_of(&location)));
+    }
+    if mend.is_enough {
+        let (before, after) = (&report.before, &mend.peak);
+        page.fact("memory", &from_to(before, after, ""));
+        let price = if mend.is_safe { "identical results" } else { "the results may differ: read the change" };
+        page.fact("price", price);
+        page.fact("apply", "the same command with --apply; with --emit diff it prints the patch");
+    }
+}
+
+/// A mistake that is mended by hand.
+fn said(page: &mut Page, report: &FitReport, cause: &FitCause) {
+    if cause.is_mended_by_lint {
+        page.fact("mend", &format!("oomph lint --diff {} shows it, --fix makes it", page.path(&cause.file)));
+    }
+    page.fact("memory", &format!("{} on the device with the mistake", report.before.device_bytes));
 }
 
 /// True if a plan changes files, not the command line alone.
@@ -143,13 +171,16 @@ fn changes(page: &mut Page, plan: &Plan, most: usize) {
     }
 }
 
-/// `119.53 -> 15.82 GiB on the device, 107.32 -> 14.11 GiB allocated`.
 fn before_and_after(before: &Usage, plan: &Plan) -> String {
-    let after = &plan.peak;
+    let retries = if plan.retries { "; PyTorch releases its cache to get through" } else { "" };
+    from_to(before, &plan.peak, retries)
+}
+
+/// `119.53 -> 15.82 GiB on the device, 107.32 -> 14.11 GiB allocated`.
+fn from_to(before: &Usage, after: &Usage, retries: &str) -> String {
     let pair = |before: Bytes, after: Bytes| format!("{} -> {after}", without_unit_of(before, after));
     let allocated = (after.allocated_bytes > Bytes::ZERO && before.allocated_bytes > Bytes::ZERO)
         .then(|| format!(", {} allocated", pair(before.allocated_bytes, after.allocated_bytes)));
-    let retries = if plan.retries { "; PyTorch releases its cache to get through" } else { "" };
     format!("{} on the device{}{retries}", pair(before.device_bytes, after.device_bytes), allocated.unwrap_or_default())
 }
 
