@@ -108,6 +108,7 @@ def programs() -> list[Case]:
         Case(program["mlp_relu"], ("activation-offload",)),
         Case(program["residual_blocks"], ("activation-checkpointing",)),
         Case(program["residual_blocks"], ("activation-checkpointing:blocks=3",)),
+        Case(program["compiled_blocks"], ("activation-memory-budget:budget=0.3",)),
         Case(program["set_to_zero"], ("set-to-none",)),
         Case(program["zero_grad_late"], ("set-to-none:place=after-step",)),
         Case(program["evaluation"], ("no-grad-in-eval",)),

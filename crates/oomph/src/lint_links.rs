@@ -26,21 +26,30 @@ pub(crate) fn find(findings: &[Finding], folder: &str, script: Option<&Path>) ->
 /// Lines between a finding of a run and lint's for the same statement.
 const NEAR: u32 = 2;
 
-/// Returns lint's fix for the mistake that causes a finding, with the file and its text.
+/// Returns lint's fix for the mistake that causes a finding, with the file and its text: that of a rule about the cause, else of any rule
+/// about the same statement.
 pub(crate) fn find_fix(finding: &Finding, script: Option<&Path>) -> Option<(PathBuf, String, Fix)> {
     let script = script.map(|script| Location { file: script.display().to_string(), line: 1, column: None });
     let location = finding.location.as_ref().or(script.as_ref())?;
-    let found = nearest(finding.rule, location)?;
-    let is_there = finding.location.is_none() || found.start.line.abs_diff(location.line) <= NEAR;
     let path = PathBuf::from(&location.file);
     let text = whole_file::read_text(&path, SOURCE).ok()?;
-    found.fix.filter(|_| is_there).map(|fix| (path, text, fix))
+    let found = lint_text(text.as_bytes())?;
+    let distance = |found: &lint::Finding| found.start.line.abs_diff(location.line);
+    let is_meant = |found: &lint::Finding| {
+        let is_there = distance(found) <= NEAR && finding.location.is_some();
+        is_there || (found.cause == Some(finding.rule) && finding.location.is_none())
+    };
+    let fixes = found.into_iter().filter(|found| found.fix.is_some() && is_meant(found));
+    let best = fixes.min_by_key(|found| (found.cause != Some(finding.rule), distance(found)))?;
+    Some((path, text, best.fix?))
+}
+
+fn lint_text(text: &[u8]) -> Option<Vec<lint::Finding>> {
+    lint::check(&SourceFile::python(text).ok()?, &Options::default()).ok()
 }
 
 fn nearest(cause: CauseId, location: &Location) -> Option<lint::Finding> {
-    let source = SourceFile::python(&whole_file::read(Path::new(&location.file), SOURCE).ok()?).ok()?;
-    let found = lint::check(&source, &Options::default()).ok()?;
-    found
+    lint_text(&whole_file::read(Path::new(&location.file), SOURCE).ok()?)?
         .into_iter()
         .filter(|found| found.cause == Some(cause))
         .min_by_key(|found| found.start.line.abs_diff(location.line))

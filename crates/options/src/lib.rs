@@ -7,6 +7,7 @@
 //! | key | form |
 //! |---|---|
 //! | `--accumulate` | an option: `--accumulate 2`, or a flag without a value |
+//! | `--accumulate=` | an option that the program reads as one word: `--accumulate=2` |
 //! | `train.batch` | a word of the command line: `train.batch=2` (Hydra, `OmegaConf`, ultralytics) |
 //! | `config.yaml#train.batch` | a key of a file, after the path as the program is started with it |
 //! | `$BATCH` | a variable of the environment |
@@ -27,6 +28,9 @@ pub use self::document::{EditError, edit, list_keys};
 pub use self::names::{NameRank, Purpose, find_purpose};
 pub use self::values::{half_precision, half_precisions, to_text};
 pub use self::words::{change_command, list_in_words, spelling_in};
+
+/// The end of an option that is one word with its value.
+const JOINED: char = '=';
 
 /// A setting that a program offers.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -60,6 +64,7 @@ pub enum Form {
 pub fn form_of(key: &str) -> Form {
     match key.chars().next() {
         Some('$') => Form::Variable,
+        Some('-') if key.ends_with(JOINED) => Form::Override,
         Some('-') => Form::Option,
         _ if key.contains('#') => Form::File,
         _ => Form::Override,
@@ -69,7 +74,7 @@ pub fn form_of(key: &str) -> Form {
 /// Returns the part of a key that names the setting: `train.batch` of `config.yaml#train.batch`.
 pub fn name_of(key: &str) -> &str {
     let name = key.rsplit_once('#').map_or(key, |(_, name)| name);
-    name.trim_start_matches('$')
+    name.trim_start_matches('$').trim_end_matches(JOINED)
 }
 
 /// Lists the variables of the environment among `settings`, with their values.

@@ -6,7 +6,7 @@ use std::ffi::{OsStr, OsString};
 use serde_json::Value;
 
 use crate::values::{of_text, to_text};
-use crate::{Form, OwnOption, form_of};
+use crate::{Form, OwnOption, form_of, name_of};
 
 /// Returns the command line with the options and overrides of `settings`; keys of other forms are left out.
 pub fn change_command(command: &[OsString], settings: &BTreeMap<String, Value>) -> Vec<OsString> {
@@ -14,7 +14,7 @@ pub fn change_command(command: &[OsString], settings: &BTreeMap<String, Value>) 
     for (key, value) in settings {
         match form_of(key) {
             Form::Option => set_option(&mut words, key, value),
-            Form::Override => set_override(&mut words, key, value),
+            Form::Override => set_override(&mut words, name_of(key), value),
             Form::File | Form::Variable => {}
         }
     }
@@ -146,6 +146,8 @@ mod tests {
         check("p t.py --precision fp32", "--precision", "bf16".into(), "p t.py --precision bf16");
         check("p t.py", "train.batch", 4.into(), "p t.py train.batch=4");
         check("p t.py +train.batch=8 a=1", "train.batch", 4.into(), "p t.py +train.batch=4 a=1");
+        check("p t.py", "--batch=", 4.into(), "p t.py --batch=4");
+        check("p t.py --batch=8 c.py", "--batch=", 4.into(), "p t.py --batch=4 c.py");
         check("p t.py", "$BATCH", 4.into(), "p t.py");
         check("p t.py", "c.yaml#batch", 4.into(), "p t.py");
     }

@@ -6,6 +6,7 @@
 
 // make generate: patches
 mod activation_checkpointing;
+mod activation_memory_budget;
 mod activation_offload;
 mod allocator_settings;
 mod autocast;
@@ -52,6 +53,7 @@ const PATCHES: &[(&str, &Patch)] = &[
     ("gradient-accumulation", &gradient_accumulation::PATCH),
     ("autocast", &autocast::PATCH),
     ("activation-offload", &activation_offload::PATCH),
+    ("activation-memory-budget", &activation_memory_budget::PATCH),
     ("allocator-settings", &allocator_settings::PATCH),
     ("weights-8bit", &weights_8bit::PATCH),
     ("weights-4bit", &weights_4bit::PATCH),

@@ -47,7 +47,7 @@ const LINES: [&str; 35] = [
     "loss = cross_entropy(model(x), y)",
 ];
 
-const CHANGES: [(&str, &str); 24] = [
+const CHANGES: [(&str, &str); 25] = [
     ("optimizer-fused", r#"{"kind": "set-argument", "callee": "AdamW", "keyword": "fused", "value": "True"}"#),
     ("optimizer-foreach-off", r#"{"kind": "set-argument", "callee": "AdamW", "keyword": "foreach", "value": "False"}"#),
     ("optimizer-8bit", APPLY),
@@ -73,6 +73,7 @@ const CHANGES: [(&str, &str); 24] = [
     ("set-to-none", APPLY),
     ("no-grad-in-eval", APPLY),
     ("activation-offload", APPLY),
+    ("activation-memory-budget:budget=0.5", APPLY),
     ("inplace-activations", r#"{"kind": "set-argument", "callee": "ReLU", "keyword": "inplace", "value": "True"}"#),
     ("optimizer-offload", APPLY),
     ("weights-offload", APPLY),

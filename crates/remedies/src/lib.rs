@@ -12,7 +12,8 @@ mod table;
 
 pub use self::spec::{Exactness, RemedySpec, Rewriting, Saves, SearchTurn, SettingValue, StandardOption, Trying};
 pub use self::table::{
-    ALLOCATOR_SETTINGS, BATCH_SIZE, CHECKPOINTING, FULLY_SHARD, GRADIENT_ACCUMULATION, OWN_OPTIONS, TABLE,
+    ACTIVATION_MEMORY_BUDGET, ALLOCATOR_SETTINGS, BATCH_SIZE, CHECKPOINTING, FULLY_SHARD, GRADIENT_ACCUMULATION,
+    NO_GRAD_IN_EVAL, OWN_OPTIONS, TABLE,
 };
 
 /// The kinds of places that set a batch size for all loaders of a program; the other kinds cut batches by themselves.

@@ -2,6 +2,8 @@
 
 /// The value of `PYTORCH_CUDA_ALLOC_CONF`.
 pub const CONF: &str = "conf";
+/// The part of the activations that a compiler keeps: `0.5`.
+pub const BUDGET: &str = "budget";
 /// The number of parts of a batch.
 pub const STEPS: &str = "steps";
 /// The new size.

@@ -3,7 +3,7 @@
 //! `summary` states the effect; the page has the costs and the cases without effect. Times are typical: `fit` counts
 //! operators for the shown plans.
 
-use crate::setting::{ARG, CONF, PROBE, SIZE, STEPS};
+use crate::setting::{ARG, BUDGET, CONF, PROBE, SIZE, STEPS};
 use crate::spec::Exactness::{Identical, OtherModel, OtherNumerics, UpToRounding};
 use crate::spec::{RemedySpec, Saves, StandardOption};
 
@@ -17,8 +17,12 @@ pub const GRADIENT_ACCUMULATION: &str = "gradient-accumulation";
 pub const CHECKPOINTING: &str = "activation-checkpointing";
 /// The remedy that sets the program's own options, keys and variables.
 pub const OWN_OPTIONS: &str = "own-options";
+/// The remedy that bounds what a compiler keeps for backward.
+pub const ACTIVATION_MEMORY_BUDGET: &str = "activation-memory-budget";
 /// The remedy that needs several GPUs.
 pub const FULLY_SHARD: &str = "fully-shard";
+/// The remedy that evaluates without gradients.
+pub const NO_GRAD_IN_EVAL: &str = "no-grad-in-eval";
 
 const fn alone(time_ratio: f64) -> StandardOption {
     StandardOption::alone(time_ratio)
@@ -46,7 +50,7 @@ pub const TABLE: &[RemedySpec] = &[
         .options(&[alone(1.0)])
         .settings(&["place"])
         .whole_edits(160),
-    RemedySpec::new("no-grad-in-eval", Identical, "evaluation runs under torch.no_grad()")
+    RemedySpec::new(NO_GRAD_IN_EVAL, Identical, "evaluation runs under torch.no_grad()")
         .options(&[alone(0.98)])
         .all_or_nothing()
         .edits(150),
@@ -91,6 +95,17 @@ pub const TABLE: &[RemedySpec] = &[
         .options(&[alone(1.33)])
         .settings(&["blocks"])
         .whole_edits(110),
+    RemedySpec::new(ACTIVATION_MEMORY_BUDGET, UpToRounding, "a compiler computes activations again, within a budget")
+        .saves(Saves::Activations)
+        .group("checkpointing")
+        .options(&[
+            text(BUDGET, "0.8", 1.03),
+            text(BUDGET, "0.5", 1.08),
+            text(BUDGET, "0.3", 1.13),
+            text(BUDGET, "0.1", 1.2),
+        ])
+        .settings(&[BUDGET])
+        .edits(195),
     RemedySpec::new("optimizer-offload", UpToRounding, "the optimizer's state and step are on the host, by torchao")
         .saves(Saves::Optimizer)
         .late()

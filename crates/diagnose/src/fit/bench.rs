@@ -65,8 +65,8 @@ impl<R: Runner> Bench<'_, R> {
         }
         let probe = Change::new(remedies::BATCH_SIZE).with(remedies::setting::PROBE, true);
         let own = Change::new(remedies::OWN_OPTIONS).with(remedies::setting::PROBE, true);
-        let sizes =
-            ["sequence-length", "resolution"].map(|name| Change::new(name).with(remedies::setting::PROBE, true));
+        let sizes = ["sequence-length", "resolution", remedies::ACTIVATION_MEMORY_BUDGET]
+            .map(|name| Change::new(name).with(remedies::setting::PROBE, true));
         let batch = self.batch_arg.map_or(probe.clone(), |name| probe.with(remedies::setting::ARG, name));
         [batch, own].into_iter().chain(sizes).collect()
     }

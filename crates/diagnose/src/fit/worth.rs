@@ -1,12 +1,12 @@
 //! The options to run alone in each stage of a search. See Note [Search for a plan].
 
 use options::Purpose;
-use remedies::{ALLOCATOR_SETTINGS, GRADIENT_ACCUMULATION, Saves, SearchTurn, Trying};
+use remedies::{ACTIVATION_MEMORY_BUDGET, ALLOCATOR_SETTINGS, GRADIENT_ACCUMULATION, Saves, SearchTurn, Trying};
 use report::breakdown::Contents;
 use trace::Bytes;
 
 use super::catalogue::Choosable;
-use super::search::{Search, Standing};
+use super::search::{Search, Standing, took_effect};
 use super::stage::SearchStage;
 use super::trial::Trial;
 use super::variant::Variant;
@@ -57,6 +57,10 @@ impl Search {
     /// False if the largest saving of an option is far below the shortage.
     fn is_worth_a_run(&self, option: &Choosable, stage: SearchStage) -> bool {
         let (Some(base), Some(target)) = (self.base(), self.targets().min().copied()) else { return true };
+        if option.spec.name == ACTIVATION_MEMORY_BUDGET && !took_effect(base, ACTIVATION_MEMORY_BUDGET) {
+            // The program compiles nothing.
+            return false;
+        }
         if option.spec.name == ALLOCATOR_SETTINGS {
             return self
                 .targets()

@@ -66,7 +66,8 @@ pub(super) fn find(run: &Run, command: &[OsString], folder: &Path) -> OwnSetting
 }
 
 fn is_same(one: &str, other: &str) -> bool {
-    one.replace('_', "-") == other.replace('_', "-")
+    let spelled = |key: &str| options::name_of(key).replace('_', "-");
+    spelled(one) == spelled(other)
 }
 
 /// The spelling of the command line, or the longest.

@@ -122,7 +122,7 @@ pub(super) fn own_setting(key: &str, value: &Value) -> String {
     match options::form_of(key) {
         Form::Option if *value == Value::Bool(true) => key.to_owned(),
         Form::Option => format!("{key} {text}"),
-        Form::Override => format!("{key}={text}"),
+        Form::Override => format!("{}={text}", options::name_of(key)),
         Form::Variable => format!("{}={text}", options::name_of(key)),
         Form::File => {
             let (file, name) = key.rsplit_once('#').unwrap_or_default();

@@ -42,6 +42,8 @@ class Remedy:
         self._noted: set[tuple] = set()
         # Called when the program ends: what can only be said then.
         self.at_end: list = []
+        # Called before the first training of a model.
+        self.at_training: list = []
         # The reason of the rejection if the remedy records nothing.
         self.otherwise = "it found nothing to change"
 

@@ -3,6 +3,12 @@
 The launcher sets them: words of the command line, files (`process/overlay.py`), the environment. Here the options are only looked for, with
 `probe=true`: those of the parsers, of Hydra's configuration, and the variables that the main script reads. Texts are recorded only where they
 may name a precision, or where the parser lists the choices: an option may hold a password.
+
+Note [Configurators]
+~~~~~~~~~~~~~~~~~~~~
+nanoGPT and the programs after it have no parser: the script executes a file that reads `--NAME=VALUE` words, and files of assignments, into
+the script's own variables. Where a script executes a file, the variables that it set to constants before are options, with the values that
+they have when training begins.
 """
 
 import ast
@@ -32,6 +38,7 @@ def prepare(remedy: Remedy) -> None:
     if not remedy.settings.get("probe"):
         return
     finder = Finder(remedy)
+    remedy.at_training.append(finder.list_configured)
     parsers.watch(finder.meet)
     around("hydra._internal.hydra:Hydra.compose_config", finder.around_hydra)
     script.rewrite(finder.list_variables)
@@ -45,6 +52,8 @@ def install(remedy: Remedy) -> None:
     from .models import before_training, has_batch_norm
 
     def look_at(root, _is_compiled: bool) -> None:
+        for function in remedy.at_training:
+            function()
         if has_batch_norm(root):
             remedy.applied("BatchNorm takes the statistics of a part", at=("", 0), alters=True)
 
@@ -59,6 +68,8 @@ class Finder:
     def __init__(self, remedy: Remedy) -> None:
         self._remedy = remedy
         self._known: set[str] = set()
+        # Variables that an executed file may set. See Note [Configurators].
+        self._configured: list[str] = []
 
     def meet(self, options: Iterable[parsers.Option]) -> None:
         """Records the options of a parser, those without a name of the command line apart."""
@@ -101,6 +112,7 @@ class Finder:
 
     def list_variables(self, tree: ast.Module, _file: str) -> bool:
         """Records the variables of the environment that the script reads; the script stays as it is."""
+        self._configured = _list_configured(tree)
         for node in ast.walk(tree):
             found = _variable(node)
             if found is not None:
@@ -108,6 +120,12 @@ class Finder:
                 value, on = _value_of(os.environ.get(name, default))
                 self._note([f"${name}"], value, on=on)
         return False
+
+    def list_configured(self) -> None:
+        """Records the variables of the script that an executed file may set. See Note [Configurators]."""
+        values = vars(sys.modules["__main__"])
+        for name in self._configured:
+            self._note([f"--{name}="], values.get(name), on="True")
 
     def _note(self, names: list[str], value, *, on: str, choices: tuple = (), text: str = "") -> None:
         is_known = names[0] in self._known
@@ -127,6 +145,18 @@ def _reader() -> CodeType:
     while frame.f_back is not None and (frames.is_agents(frame.f_code.co_filename) or frame.f_code.co_filename in _LIBRARY):
         frame = frame.f_back
     return frame.f_code
+
+
+def _list_configured(tree: ast.Module) -> list[str]:
+    """The variables set to constants before the script executes a file."""
+    names: list[str] = []
+    for statement in tree.body:
+        match statement:
+            case ast.Assign(targets=[ast.Name(name)], value=ast.Constant()):
+                names.append(name)
+            case ast.Expr(ast.Call(func=ast.Name("exec"), args=[ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name("open"))))])):
+                return names
+    return []
 
 
 def _variable(node: ast.AST) -> tuple[str, object] | None:

@@ -1,4 +1,4 @@
-"""Options of the command line, as argparse, click, typer, absl and fire read them."""
+"""Options of the command line, as argparse, click, typer, absl, fire, jsonargparse and tyro read them."""
 
 import dataclasses
 import functools
@@ -32,6 +32,8 @@ def watch(meet: Callable[[Iterable[Option]], None]) -> None:
         around(f"{module}:Command.parse_args", _inspect(meet, _click_options))
     around("absl.flags:FlagValues.__call__", _inspect(meet, _absl_options))
     around("fire.core:_CallAndUpdateTrace", _change_fire(meet))
+    around("jsonargparse._core:ArgumentParser.parse_args", _inspect(meet, _jsonargparse_options))
+    around("tyro._cli:cli", _change_tyro(meet))
 
 
 def _inspect(meet: Callable, list_options: Callable[..., Iterable[Option]]) -> Layer:
@@ -51,7 +53,9 @@ def _inspect(meet: Callable, list_options: Callable[..., Iterable[Option]]) -> L
 
 def _argparse_options(parser, parsed, *_args) -> Iterable[Option]:
     namespace, _rest = parsed
-    for action in parser._actions:
+    # The parsers built on argparse fill in their defaults later.
+    is_inner = type(parser).__module__.partition(".")[0] in ("jsonargparse", "tyro")
+    for action in () if is_inner else parser._actions:
         if hasattr(namespace, action.dest):
             change = functools.partial(setattr, namespace, action.dest)
             # Of an option of two spellings only `dest` is common, which scripts use.
@@ -78,6 +82,52 @@ def _absl_options(flags, *_rest) -> Iterable[Option]:
         choices = tuple(getattr(flag.parser, "enum_values", None) or ())
         change = functools.partial(setattr, flag, "value")
         yield Option([f"--{name}"], flag.value, change, str(flag.help or ""), choices, on="" if flag.boolean else "True")
+
+
+def _jsonargparse_options(_parser, parsed, *_args) -> Iterable[Option]:
+    for name, value in parsed.items():
+        yield Option([f"--{name}"], value, functools.partial(parsed.__setitem__, name), on="true")
+
+
+def _change_tyro(meet: Callable) -> Layer:
+    """A layer of `tyro.cli`, which makes a dataclass of the options, or calls a function with them."""
+
+    def layer(cli, target, *args, **kwargs):
+        made = cli(_watch_call(meet, target) if inspect.isfunction(target) else target, *args, **kwargs)
+        if dataclasses.is_dataclass(made) and not inspect.isfunction(target):
+            guarded(meet)(_tyro_fields(made, ""))
+        return made
+
+    return layer
+
+
+def _watch_call(meet: Callable, function: Callable) -> Callable:
+    """The same function, whose arguments are options."""
+    signature = inspect.signature(function)
+
+    @functools.wraps(function)
+    def watched(*args, **kwargs):
+        bound = signature.bind(*args, **kwargs)
+        guarded(meet)(_tyro_options(bound.arguments, bound.arguments.__setitem__, ""))
+        return function(*bound.args, **bound.kwargs)
+
+    return watched
+
+
+def _tyro_fields(made, prefix: str) -> Iterable[Option]:
+    fields = {field.name: getattr(made, field.name, None) for field in dataclasses.fields(made)}
+    # A dataclass may be frozen.
+    return _tyro_options(fields, functools.partial(object.__setattr__, made), prefix)
+
+
+def _tyro_options(values: dict, change: Callable[[str, object], None], prefix: str) -> Iterable[Option]:
+    for name, value in values.items():
+        if dataclasses.is_dataclass(value):
+            yield from _tyro_fields(value, f"{prefix}{name}.")
+        else:
+            spelled = f"--{prefix}{name}"
+            on = "" if isinstance(value, bool) else "True"
+            yield Option([spelled.replace("_", "-"), spelled], value, functools.partial(change, name), on=on)
 
 
 def _change_fire(meet: Callable) -> Layer:

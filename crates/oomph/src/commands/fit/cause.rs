@@ -32,14 +32,16 @@ pub(super) struct FoundMistake {
 }
 
 impl FoundMistake {
-    /// Adds the mistake to a report; the plans of the mended program replace those of the program that keeps the mistake.
-    pub(super) fn add_to(self, report: FitReport) -> FitReport {
-        let notes = report.notes.into_iter().chain(self.note).collect();
-        let report = FitReport { cause: self.cause, runs: report.runs + self.runs, notes, ..report };
+    /// Adds the mistake to a report; the plans of the mended program replace those of the program that keeps the mistake. `emit` prints
+    /// the patch.
+    pub(super) fn add_to(self, report: FitReport, emit: Vec<String>) -> FitReport {
+        let notes = report.notes.iter().cloned().chain(self.note).collect();
+        let cause = self.cause.filter(|cause| cause.mend.is_some() || !is_mended_by_plan(&report));
+        let report = FitReport { cause, runs: report.runs + self.runs, notes, ..report };
         let Some(mended) = self.mended else { return report };
         let verdict = FitVerdict::FitsWithPlan;
         let interrupted = report.interrupted || mended.interrupted;
-        FitReport { verdict, plans: mended.plans, next: report.next.or(mended.next), interrupted, ..report }
+        FitReport { verdict, plans: mended.plans, next: Some(emit), interrupted, ..report }
     }
 
     /// Nothing is known, for a reason.
@@ -47,6 +49,12 @@ impl FoundMistake {
         let note = (!interrupt::has_come()).then(|| format!("{what}: {error}"));
         FoundMistake { note, runs, ..FoundMistake::default() }
     }
+}
+
+/// True if the first plan is the mend of a mistake itself.
+fn is_mended_by_plan(report: &FitReport) -> bool {
+    let first = report.plans.first();
+    first.is_some_and(|plan| plan.changes.iter().all(|change| change.remedy == remedies::NO_GRAD_IN_EVAL))
 }
 
 /// Finds the mistake by a check, mends it where lint has a fix, and searches for plans of the mended program. The search goes on whatever

@@ -120,7 +120,8 @@ impl SearchTask<'_> {
             }
         };
         let runs = self.facts(runs, runner.runner.counts(), runner.runner.cache().and_then(RunCache::remark));
-        Ok((mistake.add_to(diagnose::fit(&case, &search, found, runs)), sources))
+        let report = diagnose::fit(&case, &search, found, runs);
+        Ok((mistake.add_to(report, case.emit), sources))
     }
 
     /// The runner of the search.

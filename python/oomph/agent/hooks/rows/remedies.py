@@ -23,6 +23,8 @@ _OPTIONS = (
     "typer._click.core:Command.parse_args",
     "absl.flags:FlagValues.__call__",
     "fire.core:_CallAndUpdateTrace",
+    "jsonargparse._core:ArgumentParser.parse_args",
+    "tyro._cli:cli",
 )
 _TRANSFORMS = ("transforms", "v2._container")
 
@@ -44,6 +46,7 @@ ROWS = (
     ("remedies.autocast", "ends autocast where backward begins", _ENGINE),
     ("remedies.autocast", "meets an autocast of the program's own", ("torch.amp.autocast_mode:autocast.__enter__",)),
     ("remedies.autocast", "asks a Trainer for mixed precision", (*_TRAINING_ARGUMENTS, *_LIGHTNING)),
+    ("remedies.activation_memory_budget", "sets the part that a compiler keeps", ("torch._functorch.config:activation_memory_budget",)),
     ("remedies.batch_split", "divides batches", (*_LOADER, "torch.utils.data.dataloader:DataLoader.__iter__")),
     ("remedies.batch_split", "has a Trainer divide batches and accumulate", (*_TRAINING_ARGUMENTS, *_LIGHTNING)),
     ("remedies.gradient_accumulation", "divides the loss", ("torch._tensor:Tensor.backward",)),
