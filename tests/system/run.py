@@ -21,6 +21,7 @@ import explain
 import explain_output
 import faults
 import fit
+import fit_mistakes
 import forecasts
 import json_documents
 import kept
@@ -47,7 +48,7 @@ import tune
 import verdicts
 from harness import Case, Workshop
 
-THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "bad_places": bad_places, "bad_programs": bad_programs, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "explain_output": explain_output, "faults": faults, "json_documents": json_documents, "tune": tune, "fit": fit, "forecasts": forecasts, "kept": kept, "lint": lint, "lint_fixes": lint_fixes, "needs": needs, "later": later, "leftovers": leftovers, "streams": streams, "known": known, "processes": processes, "shared": shared, "so_far": so_far, "stopped": stopped, "others": others, "signals": signals, "surroundings": surroundings}
+THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "bad_places": bad_places, "bad_programs": bad_programs, "launchers": launchers, "ranks": ranks, "large": large, "explain": explain, "explain_output": explain_output, "faults": faults, "json_documents": json_documents, "tune": tune, "fit": fit, "fit_mistakes": fit_mistakes, "forecasts": forecasts, "kept": kept, "lint": lint, "lint_fixes": lint_fixes, "needs": needs, "later": later, "leftovers": leftovers, "streams": streams, "known": known, "processes": processes, "shared": shared, "so_far": so_far, "stopped": stopped, "others": others, "signals": signals, "surroundings": surroundings}
 
 
 SHARE = 0.15

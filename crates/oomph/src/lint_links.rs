@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use causes::CauseId;
-use lint::{Fix, Options, SourceFile};
+use lint::{Fix, MemoryEffect, Options, SourceFile};
 use report::words::relative;
 use report::{Evidence, Finding, Location, Remedy, SourceLink, Value};
 
@@ -42,6 +42,14 @@ pub(crate) fn find_fix(finding: &Finding, script: Option<&Path>) -> Option<(Path
     let fixes = found.into_iter().filter(|found| found.fix.is_some() && is_meant(found));
     let best = fixes.min_by_key(|found| (found.cause != Some(finding.rule), distance(found)))?;
     Some((path, text, best.fix?))
+}
+
+/// Returns lint's first finding of growing memory with a fix in a script, with the script's text.
+pub(crate) fn find_growth(script: &Path) -> Option<(String, lint::Finding)> {
+    let text = whole_file::read_text(script, SOURCE).ok()?;
+    let grows = |found: &lint::Finding| found.effect == MemoryEffect::Grows && found.fix.is_some();
+    let found = lint_text(text.as_bytes())?.into_iter().find(grows)?;
+    Some((text, found))
 }
 
 fn lint_text(text: &[u8]) -> Option<Vec<lint::Finding>> {

@@ -7,7 +7,7 @@
 //! | key | form |
 //! |---|---|
 //! | `--accumulate` | an option: `--accumulate 2`, or a flag without a value |
-//! | `--accumulate=` | an option that the program reads as one word: `--accumulate=2` |
+//! | `--accumulate=` | an option and its value in one word: `--accumulate=2` |
 //! | `train.batch` | a word of the command line: `train.batch=2` (Hydra, `OmegaConf`, ultralytics) |
 //! | `config.yaml#train.batch` | a key of a file, after the path as the program is started with it |
 //! | `$BATCH` | a variable of the environment |
@@ -29,7 +29,7 @@ pub use self::names::{NameRank, Purpose, find_purpose};
 pub use self::values::{half_precision, half_precisions, to_text};
 pub use self::words::{change_command, list_in_words, spelling_in};
 
-/// The end of an option that is one word with its value.
+/// The end of an option that is joined to a value.
 const JOINED: char = '=';
 
 /// A setting that a program offers.

@@ -75,7 +75,9 @@ pub fn edit_plan<E>(
         let shown = show(&path);
         match make_mend(path.clone(), &read(&path)?, mend, &shown) {
             Ok(edit) => mended = Some(edit),
-            Err(why) => edits.by_hand.push_str(&format!("# {shown}: the mistake is mended by hand ({why})\n")),
+            Err(why) => {
+                let _ = writeln!(edits.by_hand, "# {shown}: the mistake is mended by hand ({why})");
+            }
         }
     }
     // The plan is one of the mended program.
@@ -93,23 +95,26 @@ pub fn edit_plan<E>(
         }
     }
     for (path, values) in settings {
-        let before = read(&path)?;
-        let shown = show(&path);
-        match set_keys(&before, &values) {
-            Ok(after) => {
-                let diff = crate::diff::unified(&shown, &before, &after, line_by_line(&before, &after));
-                edits.files.push(FileEdit { path, before, after, diff });
-            }
-            Err(why) => {
-                let _ = writeln!(edits.by_hand, "# {shown} by hand ({why}):");
-                for (key, value) in &values {
-                    let _ = writeln!(edits.by_hand, "#     {key}: {value}");
-                }
-            }
-        }
+        edit_keys(&mut edits, path.clone(), read(&path)?, &values, &show(&path));
     }
     edits.files = put_first(mended, edits.files);
     Ok(edits)
+}
+
+/// Sets keys of a configuration file; a comment says which are set by hand.
+fn edit_keys(edits: &mut PlanEdits, path: PathBuf, before: String, values: &Values, shown: &str) {
+    match set_keys(&before, values) {
+        Ok(after) => {
+            let diff = crate::diff::unified(shown, &before, &after, line_by_line(&before, &after));
+            edits.files.push(FileEdit { path, before, after, diff });
+        }
+        Err(why) => {
+            let _ = writeln!(edits.by_hand, "# {shown} by hand ({why}):");
+            for (key, value) in values {
+                let _ = writeln!(edits.by_hand, "#     {key}: {value}");
+            }
+        }
+    }
 }
 
 /// Makes the edits of a mend in a text.

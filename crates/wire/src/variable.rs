@@ -88,7 +88,7 @@ variables! {
     LIFE = "OOMPH_LIFE", Run, Agent: "`1`: visit the whole life of the program, its loops shortened; `OOMPH_STEPS` are its first steps, and the stop of a program whose loops cannot be shortened";
     FRACTION = "OOMPH_FRACTION", Run, Agent: "share of elements that value-dependent shapes are assumed to select; default 0.5";
     REMEDIES = "OOMPH_REMEDIES", Run, Agent: "the remedies to apply to the program, as JSON (Note [Remedies] in `python/oomph/agent/remedies`)";
-    OVERLAY = "OOMPH_OVERLAY", Run, Agent: "the program's files that are read from other places, `{PATH: OTHER}` as JSON (`process/overlay.py`)";
+    OVERLAY = "OOMPH_OVERLAY", Run, Agent: "the program's files that are read from other places, `{PATH: OTHER}` as JSON (`remedies/overlay.py`)";
     HISTORY = "OOMPH_HISTORY", Run, Agent: "`0`: record PyTorch's counters only, no history of the allocator";
     WORK = "OOMPH_WORK", Run, Agent: "`1`: count FLOPs, bytes and copies of operators (`position/work.py`)";
     FILES = "OOMPH_FILES", Run, Phantom | Agent: "the file for notes on the files that the program reads (Note [Files looked at] in `crates/phantom/src/files.rs`)";

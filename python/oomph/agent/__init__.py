@@ -63,8 +63,9 @@ def start() -> None:
     from .host.checkpoints import safetensors_files
     from .hooks import importing
     from .life import loading
-    from .process import ending, files, overlay, sight
+    from .process import ending, files, sight
     from .ranks import absent_ranks
+    from .remedies import overlay
     from .scenery import outside, waiting
     from .source import script
 

@@ -20,7 +20,7 @@ LIFE = "OOMPH_LIFE"
 FRACTION = "OOMPH_FRACTION"
 # the remedies to apply to the program, as JSON (Note [Remedies] in `python/oomph/agent/remedies`).
 REMEDIES = "OOMPH_REMEDIES"
-# the program's files that are read from other places, `{PATH: OTHER}` as JSON (`process/overlay.py`).
+# the program's files that are read from other places, `{PATH: OTHER}` as JSON (`remedies/overlay.py`).
 OVERLAY = "OOMPH_OVERLAY"
 # `0`: record PyTorch's counters only, no history of the allocator.
 HISTORY = "OOMPH_HISTORY"

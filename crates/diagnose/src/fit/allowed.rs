@@ -19,6 +19,8 @@ pub struct Allowed {
     pub tries_all: bool,
     /// The order of plans.
     pub prefer: Prefer,
+    /// The only remedy that may be tried from now on.
+    pub only: Option<&'static str>,
     /// The number of available GPUs to divide the program among; 0 for one.
     pub gpus: u64,
 }
@@ -39,7 +41,7 @@ impl Allowed {
     /// True if an option of the program's own may be tried.
     pub(super) fn permits_own(&self, option: &Choosable) -> bool {
         let is_denied = self.deny.iter().any(|name| name == option.spec.name || name == OWN_OPTIONS);
-        !is_denied && (!self.keep_numerics || option.exactness() <= Exactness::UpToRounding)
+        self.only.is_none() && !is_denied && (!self.keep_numerics || option.exactness() <= Exactness::UpToRounding)
     }
 
     /// True if a remedy may be tried.
@@ -48,6 +50,6 @@ impl Allowed {
         let has_gpus = spec.name == FULLY_SHARD && self.gpus > 1;
         let is_asked = spec.trying != Trying::Asked || is_in(&self.allow) || has_gpus;
         let keeps = !self.keep_numerics || spec.exactness <= Exactness::UpToRounding || is_in(&self.allow);
-        is_asked && keeps && !is_in(&self.deny)
+        is_asked && keeps && !is_in(&self.deny) && self.only.is_none_or(|only| only == spec.name)
     }
 }

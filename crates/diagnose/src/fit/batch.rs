@@ -144,11 +144,12 @@ impl BatchSearch {
     }
 
     /// True if the peak does not depend on the batch. Equal peaks of two small batches are not enough: their
-    /// activations may be smaller than the optimizer's memory.
+    /// activations may be smaller than the optimizer's memory. Where neither fits, no other batch would.
     pub fn is_flat(&self) -> bool {
         let peaks = |sample: &Sample| sample.usage.allocated_bytes;
         let is_same = matches!(self.samples.as_slice(), [one, other, ..] if peaks(one) == peaks(other));
-        is_same && matches!(self.forecast(MOST_SAMPLES / 2), Forecast::Fits | Forecast::Unknown)
+        let fits_none = self.samples.as_slice().iter().all(|sample| sample.least > self.target);
+        is_same && (fits_none || matches!(self.forecast(MOST_SAMPLES / 2), Forecast::Fits | Forecast::Unknown))
     }
 
     /// The middle between the largest known to fit and the smallest known not to, where forecasts failed; `None` if both are neighbours.

@@ -55,6 +55,11 @@ impl Search {
         Search { targets, choice, trials: BTreeMap::new(), runs: 0 }
     }
 
+    /// Has the rest of the search try one remedy alone.
+    pub fn keep_only(&mut self, remedy: &'static str) {
+        self.choice.only = Some(remedy);
+    }
+
     /// Records the result of a variant.
     pub fn learn(&mut self, variant: &Variant, trial: Trial) {
         self.runs += 1;

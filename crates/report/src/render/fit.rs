@@ -23,7 +23,10 @@ pub(super) fn headline(report: &FitReport) -> String {
         let peak = most.peak.map_or_else(String::new, |peak| format!("{} needed, ", peak.device_bytes));
         let (of, size_name, least) = words_of_size(most.what);
         return match (most.independent, most.size) {
-            (true, _) => format!("the peak does not depend on the {size_name}: {need} needed on {name}, {usable}"),
+            (true, _) => {
+                let setting = if most.name.is_empty() { String::new() } else { format!(" ({})", most.name) };
+                format!("the peak does not depend on the {size_name}{setting}: {need} needed on {name}, {usable}")
+            }
             (false, 0) => format!("not {least} fits {name}: {usable}"),
             (false, size) => format!("a {of} of {size} is the largest that fits {name}: {peak}{usable}"),
         };
@@ -122,8 +125,7 @@ pub(super) fn own_setting(key: &str, value: &Value) -> String {
     match options::form_of(key) {
         Form::Option if *value == Value::Bool(true) => key.to_owned(),
         Form::Option => format!("{key} {text}"),
-        Form::Override => format!("{}={text}", options::name_of(key)),
-        Form::Variable => format!("{}={text}", options::name_of(key)),
+        Form::Override | Form::Variable => format!("{}={text}", options::name_of(key)),
         Form::File => {
             let (file, name) = key.rsplit_once('#').unwrap_or_default();
             format!("{name}: {text} in {file}")

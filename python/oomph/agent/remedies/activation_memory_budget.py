@@ -7,7 +7,7 @@ inputs of a graph alone. With `probe=true` the remedy only tells whether the pro
 
 import sys
 
-from ..hooks import put
+from ..hooks import after_import, put
 from . import Remedy
 
 
@@ -16,7 +16,8 @@ def install(remedy: Remedy) -> None:
     remedy.otherwise = "the program compiles nothing"
     budget = remedy.settings.get("budget")
     if budget is not None:
-        put("torch._functorch.config:activation_memory_budget", float(budget))
+        part = float(budget)
+        after_import("torch._functorch.config", lambda: put("torch._functorch.config:activation_memory_budget", part))
     remedy.at_end.append(lambda: _tell(remedy, budget))
 
 

@@ -1,14 +1,14 @@
 """own-options: other values of the program's own options, keys and variables.
 
-The launcher sets them: words of the command line, files (`process/overlay.py`), the environment. Here the options are only looked for, with
+The launcher sets them: words of the command line, files (`overlay.py`), the environment. Here the options are only looked for, with
 `probe=true`: those of the parsers, of Hydra's configuration, and the variables that the main script reads. Texts are recorded only where they
 may name a precision, or where the parser lists the choices: an option may hold a password.
 
 Note [Configurators]
 ~~~~~~~~~~~~~~~~~~~~
-nanoGPT and the programs after it have no parser: the script executes a file that reads `--NAME=VALUE` words, and files of assignments, into
-the script's own variables. Where a script executes a file, the variables that it set to constants before are options, with the values that
-they have when training begins.
+nanoGPT and programs like it have no parser: the script executes a file that reads `--NAME=VALUE` words, and files of assignments, into the
+script's variables. Where a script executes a file, the variables set to constants before are options, with their values at the begin of
+training.
 """
 
 import ast

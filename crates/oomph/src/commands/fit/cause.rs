@@ -1,93 +1,34 @@
 //! The mistake behind a program that does not fit: it is mended before any change of sizes. Judged as `oomph check` does.
 
+use std::path::Path;
+
 use diagnose::CheckCase;
 use drive::Program;
-use drive::cleanup::interrupt;
 use drive::dry_run::record::record_to_end;
 use drive::run_dir::RunDir;
 use report::Finding;
-use report::fit::{FitCause, FitReport, FitVerdict};
+use report::fit::FitCause;
 use run::Conditions;
 use run::rerun::Aim;
-use trace::Bytes;
 
-use super::mend::{self, Fixed};
-use super::search::SearchTask;
+use super::mend::Fixed;
 use crate::args::Fit;
 use crate::environment::current_folder;
 use crate::error::Error;
 use crate::{lint_links, program};
 
-/// What the search for a mistake found.
-#[derive(Default)]
-pub(super) struct FoundMistake {
-    /// The mistake that decides.
-    pub(super) cause: Option<FitCause>,
-    /// The search of the mended program.
-    pub(super) mended: Option<FitReport>,
-    /// The number of dry runs.
-    pub(super) runs: u32,
-    /// What is not known, in a sentence.
-    pub(super) note: Option<String>,
-}
-
-impl FoundMistake {
-    /// Adds the mistake to a report; the plans of the mended program replace those of the program that keeps the mistake. `emit` prints
-    /// the patch.
-    pub(super) fn add_to(self, report: FitReport, emit: Vec<String>) -> FitReport {
-        let notes = report.notes.iter().cloned().chain(self.note).collect();
-        let cause = self.cause.filter(|cause| cause.mend.is_some() || !is_mended_by_plan(&report));
-        let report = FitReport { cause, runs: report.runs + self.runs, notes, ..report };
-        let Some(mended) = self.mended else { return report };
-        let verdict = FitVerdict::FitsWithPlan;
-        let interrupted = report.interrupted || mended.interrupted;
-        FitReport { verdict, plans: mended.plans, next: Some(emit), interrupted, ..report }
-    }
-
-    /// Nothing is known, for a reason.
-    pub(super) fn unknown(what: &str, error: &Error, runs: u32) -> FoundMistake {
-        let note = (!interrupt::has_come()).then(|| format!("{what}: {error}"));
-        FoundMistake { note, runs, ..FoundMistake::default() }
-    }
-}
-
-/// True if the first plan is the mend of a mistake itself.
-fn is_mended_by_plan(report: &FitReport) -> bool {
-    let first = report.plans.first();
-    first.is_some_and(|plan| plan.changes.iter().all(|change| change.remedy == remedies::NO_GRAD_IN_EVAL))
-}
-
-/// Finds the mistake by a check, mends it where lint has a fix, and searches for plans of the mended program. The search goes on whatever
-/// becomes of these.
-pub(super) fn find_and_mend(task: &SearchTask, need: Bytes) -> FoundMistake {
-    let (found, runs) = match find(task.arguments, task.program) {
-        Ok(found) => found,
-        Err(error) => return FoundMistake::unknown("whether a mistake is the cause is not known", &error, 0),
-    };
-    match found {
-        Some(Mistake { cause, fixed: Some(fixed), is_decisive }) => {
-            let found = mend::search_mended(task, need, (cause, is_decisive), &fixed);
-            FoundMistake { runs: found.runs + runs, ..found }
-        }
-        Some(Mistake { cause, is_decisive: true, .. }) => {
-            FoundMistake { cause: Some(cause), runs, ..FoundMistake::default() }
-        }
-        _ => FoundMistake { runs, ..FoundMistake::default() },
-    }
-}
-
 /// A mistake in the program.
-struct Mistake {
-    cause: FitCause,
+pub(super) struct Mistake {
+    pub(super) cause: FitCause,
     /// Lint's fix.
-    fixed: Option<Fixed>,
-    /// True if the check proved that the program fits without it.
-    is_decisive: bool,
+    pub(super) fixed: Option<Fixed>,
+    /// True if the check proved that the program fits without the mistake.
+    pub(super) is_decisive: bool,
 }
 
-/// Finds the mistake without which the program fits, or else one that lint mends, by a check of the unchanged program; with the number of
-/// its dry runs.
-fn find(arguments: &Fit, program: &Program) -> Result<(Option<Mistake>, u32), Error> {
+/// Finds the mistake without which the program fits, or else a mistake with a fix of lint's, by a check of the unchanged program; with the
+/// number of dry runs.
+pub(super) fn find(arguments: &Fit, program: &Program) -> Result<(Option<Mistake>, u32), Error> {
     let folder = RunDir::make(None)?;
     let conditions = Conditions::on_device(arguments.with.clone());
     let aim = Aim::Verdict { may_change_share: false };
@@ -109,7 +50,24 @@ fn find(arguments: &Fit, program: &Program) -> Result<(Option<Mistake>, u32), Er
         return Ok((Some(describe(first, arguments, true)), count));
     }
     let others = diagnosis.findings().iter().map(|finding| describe(finding, arguments, false));
-    Ok((others.into_iter().find(|mistake| mistake.fixed.is_some()), count))
+    let seen = others.into_iter().find(|mistake| mistake.fixed.is_some());
+    Ok((seen.or_else(|| arguments.script().and_then(of_lint)), count))
+}
+
+/// A mistake that lint finds in the script, and no run has shown: a program that runs out in its first step does not grow.
+fn of_lint(script: &Path) -> Option<Mistake> {
+    let (text, found) = lint_links::find_growth(script)?;
+    let cause = FitCause {
+        rule: found.cause.map_or_else(|| found.rule.to_string(), |cause| cause.to_string()),
+        what: found.message.clone(),
+        how: found.help.to_owned(),
+        file: script.display().to_string(),
+        line: found.start.line,
+        is_mended_by_lint: true,
+        ..FitCause::default()
+    };
+    let fixed = Fixed::make((script.to_owned(), text, found.fix?))?;
+    Some(Mistake { cause, fixed: Some(fixed), is_decisive: false })
 }
 
 fn describe(finding: &Finding, arguments: &Fit, is_decisive: bool) -> Mistake {

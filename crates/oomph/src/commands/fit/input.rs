@@ -24,6 +24,7 @@ pub(super) fn allowed(arguments: &Fit) -> Allowed {
         keep_numerics: arguments.keep_numerics,
         tries_all: arguments.try_all,
         prefer: arguments.prefer.into(),
+        only: None,
         gpus: arguments.gpu.gpus.into(),
     }
 }

@@ -1,22 +1,14 @@
-//! The mend of a mistake, made in a copy that the program reads in place of its file, and the search for a plan after it.
+//! The mend of a mistake: the file with lint's fix, and the report of a search of the mended program.
 
-use std::fs;
 use std::path::{PathBuf, absolute};
 
-use drive::run_dir::RunDir;
 use lint::{Applicability, Fix};
 use patch::Rewrite;
 use report::fit::{FitCause, FitReport, FitVerdict, Mend, MendEdit};
-use trace::Bytes;
-
-use super::cause::FoundMistake;
-use super::search::{Overlay, SearchTask};
-use crate::error::Error;
-
 /// A file with lint's fix made in it.
 pub(super) struct Fixed {
-    path: PathBuf,
-    text: String,
+    pub(super) path: PathBuf,
+    pub(super) text: String,
     edits: Vec<MendEdit>,
     is_safe: bool,
 }
@@ -49,39 +41,48 @@ fn line_at(text: &str, offset: usize) -> String {
     text.get(start..).and_then(|rest| rest.lines().next()).unwrap_or_default().trim().to_owned()
 }
 
-/// Runs the program with its mistake mended, and searches for sizes where it does not fit yet. A mistake that is not known to decide is
-/// named only if its mend lowers the need.
-pub(super) fn search_mended(
-    task: &SearchTask,
-    need: Bytes,
-    (cause, is_decisive): (FitCause, bool),
-    fixed: &Fixed,
-) -> FoundMistake {
-    let after = match search_copy(task, need, fixed) {
-        Ok(after) => after,
-        Err(error) => {
-            let found = FoundMistake::unknown("the program with its mistake mended was not run", &error, 0);
-            return FoundMistake { cause: is_decisive.then_some(cause), ..found };
-        }
-    };
-    let runs = after.runs;
-    let is_enough = after.verdict == FitVerdict::Fits;
-    if !(is_enough || after.verdict == FitVerdict::FitsWithPlan) {
-        return FoundMistake { cause: is_decisive.then_some(cause), runs, ..FoundMistake::default() };
-    }
-    let mend = Mend { edits: fixed.edits.clone(), is_safe: fixed.is_safe, peak: after.before, is_enough };
-    let file = fixed.path.display().to_string();
-    let line = if cause.line > 0 { cause.line } else { fixed.edits.first().map_or(0, |edit| edit.line) };
-    let cause = FitCause { file, line, mend: Some(mend), ..cause };
-    FoundMistake { cause: Some(cause), mended: Some(after), runs, note: None }
+/// The result of the search for a mistake.
+#[derive(Default)]
+pub(super) struct MistakeSearch {
+    /// The mistake that decides.
+    pub(super) cause: Option<FitCause>,
+    /// The search of the mended program.
+    pub(super) mended: Option<FitReport>,
+    /// The number of dry runs.
+    pub(super) runs: u32,
+    /// A sentence about a failure.
+    pub(super) note: Option<String>,
 }
 
-/// Searches while the program reads the mended copy.
-fn search_copy(task: &SearchTask, need: Bytes, fixed: &Fixed) -> Result<FitReport, Error> {
-    let folder = RunDir::make(None)?;
-    let name = fixed.path.file_name().unwrap_or_default();
-    let copy = folder.path().join(name);
-    fs::write(&copy, &fixed.text).map_err(|source| Error::Unwritable { path: copy.clone(), source })?;
-    let overlay = Overlay::from([(fixed.path.clone(), copy)]);
-    task.of_mended(overlay, need).search().map(|(report, _)| report)
+impl MistakeSearch {
+    /// The result of a search of the mended program. A mistake that is not known to decide is named only if the program fits after the mend.
+    pub(super) fn of(cause: FitCause, is_decisive: bool, fixed: &Fixed, after: FitReport) -> MistakeSearch {
+        let runs = after.runs;
+        let is_enough = after.verdict == FitVerdict::Fits;
+        if !(is_enough || after.verdict == FitVerdict::FitsWithPlan) {
+            return MistakeSearch { cause: is_decisive.then_some(cause), runs, ..MistakeSearch::default() };
+        }
+        let mend = Mend { edits: fixed.edits.clone(), is_safe: fixed.is_safe, peak: after.before, is_enough };
+        let file = fixed.path.display().to_string();
+        let line = if cause.line > 0 { cause.line } else { fixed.edits.first().map_or(0, |edit| edit.line) };
+        let cause = FitCause { file, line, mend: Some(mend), ..cause };
+        MistakeSearch { cause: Some(cause), mended: Some(after), runs, note: None }
+    }
+
+    /// Adds the mistake to a report; the plans of the mended program replace those of the program with the mistake. `emit` prints the patch.
+    pub(super) fn add_to(self, report: FitReport, emit: Vec<String>) -> FitReport {
+        let notes = report.notes.iter().cloned().chain(self.note).collect();
+        let cause = self.cause.filter(|cause| cause.mend.is_some() || !is_mended_by_plan(&report));
+        let report = FitReport { cause, runs: report.runs + self.runs, notes, ..report };
+        let Some(mended) = self.mended else { return report };
+        let verdict = FitVerdict::FitsWithPlan;
+        let interrupted = report.interrupted || mended.interrupted;
+        FitReport { verdict, plans: mended.plans, next: Some(emit), interrupted, ..report }
+    }
+}
+
+/// True if the first plan is the mend of a mistake.
+fn is_mended_by_plan(report: &FitReport) -> bool {
+    let first = report.plans.first();
+    first.is_some_and(|plan| plan.changes.iter().all(|change| change.remedy == remedies::NO_GRAD_IN_EVAL))
 }

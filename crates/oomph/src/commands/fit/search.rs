@@ -1,6 +1,7 @@
 //! The search of `fit`: the program's own options, the mistake in the source, edits and smaller sizes.
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -19,15 +20,17 @@ use run::{Conditions, Limit};
 use trace::Bytes;
 use trace::run::StopCause;
 
+use super::cause::{self, Mistake};
+use super::mend::{Fixed, MistakeSearch};
 use super::runner::ShownRunner;
-use super::{cause, input, kept};
+use super::{input, kept};
 use crate::args::Fit;
 use crate::effects::search_progress::SearchProgress;
 use crate::error::Error;
 use crate::program;
 
 /// Files that Python reads in place of the program's own.
-pub(super) type Overlay = BTreeMap<PathBuf, PathBuf>;
+type Overlay = BTreeMap<PathBuf, PathBuf>;
 
 /// Searches for plans, or for the largest size, and keeps the search for `--emit` and `--apply`.
 pub(super) fn run(
@@ -45,11 +48,11 @@ pub(super) fn run(
     Ok(report)
 }
 
-/// What is searched.
+/// A program to search.
 #[derive(Clone)]
-pub(super) struct SearchTask<'a> {
-    pub(super) arguments: &'a Fit,
-    pub(super) program: &'a Program,
+struct SearchTask<'a> {
+    arguments: &'a Fit,
+    program: &'a Program,
     progress: &'a SearchProgress,
     started: Instant,
     /// The sources with a mistake mended.
@@ -62,18 +65,13 @@ pub(super) struct SearchTask<'a> {
 const LEAST_PART: u64 = 100;
 
 impl SearchTask<'_> {
-    /// The same with a mistake mended in other sources. `need`: that of the program with the mistake.
-    pub(super) fn of_mended(&self, overlay: Overlay, need: Bytes) -> Self {
-        SearchTask { overlay, need_before: Some(need), ..self.clone() }
-    }
-
     /// Searches; also returns the program's own sources.
-    pub(super) fn search(&self) -> Result<(FitReport, Vec<PathBuf>), Error> {
+    fn search(&self) -> Result<(FitReport, Vec<PathBuf>), Error> {
         let SearchTask { arguments, program, .. } = self;
         let case = input::case(arguments, program);
         let jobs = arguments.jobs.map_or_else(default_jobs, std::num::NonZeroUsize::get);
         let tunes = arguments.largest().is_none();
-        let mut runner = self.runner(jobs, tunes)?;
+        let mut runner = self.make_runner(jobs, tunes)?;
         let (target, batch_arg) = (case.gpu.target_bytes, arguments.batch_arg.as_deref());
         let mut bench = Bench { runner: &mut runner, jobs, target, batch_arg };
         let mut search = Search::new(input::targets(&case), input::allowed(arguments));
@@ -97,9 +95,9 @@ impl SearchTask<'_> {
             if let Some(kept) = kept {
                 return Ok((FitReport { kept_seconds: None, runs: 0, ..kept }, sources));
             }
-            cause::find_and_mend(self, need.unwrap_or_default())
+            self.mend(need.unwrap_or_default())
         } else {
-            cause::FoundMistake::default()
+            MistakeSearch::default()
         };
         let (found, runs) = if let Some(kind) = arguments.largest() {
             let larger = input::next_gpu(&case);
@@ -109,6 +107,10 @@ impl SearchTask<'_> {
             (FoundPlans::of(&search, target), FitRuns { max_batch: Some(largest), ..FitRuns::default() })
         } else {
             let goes_on = tunes && mistake.mended.is_none();
+            if mistake.cause.is_some() && !arguments.try_all {
+                // The mend is the plan. Of the remedies this one mends, too.
+                search.keep_only(remedies::NO_GRAD_IN_EVAL);
+            }
             if goes_on && !interrupt::has_come() {
                 bench.explore(&mut search, Depth::Everything)?;
             }
@@ -124,8 +126,43 @@ impl SearchTask<'_> {
         Ok((mistake.add_to(report, case.emit), sources))
     }
 
-    /// The runner of the search.
-    fn runner(&self, jobs: usize, tunes: bool) -> Result<ShownRunner<'_>, Error> {
+    /// Finds the mistake by a check, mends it where lint has a fix, and searches for plans of the mended program. The search goes on whatever
+    /// becomes of these. `need`: of the program with the mistake.
+    fn mend(&self, need: Bytes) -> MistakeSearch {
+        let unknown = |what: &str, error: &Error| {
+            let note = (!interrupt::has_come()).then(|| format!("{what}: {error}"));
+            MistakeSearch { note, ..MistakeSearch::default() }
+        };
+        let (found, runs) = match cause::find(self.arguments, self.program) {
+            Ok(found) => found,
+            Err(error) => return unknown("whether a mistake is the cause is not known", &error),
+        };
+        let Some(Mistake { cause, fixed, is_decisive }) = found else {
+            return MistakeSearch { runs, ..MistakeSearch::default() };
+        };
+        let searched = fixed.map(|fixed| (self.search_copy(&fixed, need), fixed));
+        let found = match searched {
+            Some((Ok(after), fixed)) => MistakeSearch::of(cause, is_decisive, &fixed, after),
+            Some((Err(error), _)) => MistakeSearch {
+                cause: is_decisive.then_some(cause),
+                ..unknown("the program with its mistake mended was not run", &error)
+            },
+            None => MistakeSearch { cause: is_decisive.then_some(cause), ..MistakeSearch::default() },
+        };
+        MistakeSearch { runs: found.runs + runs, ..found }
+    }
+
+    /// Searches while the program reads the mended copy.
+    fn search_copy(&self, fixed: &Fixed, need: Bytes) -> Result<FitReport, Error> {
+        let folder = RunDir::make(None)?;
+        let copy = folder.path().join(fixed.path.file_name().unwrap_or_default());
+        fs::write(&copy, &fixed.text).map_err(|source| Error::Unwritable { path: copy.clone(), source })?;
+        let overlay = Overlay::from([(fixed.path.clone(), copy)]);
+        SearchTask { overlay, need_before: Some(need), ..self.clone() }.search().map(|(report, _)| report)
+    }
+
+    /// Makes the runner of the search.
+    fn make_runner(&self, jobs: usize, tunes: bool) -> Result<ShownRunner<'_>, Error> {
         let SearchTask { arguments, program, .. } = self;
         let always = Variant::need(arguments.with.clone());
         let runner = TrialRunner::new(program, jobs, tunes, !arguments.no_cache, always)?;

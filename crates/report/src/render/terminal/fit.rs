@@ -201,7 +201,7 @@ fn usage(usage: &Usage) -> String {
 /// The largest size: what a further unit takes, and what the next GPU allows.
 fn largest(page: &mut Page, report: &FitReport, most: &MaxBatch) {
     if most.independent {
-        return;
+        return page.fact("size", "--batch-arg NAME names another option or variable");
     }
     let now = report.batch.as_ref().map_or_else(String::new, |batch| format!("{} is {} now", batch.name, batch.size));
     let each = most.bytes_per_sample.map_or_else(String::new, |bytes| format!(", each further one takes {bytes}"));
@@ -220,7 +220,9 @@ fn search(page: &mut Page, report: &FitReport, is_full: bool) {
     let end = if report.interrupted { ", interrupted" } else { "" };
     let kept = if report.kept > 0 { format!(", {} kept from before", report.kept) } else { String::new() };
     let is_exact = report.plans.first().is_none_or(|plan| plan.cost.exactness <= Exactness::UpToRounding);
+    let keeps_mistake = report.cause.as_ref().is_some_and(|cause| cause.mend.is_none());
     let order = match report.prefer {
+        _ if keeps_mistake && report.plans.is_empty() => "; --try-all looks for plans that keep the mistake",
         Prefer::Options if !is_exact => "; --prefer results looks for plans with the same results",
         _ if report.plans.len() < 2 => "",
         Prefer::Options => "; the program's own options come first (--prefer)",
