@@ -60,18 +60,19 @@ def the_mend_is_the_plan(box: Box) -> None:
 def sizes_come_after_the_mend(box: Box) -> None:
     """The mended program does not fit yet: the plan is one of the mended program, and both are in the patch."""
     script = box.write("train.py", MAIN.format(start="", rows=16384))
-    denied = ("--deny", "autocast,activation-offload,inplace-activations,optimizer-8bit,optimizer-paged,optimizer-adafactor,optimizer-offload")
-    found = fit(box, *CARD, *denied, "--json", "train.py")
+    card = ("--gpu", "rtx-4090", "--vram", "2GiB")
+    words = (*card, "--deny", "autocast,optimizer-8bit,optimizer-paged,optimizer-adafactor,optimizer-offload")
+    found = fit(box, *words, "--json", "train.py")
     expect(found, (found.status, found.report["verdict"]), (0, "fits-with-plan"), "status and verdict")
     expect(found, found.report["cause"]["mend"]["is_enough"], False, "whether the mend is enough")
     plan = found.report["plans"][0]
-    patch = fit(box, *CARD, *denied, "--emit", "diff", "train.py")
+    patch = fit(box, *words, "--emit", "diff", "train.py")
     contains(patch, patch.stdout, "+" + MENDED)
     box.write("fit.patch", patch.stdout)
     git = box.run("git", "apply", "fit.patch")
     expect(git, git.status, 0, "status of git apply")
     contains(patch, script.read_text(), MENDED)
-    after = box.check(*CARD, "--json", "train.py")
+    after = box.check(*card, "--json", "train.py")
     expect(after, after.report["verdict"], "fits", "verdict of check")
     expect(after, after.report["peak"]["allocated_bytes"], plan["peak"]["allocated_bytes"], "peak")
 

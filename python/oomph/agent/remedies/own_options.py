@@ -7,8 +7,7 @@ may name a precision, or where the parser lists the choices: an option may hold 
 Note [Configurators]
 ~~~~~~~~~~~~~~~~~~~~
 nanoGPT and programs like it have no parser: the script executes a file that reads `--NAME=VALUE` words, and files of assignments, into the
-script's variables. Where a script executes a file, the variables set to constants before are options, with their values at the begin of
-training.
+script's variables. Where a script executes a file, the variables set before are options, with their values when training begins.
 """
 
 import ast
@@ -148,11 +147,11 @@ def _reader() -> CodeType:
 
 
 def _list_configured(tree: ast.Module) -> list[str]:
-    """The variables set to constants before the script executes a file."""
+    """The variables set before the script executes a file."""
     names: list[str] = []
     for statement in tree.body:
         match statement:
-            case ast.Assign(targets=[ast.Name(name)], value=ast.Constant()):
+            case ast.Assign(targets=[ast.Name(name)]):
                 names.append(name)
             case ast.Expr(ast.Call(func=ast.Name("exec"), args=[ast.Call(func=ast.Attribute(value=ast.Call(func=ast.Name("open"))))])):
                 return names
