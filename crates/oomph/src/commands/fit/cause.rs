@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use causes::{CauseId, Role};
 use diagnose::CheckCase;
 use drive::Program;
 use drive::dry_run::record::record_to_end;
@@ -45,13 +46,18 @@ pub(super) fn find(arguments: &Fit, program: &Program) -> Result<(Option<Mistake
         seconds: 0.0,
     };
     let diagnosis = diagnose::check(&case);
-    let decides = |finding: &&Finding| diagnosis.mistake() == Some(finding.rule);
+    let decides = |finding: &&Finding| diagnosis.mistake() == Some(finding.rule) && is_of_source(finding.rule);
     if let Some(first) = diagnosis.findings().first().filter(decides) {
         return Ok((Some(describe(first, arguments, true)), count));
     }
     let others = diagnosis.findings().iter().map(|finding| describe(finding, arguments, false));
     let seen = others.into_iter().find(|mistake| mistake.fixed.is_some());
     Ok((seen.or_else(|| arguments.script().and_then(of_lint)), count))
+}
+
+/// True for a mistake that only a change of its line mends. Logits of a whole vocabulary and eager attention have remedies.
+fn is_of_source(cause: CauseId) -> bool {
+    cause.role() == Role::Growth || [CauseId::GradRecordedInEval, CauseId::ExceptionHoldsFrames].contains(&cause)
 }
 
 /// A mistake that lint finds in the script, and no run has shown: a program that runs out in its first step does not grow.
