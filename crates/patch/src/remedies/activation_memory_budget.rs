@@ -31,7 +31,8 @@ fn edits(site: &ChangeSite<'_>) -> Result<Vec<Edit>, Why> {
     let lines = [format!("import {MODULE}"), format!("{MODULE}.{NAME} = {}", budget(site.change))];
     let rest = layout::after_prologue(site.source);
     let is_torch = |path: &str| path == "torch" || path.starts_with("torch.");
-    let import = rest.iter().rfind(
+    // The first: a later import may stand below the compiled model.
+    let import = rest.iter().find(
         |it| matches!(&it.kind, Kind::Import(bindings) if bindings.iter().any(|binding| is_torch(&binding.path))),
     );
     let import = import.ok_or_else(|| Why::Unfit("the file imports torch within a function".to_owned()))?;
