@@ -68,8 +68,8 @@ pub struct FitReport {
     pub stop: Option<Stopped>,
     /// The duration in seconds.
     pub seconds: f64,
-    /// The mistake without which the program fits: it is mended first, and the plans are for a program that keeps it. `None` if there is
-    /// none, or if the program's own options suffice.
+    /// The mistake that is mended before any change of sizes. The plans are those of the mended program where the mend was run, else of the
+    /// program with the mistake. `None` without a mistake, and where the program's own options suffice.
     #[serde(default)]
     pub cause: Option<FitCause>,
     /// The order of `plans`.

@@ -55,7 +55,7 @@ pub(crate) struct Fit {
     #[arg(long, help_heading = "Search")]
     pub(crate) keep_numerics: bool,
 
-    /// Try every remedy alone, also those that the answer does not need
+    /// Try every remedy alone, also those that the answer does not need, and look for plans that keep a mistake
     #[arg(long, help_heading = "Search")]
     pub(crate) try_all: bool,
 

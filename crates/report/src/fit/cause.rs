@@ -5,7 +5,7 @@ use trace::Bytes;
 
 use crate::check::Usage;
 
-/// A mistake in the program, without which it fits.
+/// A mistake in the program. Without it the program fits, or needs less (`mend`).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct FitCause {
@@ -25,8 +25,7 @@ pub struct FitCause {
     pub line: u32,
     /// True if `oomph lint --fix` mends it.
     pub is_mended_by_lint: bool,
-    /// The mend, made in a copy of the file that the program then ran with; `None` if lint has none, or it did not lower the need. The
-    /// plans are then plans of the mended program.
+    /// The mend, made in a copy of the file with which the program ran; `None` if lint has none, or if the need stayed the same.
     #[serde(default)]
     pub mend: Option<Mend>,
 }
