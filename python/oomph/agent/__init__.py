@@ -21,7 +21,8 @@ the parts of the folder. A folder imports only folders above it in this table, a
 `memory`        counters, PyTorch's memory history, censuses, out-of-memory errors at the
                 instant they happen, with the handlers and the state of the program
 `life`          the whole life of a job: loops that are shortened (only over a phantom GPU)
-`remedies`      requested changes, such as another optimizer; nothing without `OOMPH_REMEDIES`
+`remedies`      requested changes, such as another optimizer or another content of a file; nothing
+                without `OOMPH_REMEDIES` and `OOMPH_OVERLAY`
 `live`          a real run: recorded, and nothing replaced but by remedies (`record` starts it)
 ==============  =====================================================================
 
