@@ -50,6 +50,7 @@ pub use bench::{Bench, Runner};
 pub use found::FoundPlans;
 pub use max_batch::find_largest;
 pub use recording::ReplayableRun;
+pub(crate) use samples::Sample;
 pub use search::Search;
 pub use settings::settings_by_replay;
 pub use stage::Depth;

@@ -3,7 +3,8 @@
 //! `check` and `explain` fill the same facts, and the same rules read them. Each rule finds one cause and has a file
 //! of its own.
 //!
-//! The modules are layers; none knows a layer above it: `measure` < `judge` < `rules` < `check`, `explain`, `against` < `tune` < `fit`.
+//! The modules are layers; none knows a layer above it: `measure` < `judge` < `rules` < `check`, `explain`, `against` < `tune` < `fit` <
+//! `sweep`.
 //!
 //! # Design constraints
 //! - Pure: no files, no clock, no environment. The same case leads to the same report.
@@ -21,6 +22,7 @@ mod meter;
 mod now;
 mod real;
 mod rules;
+mod sweep;
 #[cfg(test)]
 mod testing;
 pub mod top;
@@ -42,4 +44,5 @@ pub use meter::Meter;
 pub use now::measure_now;
 pub use real::Real;
 pub use real::retry::{FullDevice, NoRetry, describe_plan, list_real_plans};
+pub use sweep::{Line, LinePoint, PointAnswer, Setter, SetterError, SweepGpu, find_setters};
 pub use tune::{EmptyCacheAt, Gpu, TuneCase, TuneError, Tuning, Watch, tune};

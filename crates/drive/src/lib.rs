@@ -11,6 +11,7 @@
 
 pub mod cleanup;
 pub mod dry_run;
+pub mod engine;
 pub mod environment;
 pub mod error;
 pub mod events;

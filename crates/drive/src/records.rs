@@ -42,6 +42,11 @@ pub fn digest(file: &Path) -> Option<String> {
     Some(hash(&fs::read(file).ok()?))
 }
 
+/// The folder of a large record, which its command keeps itself.
+pub fn folder_of(kind: &str, key: &str) -> io::Result<PathBuf> {
+    Ok(folder(kind)?.join(key))
+}
+
 fn folder(kind: &str) -> io::Result<PathBuf> {
     Ok(unpack::parent().map_err(io::Error::other)?.join(kind))
 }

@@ -11,6 +11,7 @@ use report::lint::LintReport;
 use report::now::NowReport;
 use report::real_run::RunReport;
 use report::top::TopReport;
+use report::sweep::SweepReport;
 use report::tune::TuneReport;
 use schemars::generate::{Contract, SchemaSettings};
 use schemars::transform::{RecursiveTransform, Transform as _};
@@ -33,6 +34,7 @@ pub(crate) fn write() -> Vec<Output> {
         of_report::<NowReport>("docs/schema/now.json"),
         of_report::<RunReport>("docs/schema/run.json"),
         of_report::<TopReport>("docs/schema/top.json"),
+        of_report::<SweepReport>("docs/schema/sweep.json"),
         of_report::<TuneReport>("docs/schema/tune.json"),
         Output::file("docs/schema/gpus.json", to_text(&of::<GpusAnswer>("oomph gpus --json", Contract::Serialize))),
         Output::file(

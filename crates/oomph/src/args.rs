@@ -12,6 +12,7 @@ mod lists;
 mod phantom;
 mod remedy;
 mod run;
+mod sweep;
 mod top;
 mod tune;
 
@@ -30,6 +31,7 @@ pub(crate) use self::lint::{ALL, FixMode, Lint, parse_rule};
 pub(crate) use self::lists::{Gpus, RemedyName, RuleName};
 pub(crate) use self::phantom::Phantom;
 pub(crate) use self::run::{MetricsTarget, RecordInto, ReportKind, Run, SnapshotSignal};
+pub(crate) use self::sweep::Sweep;
 pub(crate) use self::top::Top;
 pub(crate) use self::tune::Tune;
 
@@ -52,6 +54,9 @@ pub(crate) enum Command {
     /// What is the smallest change that makes it fit? Tries remedies on a phantom GPU, alone and together.
     #[command(after_help = fit::EXAMPLES)]
     Fit(Box<Fit>),
+    /// Which of many configurations fit which GPUs? Tries a grid of them, on this machine, Ray or Slurm.
+    #[command(after_help = sweep::EXAMPLES)]
+    Sweep(Box<Sweep>),
     /// What does it do on the GPU? Runs a program for real, records its memory, and explains its end.
     #[command(after_help = run::EXAMPLES)]
     Run(Run),

@@ -6,4 +6,5 @@ pub(crate) mod progress;
 pub(crate) mod publish;
 pub(crate) mod run_progress;
 pub(crate) mod search_progress;
+pub(crate) mod sweep_progress;
 pub(crate) mod whole_file;

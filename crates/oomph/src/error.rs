@@ -3,6 +3,7 @@
 mod input;
 mod kinds;
 mod lint;
+mod sweep;
 
 use std::io;
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ use trace::Bytes;
 
 pub(crate) use self::input::InputError;
 pub(crate) use self::lint::LintError;
+pub(crate) use self::sweep::SweepError;
 
 /// The failure of a command. The text states the finding and [`Error::hint`] the next step.
 #[derive(Debug, Error)]
@@ -25,6 +27,8 @@ pub(crate) enum Error {
     Input(#[from] InputError),
     #[error("{0}")]
     Lint(#[from] LintError),
+    #[error("{0}")]
+    Sweep(#[from] SweepError),
     #[error("{0}")]
     Tune(#[from] TuneError),
     #[error("{0}")]
@@ -84,6 +88,7 @@ impl Error {
             Error::Run(error) => return error.hint(),
             Error::Input(error) => error.hint(),
             Error::Lint(error) => error.hint(),
+            Error::Sweep(error) => error.hint(),
             Error::Tune(error) => return tune_hint(error).map(str::to_owned),
             Error::Machine(error) => error.hint(),
             Error::Terminal(_) => "`oomph top --once` prints one look",

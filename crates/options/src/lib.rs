@@ -15,7 +15,9 @@
 //! Pure: texts in, texts out. Nothing of a program is run, no file is read.
 
 mod document;
+mod grid;
 mod names;
+mod resolve;
 mod values;
 mod words;
 
@@ -25,7 +27,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 pub use self::document::{EditError, edit, list_keys};
+pub use self::grid::{Axis, Grid, GridError};
 pub use self::names::{NameRank, Purpose, find_purpose};
+pub use self::resolve::{is_off, purpose_of, resolve, takes};
 pub use self::values::{half_precision, half_precisions, to_text};
 pub use self::words::{change_command, list_in_words, spelling_in};
 

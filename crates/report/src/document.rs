@@ -12,6 +12,7 @@ use crate::lint::LintReport;
 use crate::now::NowReport;
 use crate::real_run::RunReport;
 use crate::sanitize::escape_json;
+use crate::sweep::SweepReport;
 use crate::top::TopReport;
 use crate::tune::TuneReport;
 
@@ -94,6 +95,16 @@ impl JsonReport for RunReport {
         ("oom", "Memory ended the program."),
         ("failed", "Another error, an exit status or a signal ended the program."),
         ("open", "No end is recorded: the program runs, or was killed while nobody waited for it."),
+    ];
+}
+
+impl JsonReport for SweepReport {
+    const COMMAND: &'static str = "sweep";
+    const VERDICTS: Verdicts = &[
+        ("all_fit", "Every configuration fits every GPU."),
+        ("some_fit", "Some configurations fit, some do not."),
+        ("none_fits", "No configuration fits a GPU."),
+        ("partial", "Some configurations are missing: the sweep was stopped, or work was lost."),
     ];
 }
 

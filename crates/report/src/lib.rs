@@ -31,6 +31,7 @@ mod sanitize;
 mod size_search;
 mod stopped;
 pub mod top;
+pub mod sweep;
 pub mod tune;
 pub mod words;
 

@@ -23,6 +23,7 @@ pub mod sarif;
 mod sites;
 mod size_search;
 mod stages;
+mod sweep;
 pub mod terminal;
 mod tune;
 mod verdict;
@@ -42,6 +43,7 @@ use crate::fit::FitReport;
 use crate::lint::LintReport;
 use crate::now::NowReport;
 use crate::real_run::RunReport;
+use crate::sweep::SweepReport;
 use crate::top::TopReport;
 use crate::tune::TuneReport;
 use terminal::Look;
@@ -108,6 +110,8 @@ pub trait Renderer {
     fn now(&self, report: &NowReport) -> Rendered;
     /// Writes the report of `oomph run`, and of `oomph explain` about a real run.
     fn run(&self, report: &RunReport) -> Rendered;
+    /// Writes the report of `oomph sweep`.
+    fn sweep(&self, report: &SweepReport) -> Rendered;
     /// Writes the report of `oomph top`.
     fn top(&self, report: &TopReport) -> Rendered;
     /// Writes the report of `oomph tune`.

@@ -37,6 +37,13 @@ impl ReplayableRun {
         Some(ReplayableRun { program, settings: self.settings.clone(), rules: self.rules })
     }
 
+    /// The peaks of allocated and reserved bytes where nothing is refused; `None` if the replay fails.
+    pub(super) fn find_peaks(&self) -> Option<(Bytes, Bytes)> {
+        let device = SimulatedDevice::new(SimulatedDevice::NEVER_FULL_BYTES, 0);
+        let outcome = replay(&self.program, &self.settings, self.rules, device);
+        outcome.failed.is_none().then(|| (outcome.peak_allocated_bytes(), outcome.peak_reserved_bytes()))
+    }
+
     /// True if PyTorch can do without some of the requests.
     pub(super) fn has_optional(&self) -> bool {
         self.program.has_optional()

@@ -5,12 +5,13 @@ use report::Usage;
 use trace::Bytes;
 
 use super::recording::ReplayableRun;
+use super::trial::Trial;
 
 /// A batch that was run.
 #[derive(Clone, Debug)]
-pub(super) struct Sample {
+pub(crate) struct Sample {
     pub(super) size: u64,
-    pub(super) usage: Usage,
+    pub(crate) usage: Usage,
     /// No device of less will do.
     pub(super) least: Bytes,
     pub(super) recording: Option<ReplayableRun>,
@@ -32,13 +33,38 @@ pub(super) enum Forecast {
 pub(super) struct Samples(Vec<Sample>);
 
 impl Sample {
+    /// The sample of a run.
+    pub(crate) fn of(size: u64, trial: &Trial) -> Sample {
+        Sample { size, usage: trial.usage, least: trial.least(), recording: trial.recording.clone() }
+    }
+
+    /// Foretells another size from the line through this sample and `other`; `None` if the two differ in more than sizes.
+    pub(crate) fn foretell(&self, other: &Sample, size: u64) -> Option<Sample> {
+        let outside = self.outside();
+        if outside != other.outside() {
+            return None;
+        }
+        let recording = self.scaled(other, size)?;
+        let (allocated_bytes, reserved_bytes) = recording.find_peaks()?;
+        let optional = |sample: &Sample| sample.usage.allocated_bytes + outside - sample.least;
+        let usage = Usage { allocated_bytes, reserved_bytes, device_bytes: reserved_bytes + outside };
+        let least = allocated_bytes + outside - optional(self).max(optional(other)).min(allocated_bytes);
+        Some(Sample { size, usage, least, recording: Some(recording) })
+    }
+
+    /// The same run where the CUDA context takes `to` bytes instead of `from`.
+    pub(crate) fn with_context(&self, from: Bytes, to: Bytes) -> Sample {
+        let usage = Usage { device_bytes: self.usage.device_bytes + to - from, ..self.usage };
+        Sample { usage, least: self.least + to - from, ..self.clone() }
+    }
+
     /// Device memory outside PyTorch's allocator.
     fn outside(&self) -> Bytes {
         self.usage.device_bytes - self.usage.reserved_bytes
     }
 
     /// True if the batch fits on a device of `target` bytes: by its need, by its live bytes, else by a replay.
-    pub(super) fn fits(&self, target: Bytes) -> Option<bool> {
+    pub(crate) fn fits(&self, target: Bytes) -> Option<bool> {
         if self.usage.device_bytes <= target {
             return Some(true);
         }

@@ -41,6 +41,9 @@ pub struct Trial {
     pub batch: Option<Batch>,
     /// PyTorch's version.
     pub torch: Option<String>,
+    /// The seconds that the run took.
+    #[serde(default)]
+    pub seconds: f64,
     /// The work of operators in a step, if counted.
     pub work: Option<GpuWork>,
     /// The backward passes of a step.
@@ -138,6 +141,7 @@ pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
         rejected: placed(false),
         batch: run.processes.iter().flat_map(|process| &process.batches).find_map(batch),
         torch: run.torch().map(str::to_owned),
+        seconds: 0.0,
         work: work(run),
         step_backwards: step_backwards(run),
         sizes: run.processes.iter().flat_map(|process| &process.batches).filter_map(other_size).collect(),

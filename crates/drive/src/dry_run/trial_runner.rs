@@ -55,6 +55,8 @@ pub struct TrialRunner<'a> {
     outside: BTreeMap<u64, RunOutside>,
     /// The running children as they are seen, by their requests, each with the number of its variant.
     seen: BTreeMap<u64, (usize, LiveProcess)>,
+    /// The start of each running child.
+    begun: BTreeMap<u64, Instant>,
     /// The first run, if the user stopped it.
     stopped: Option<StoppedTrial>,
 }
@@ -107,6 +109,7 @@ impl<'a> TrialRunner<'a> {
             counts,
             outside: BTreeMap::new(),
             seen: BTreeMap::new(),
+            begun: BTreeMap::new(),
             stopped: None,
         })
     }
@@ -287,6 +290,7 @@ impl<'a> TrialRunner<'a> {
         self.program.outside.complete(&outside, &mut variables);
         outside.world.add_forked_guard(&mut variables);
         self.outside.insert(id, outside);
+        self.begun.insert(id, Instant::now());
         let output = folder.join(file::OUTPUT);
         let command = self.conditions(variant).command(&self.program.spec.command);
         let command = (command != self.program.spec.command).then_some(command);
@@ -304,13 +308,14 @@ impl<'a> TrialRunner<'a> {
 
     fn read(&mut self, id: u64, variant: &Variant, status: i32, timed_out: bool) -> Result<Trial, Error> {
         self.seen.remove(&id);
+        let seconds = self.begun.remove(&id).map_or(0.0, |begun| begun.elapsed().as_secs_f64());
         let folder = self.child_folder(id);
         let records = run_dir::read(&folder)?;
         replaced::append(&records);
         if let Some(outside) = self.outside.remove(&id) {
             self.program.outside.end(outside, &records);
         }
-        let trial = self.result(variant, records, &folder, status, timed_out);
+        let trial = Trial { seconds, ..self.result(variant, records, &folder, status, timed_out) };
         let conditions = self.conditions(variant);
         if let Some(cache) = &mut self.cache {
             let ended = EndedRun { conditions: &conditions, trial: &trial, status, timed_out, folder: &folder };
@@ -338,7 +343,7 @@ impl<'a> TrialRunner<'a> {
 
     /// Runs a variant in a process of its own.
     fn record(&mut self, variant: &Variant) -> Result<Trial, Error> {
-        let folder = RunDir::make(None)?;
+        let (folder, begun) = (RunDir::make(None)?, Instant::now());
         let conditions = self.conditions(variant);
         let Recording { launch, run, .. } = record(self.program, &conditions, folder.path())?;
         let ended = launch.ended.unwrap_or_default();
@@ -350,6 +355,7 @@ impl<'a> TrialRunner<'a> {
         }
         let (status, timed_out) = (ended.exit_code.unwrap_or(-1), ended.timed_out);
         let trial = self.result(variant, run, folder.path(), status, timed_out);
+        let trial = Trial { seconds: begun.elapsed().as_secs_f64(), ..trial };
         if let Some(cache) = &mut self.cache {
             let folder = folder.path();
             cache.put_plain(&EndedRun { conditions: &conditions, trial: &trial, status, timed_out, folder });

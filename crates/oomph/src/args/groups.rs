@@ -88,6 +88,22 @@ impl RunArguments {
     }
 }
 
+impl RunArguments {
+    /// The words that say the same to a command on another machine.
+    pub(crate) fn to_words(&self) -> Vec<String> {
+        let python = self.python.as_ref().map(|path| path.to_string_lossy().into_owned());
+        let values = [
+            ("--steps", self.steps.map(|steps| steps.to_string())),
+            ("--timeout", Some(self.timeout.as_secs_f64().to_string())),
+            ("--fraction", self.fraction.map(|share| share.to_string())),
+            ("--python", python),
+        ];
+        let switches = [("--offline", self.offline), ("--online", self.online), ("--fake-data", self.fake_data)];
+        let values = values.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?])).flatten();
+        values.chain(switches.into_iter().filter(|(_, is_on)| *is_on).map(|(name, _)| name.to_owned())).collect()
+    }
+}
+
 /// The format of an answer.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Output")]

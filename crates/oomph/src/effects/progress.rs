@@ -62,6 +62,11 @@ impl Progress {
         self.bar.suspend(print);
     }
 
+    /// The position.
+    pub(crate) fn position(&self) -> u64 {
+        self.bar.position()
+    }
+
     /// Moves the position by one.
     pub(crate) fn advance(&self) {
         self.bar.inc(1);

@@ -37,6 +37,7 @@ impl Error {
             Error::Run(error) => kind_of_run(error),
             Error::Input(error) => kind_of_input(error),
             Error::Lint(error) => kind_of_lint(error),
+            Error::Sweep(error) => error.kind(),
             Error::Tune(error) => kind_of_tune(error),
             Error::Machine(MachineError::File { .. }) | Error::OtherKind { .. } | Error::TooLong { .. } => {
                 ErrorKind::WrongFile

@@ -15,6 +15,7 @@ use crate::lint::LintReport;
 use crate::now::NowReport;
 use crate::real_run::RunReport;
 use crate::sanitize::clean;
+use crate::sweep::SweepReport;
 use crate::top::TopReport;
 use crate::tune::TuneReport;
 
@@ -88,6 +89,12 @@ impl Renderer for Concise {
         let remarks = super::real_run::list_remarks(report);
         let remarks = remarks.iter().map(|remark| line(remark));
         Ok(std::iter::once(line(&super::real_run::headline(report))).chain(findings).chain(remarks).collect())
+    }
+
+    // The answer, then the remarks, one line each.
+    fn sweep(&self, report: &SweepReport) -> Rendered {
+        let lines = std::iter::once(super::sweep::headline(report)).chain(super::sweep::list_remarks(report));
+        Ok(lines.map(|line| clean(&line).into_owned() + "\n").collect())
     }
 
     // The answer, then the remarks, one line each.

@@ -18,6 +18,7 @@ use crate::lint::LintReport;
 use crate::now::NowReport;
 use crate::real_run::{End, RunReport};
 use crate::sanitize::clean;
+use crate::sweep::SweepReport;
 use crate::top::TopReport;
 use crate::tune::TuneReport;
 
@@ -94,6 +95,11 @@ impl Renderer for Github {
         let message = sentences.map(|sentence| clean(&sentence).into_owned()).collect::<Vec<_>>().join("\n");
         let found = report.out_of_memory.as_ref().map(|error| findings(&error.findings, &report.folder));
         Ok(line(command, location, "oomph run", &message, &report.folder) + &found.unwrap_or_default())
+    }
+
+    // A notice with the answer.
+    fn sweep(&self, report: &SweepReport) -> Rendered {
+        Ok(line("notice", None, "oomph sweep", &clean(&super::sweep::headline(report)), ""))
     }
 
     // A warning for each remark, or a notice.

@@ -12,6 +12,7 @@ use crate::lint::LintReport;
 use crate::now::NowReport;
 use crate::real_run::RunReport;
 use crate::sanitize::clean;
+use crate::sweep::SweepReport;
 use crate::top::TopReport;
 use crate::tune::TuneReport;
 
@@ -61,6 +62,10 @@ impl Renderer for Json {
     }
 
     fn run(&self, report: &RunReport) -> Rendered {
+        write(report)
+    }
+
+    fn sweep(&self, report: &SweepReport) -> Rendered {
         write(report)
     }
 

@@ -16,6 +16,7 @@ use crate::lint::LintReport;
 use crate::now::NowReport;
 use crate::real_run::RunReport;
 use crate::sanitize::clean;
+use crate::sweep::SweepReport;
 use crate::top::TopReport;
 use crate::tune::TuneReport;
 
@@ -75,6 +76,13 @@ impl Renderer for Markdown {
         let found = report.out_of_memory.as_ref().map(|error| findings(&error.findings, &report.folder));
         let items = found.unwrap_or_default() + &sentences(&super::real_run::list_remarks(report));
         Ok(page("run", &super::real_run::headline(report), &items))
+    }
+
+    fn sweep(&self, report: &SweepReport) -> Rendered {
+        let map = super::sweep::list_maps(report).join("\n");
+        let map = if map.is_empty() { map } else { format!("```text{}\n```\n\n", clean(&map)) };
+        let items = map + &sentences(&super::sweep::list_remarks(report));
+        Ok(page("sweep", &super::sweep::headline(report), &items))
     }
 
     fn top(&self, report: &TopReport) -> Rendered {

@@ -2,7 +2,7 @@
 
 use trace::Bytes;
 
-use super::{Rendered, Renderer, against, answer, fit, lint, now, real_run, tune, verdict};
+use super::{Rendered, Renderer, against, answer, fit, lint, now, real_run, sweep, tune, verdict};
 use crate::against::AgainstReport;
 use crate::check::{CheckReport, Verdict};
 use crate::explain::ExplainReport;
@@ -10,6 +10,7 @@ use crate::fit::{FitReport, FitVerdict};
 use crate::lint::LintReport;
 use crate::now::NowReport;
 use crate::real_run::{End, RunReport};
+use crate::sweep::SweepReport;
 use crate::top::{self, TopReport};
 use crate::tune::TuneReport;
 
@@ -185,6 +186,26 @@ impl Report for RunReport {
 
     fn next(&self) -> Option<Vec<String>> {
         self.out_of_memory.as_ref()?.next()
+    }
+}
+
+impl Report for SweepReport {
+    fn render_with(&self, renderer: &dyn Renderer) -> Rendered {
+        renderer.sweep(self)
+    }
+
+    fn headline(&self) -> String {
+        sweep::headline(self)
+    }
+
+    fn verdict(&self) -> &'static str {
+        let fits = |point: &crate::sweep::SweepPoint| point.verdict.is_good();
+        match (self.points.iter().any(fits), self.points.iter().all(fits)) {
+            _ if self.is_partial => "partial",
+            (true, true) => "all_fit",
+            (true, false) => "some_fit",
+            (false, _) => "none_fits",
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod now;
 mod page;
 mod real_run;
 mod sections;
+mod sweep;
 mod tune;
 
 use anstyle::{AnsiColor, Style};
@@ -23,6 +24,7 @@ use crate::fit::FitReport;
 use crate::lint::LintReport;
 use crate::now::NowReport;
 use crate::real_run::RunReport;
+use crate::sweep::SweepReport;
 use crate::top::{TopReport, write_text};
 use crate::tune::TuneReport;
 
@@ -137,6 +139,12 @@ impl Renderer for Terminal {
     fn run(&self, report: &RunReport) -> Rendered {
         let mut page = Page::new(self.0, &report.folder);
         real_run::write(&mut page, report, self.0);
+        Ok(page.into_text())
+    }
+
+    fn sweep(&self, report: &SweepReport) -> Rendered {
+        let mut page = Page::new(self.0, "");
+        sweep::write(&mut page, report);
         Ok(page.into_text())
     }
 

@@ -1,0 +1,141 @@
+//! The ways to set what the names of a grid mean: an option of the program, or a size in its source.
+
+use options::{OwnOption, Purpose};
+use remedies::{BATCH_SIZE, OWN_OPTIONS, setting};
+use report::Change;
+use serde_json::Value;
+use thiserror::Error;
+
+use crate::fit::Trial;
+
+/// A way to set one name of a grid.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Setter {
+    /// An option, a key or a variable of the program.
+    Own {
+        /// The option; one that the program did not show has a key alone.
+        option: OwnOption,
+        /// The purpose is the number of samples in a batch.
+        is_batch: bool,
+    },
+    /// A size in the source, which is changed while the program runs.
+    Source {
+        /// The remedy that sets it.
+        remedy: &'static str,
+        /// The name of the size's setting.
+        setting: &'static str,
+        /// The variable or the argument in the source.
+        name: String,
+    },
+}
+
+/// A name that the program has no setting for, or a value that it does not take.
+#[derive(Clone, Debug, PartialEq, Eq, Error)]
+pub enum SetterError {
+    /// No setting of this name.
+    #[error("the program has no setting `{name}`; it has {}", known.join(", "))]
+    Unknown {
+        /// The name.
+        name: String,
+        /// The names of its settings.
+        known: Vec<String>,
+    },
+    /// No setting at all was seen.
+    #[error("the program has no setting `{0}`: no options of a command line and no configuration file were seen")]
+    NoSettings(String),
+    /// A value that is not among the option's choices.
+    #[error("`{key}` does not take {value}; it takes {}", choices.join(", "))]
+    NotTaken {
+        /// The option.
+        key: String,
+        /// The value.
+        value: String,
+        /// The values that it takes.
+        choices: Vec<String>,
+    },
+}
+
+/// Finds the setter of each name, by what the unchanged program showed.
+pub fn find_setters(names: &[&str], unchanged: &Trial) -> Result<Vec<Setter>, SetterError> {
+    names.iter().map(|name| find_setter(name, unchanged)).collect()
+}
+
+fn find_setter(name: &str, unchanged: &Trial) -> Result<Setter, SetterError> {
+    if let Some(key) = options::resolve(name, &unchanged.own) {
+        let seen = unchanged.own.iter().find(|option| option.key == key).cloned();
+        let option = seen.unwrap_or_else(|| OwnOption { key, ..OwnOption::default() });
+        let by_name = options::purpose_of(options::name_of(&option.key).rsplit('.').next().unwrap_or_default());
+        let purpose = options::find_purpose(&option).map(|(purpose, _)| purpose).or(by_name);
+        return Ok(Setter::Own { option, is_batch: purpose == Some(Purpose::Batch) });
+    }
+    in_source(name, unchanged).ok_or_else(|| {
+        let mut known: Vec<String> = unchanged.own.iter().map(|option| format!("`{}`", option.key)).collect();
+        known.sort();
+        if known.is_empty() {
+            SetterError::NoSettings(name.to_owned())
+        } else {
+            SetterError::Unknown { name: name.to_owned(), known }
+        }
+    })
+}
+
+/// Finds the size in the source that an everyday name means.
+fn in_source(name: &str, unchanged: &Trial) -> Option<Setter> {
+    let other = |remedy: &str| unchanged.sizes.iter().find(|(found, _)| found == remedy).map(|(_, size)| size);
+    let (remedy, setting, size) = match options::purpose_of(name)? {
+        Purpose::Batch => (BATCH_SIZE, setting::SIZE, unchanged.batch.as_ref()),
+        Purpose::Length => ("sequence-length", "length", other("sequence-length")),
+        Purpose::Resolution => ("resolution", setting::SIZE, other("resolution")),
+        Purpose::Accumulation | Purpose::Checkpointing | Purpose::Precision => return None,
+    };
+    Some(Setter::Source { remedy, setting, name: size?.name.clone() })
+}
+
+impl Setter {
+    /// True if the setting is the number of samples in a batch.
+    pub fn is_batch(&self) -> bool {
+        match self {
+            Setter::Own { is_batch, .. } => *is_batch,
+            Setter::Source { remedy, .. } => *remedy == BATCH_SIZE,
+        }
+    }
+
+    /// The key of the setting: an option, or the name in the source.
+    pub fn key(&self) -> &str {
+        match self {
+            Setter::Own { option, .. } => &option.key,
+            Setter::Source { name, .. } => name,
+        }
+    }
+
+    /// Checks that the setting takes a value.
+    pub fn check(&self, value: &Value) -> Result<(), SetterError> {
+        match self {
+            Setter::Own { option, .. } if !options::takes(option, value) => Err(SetterError::NotTaken {
+                key: option.key.clone(),
+                value: options::to_text(value),
+                choices: option.choices.clone(),
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Returns the changes that set each setter's value.
+    pub fn changes(setters: &[Setter], values: &[Value]) -> Vec<Change> {
+        let mut own = Change::new(OWN_OPTIONS);
+        let mut changes = Vec::new();
+        for (setter, value) in setters.iter().zip(values) {
+            match setter {
+                Setter::Own { option, .. } if options::is_off(option, value) => {}
+                Setter::Own { option, .. } => own = own.with(&option.key, value.clone()),
+                Setter::Source { remedy, setting, name } => {
+                    changes.push(Change::new(*remedy).with(*setting, value.clone()).with(setting::ARG, name.clone()));
+                }
+            }
+        }
+        if !own.settings.is_empty() {
+            changes.push(own);
+        }
+        changes
+    }
+}

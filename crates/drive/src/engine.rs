@@ -1,0 +1,103 @@
+//! Engines that do pieces of work on other machines: `python -m oomph.engines.NAME`, which knows Ray or Slurm (Note [Engines] in
+//! `python/oomph/engines/__init__.py`). No scheduler is here: a request goes in, events come out.
+
+use std::ffi::OsString;
+use std::io::{BufRead, BufReader, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde::{Deserialize, Serialize};
+
+use crate::error::Error;
+use crate::{environment, python, unpack};
+
+/// The work for an engine.
+#[derive(Debug, Serialize)]
+pub struct EngineRequest {
+    /// The command that does a piece: the piece is its standard input, its answer lines are its standard output.
+    pub argv: Vec<String>,
+    /// The folder to do it in.
+    pub cwd: PathBuf,
+    /// Variables to set.
+    pub env: Vec<(String, String)>,
+    /// The pieces.
+    pub tasks: Vec<String>,
+    /// The folder for the engine's own files.
+    pub folder: PathBuf,
+    /// The address of the cluster; empty for Slurm.
+    pub address: String,
+    /// The host memory of a piece.
+    pub host_bytes: u64,
+    /// The cores of a piece.
+    pub cpus: u32,
+    /// Options for the engine's own command.
+    pub options: Vec<String>,
+}
+
+/// An event of an engine.
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum EngineEvent {
+    /// The pieces were accepted.
+    Started {
+        /// The cluster, in words.
+        #[serde(rename = "where")]
+        place: String,
+    },
+    /// A piece is done.
+    Done {
+        /// Its index.
+        task: usize,
+        /// The lines of its answer.
+        lines: Vec<String>,
+    },
+    /// A piece has no answer.
+    Lost {
+        /// Its index.
+        task: usize,
+        /// The reason.
+        why: String,
+    },
+    /// All pieces are done or lost.
+    End,
+}
+
+/// Does the work by an engine; `named` is the Python to take. Returns the engine's last message if it failed.
+pub fn run(
+    name: &str,
+    named: Option<&Path>,
+    request: &EngineRequest,
+    hear: &mut dyn FnMut(EngineEvent),
+) -> Result<Option<String>, Error> {
+    let unpacked = unpack::unpack()?;
+    let root = unpacked.inject_dir.ancestors().nth(3).unwrap_or(&unpacked.inject_dir).to_owned();
+    let interpreter = python::choose(named);
+    let failed = |source| Error::RunFolder { folder: request.folder.clone(), source };
+    let mut paths = vec![root];
+    paths.extend(environment::get("PYTHONPATH").iter().flat_map(std::env::split_paths));
+    let paths: OsString = std::env::join_paths(paths).unwrap_or_default();
+    let mut child = Command::new(interpreter)
+        .args(["-m", &format!("oomph.engines.{name}")])
+        .env("PYTHONPATH", &paths)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(failed)?;
+    let errors = child.stderr.take().map(|stream| std::thread::spawn(move || read_last_line(stream)));
+    if let Some(mut input) = child.stdin.take() {
+        // An engine that has ended already says why on standard error.
+        let _: std::io::Result<()> = input.write_all(&serde_json::to_vec(request).unwrap_or_default());
+    }
+    let lines = child.stdout.take().into_iter().flat_map(|stream| BufReader::new(stream).lines().map_while(Result::ok));
+    for event in lines.filter_map(|line| serde_json::from_str(&line).ok()) {
+        hear(event);
+    }
+    let status = child.wait().map_err(failed)?;
+    let last = errors.and_then(|thread| thread.join().ok()).flatten();
+    Ok((!status.success()).then(|| last.unwrap_or_else(|| format!("the engine ended with {status}"))))
+}
+
+fn read_last_line(stream: impl std::io::Read) -> Option<String> {
+    BufReader::new(stream).lines().map_while(Result::ok).filter(|line| !line.trim().is_empty()).last()
+}

@@ -1,0 +1,82 @@
+//! The tasks of a sweep on Ray or Slurm.
+
+use std::fs;
+
+use drive::engine::{self, EngineEvent, EngineRequest};
+use drive::words::Words;
+use report::sweep::SweepPoint;
+use report::words::count;
+
+use super::Counts;
+use super::task::SweepTask;
+use crate::args::Sweep;
+use crate::error::{Error, SweepError};
+use crate::output;
+
+/// Has an engine do the tasks, and passes on the points of each.
+pub(super) fn run(
+    arguments: &Sweep,
+    words: &Words,
+    folder: &std::path::Path,
+    tasks: &[SweepTask],
+    counts: &mut Counts,
+    take: &mut dyn FnMut(Vec<SweepPoint>, &mut Counts) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let name = if arguments.slurm { "slurm_engine" } else { "ray_engine" };
+    let request = request(arguments, words, folder, tasks)?;
+    let mut failure = None;
+    let mut lost: Vec<String> = Vec::new();
+    let ended = engine::run(name, arguments.run.python.as_deref(), &request, &mut |event| match event {
+        EngineEvent::Started { place } => output::say(&format!("oomph: {} on {place}", count(tasks.len(), "task", "tasks"))),
+        EngineEvent::Done { task, lines } => {
+            for points in group(&lines, tasks.get(task).map_or(1, |task| task.gpus.len())) {
+                failure = failure.take().or(take(points, counts).err());
+            }
+        }
+        EngineEvent::Lost { why, .. } => lost.push(why),
+        EngineEvent::End => {}
+    })?;
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    if let Some(why) = ended {
+        return Err(Error::from(SweepError::Engine(why)));
+    }
+    if let Some(first) = lost.first() {
+        counts.notes.push(format!("{} lost: {first}", count(lost.len(), "task was", "tasks were")));
+    }
+    Ok(())
+}
+
+/// The points of each configuration: one for each GPU, in a row.
+fn group(lines: &[String], gpus: usize) -> Vec<Vec<SweepPoint>> {
+    let points: Vec<SweepPoint> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
+    points.chunks(gpus.max(1)).map(<[SweepPoint]>::to_vec).collect()
+}
+
+fn request(
+    arguments: &Sweep,
+    words: &Words,
+    folder: &std::path::Path,
+    tasks: &[SweepTask],
+) -> Result<EngineRequest, Error> {
+    let mut argv = vec![std::env::current_exe().map_err(Error::Output)?.to_string_lossy().into_owned()];
+    argv.extend(["sweep", "--worker", "--jobs", "1"].map(str::to_owned));
+    argv.extend(arguments.run.to_words());
+    if let Some(others) = arguments.others.others {
+        argv.extend(["--others".to_owned(), format!("{}B", others.0)]);
+    }
+    argv.extend(words.to_list());
+    let folder = fs::canonicalize(folder).map_err(|source| Error::Unreadable { path: folder.to_owned(), source })?;
+    Ok(EngineRequest {
+        argv,
+        cwd: std::env::current_dir().map_err(Error::Output)?,
+        env: Vec::new(),
+        tasks: tasks.iter().map(serde_json::to_string).collect::<Result<_, _>>()?,
+        folder,
+        address: arguments.ray.clone().unwrap_or_default(),
+        host_bytes: arguments.host_memory.0,
+        cpus: 1,
+        options: arguments.sbatch.clone(),
+    })
+}

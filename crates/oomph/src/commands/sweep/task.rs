@@ -1,0 +1,79 @@
+//! The work of a sweep in pieces, for this machine or others: `oomph sweep --worker` reads one as JSON, and writes its points as JSON lines.
+
+use std::io::{Read as _, stdin};
+
+use diagnose::{LinePoint, SweepGpu};
+use drive::cleanup::interrupt;
+use drive::words::Words;
+use report::sweep::SweepPoint;
+use serde::{Deserialize, Serialize};
+use trace::Bytes;
+
+use super::folder::SweepFolder;
+use super::groups::{self, GpuGroup};
+use super::local;
+use super::plan::SweepPlan;
+use crate::args::Sweep;
+use crate::error::{Error, SweepError};
+use crate::exit::ExitStatus;
+use crate::output;
+
+/// The configurations of a task on another machine, whose start costs a few of them.
+const POINTS_OF_TASK: usize = 40;
+
+/// Lines of configurations for GPUs that one dry run answers for.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct SweepTask {
+    /// The GPU that the dry runs are made for.
+    pub(super) run_for: String,
+    /// The GPUs that are judged: name, memory and context.
+    pub(super) gpus: Vec<(String, Bytes, Bytes)>,
+    pub(super) lines: Vec<Vec<LinePoint>>,
+}
+
+impl SweepTask {
+    /// The number of configurations.
+    pub(super) fn count(&self) -> u64 {
+        self.lines.iter().map(|line| line.len() as u64).sum()
+    }
+}
+
+/// Cuts the missing configurations of a group into tasks.
+pub(super) fn cut(arguments: &Sweep, plan: &SweepPlan, group: &GpuGroup, folder: &SweepFolder) -> Vec<SweepTask> {
+    let is_missing = |number: u64| group.gpus.iter().any(|gpu| !folder.has(number, &gpu.name));
+    let mut tasks: Vec<SweepTask> = Vec::new();
+    for line in plan.lines(arguments.run_all, is_missing) {
+        // A line that is known in part has only its missing points left, which then run.
+        let left: Vec<LinePoint> = line.into_iter().filter(|point| is_missing(point.number)).collect();
+        match tasks.last_mut().filter(|task| task.count() as usize + left.len() <= POINTS_OF_TASK) {
+            Some(task) => task.lines.push(left),
+            None => tasks.push(SweepTask {
+                run_for: group.profile.name.clone(),
+                gpus: group.gpus.iter().map(|gpu| (gpu.name.clone(), gpu.capacity, gpu.context)).collect(),
+                lines: vec![left],
+            }),
+        }
+    }
+    tasks
+}
+
+/// Reads a task on standard input, and writes a line for each configuration and GPU.
+pub(super) fn work(arguments: &Sweep, words: &Words) -> Result<ExitStatus, Error> {
+    let mut text = String::new();
+    stdin().read_to_string(&mut text).map_err(|error| SweepError::BadTask(error.to_string()))?;
+    let task: SweepTask = serde_json::from_str(&text).map_err(|error| SweepError::BadTask(error.to_string()))?;
+    let profile = gpus::find(&task.run_for)?.clone();
+    let program = groups::prepare(arguments, &profile, words)?;
+    let gpus = task.gpus.iter().cloned().map(|(name, capacity, context)| SweepGpu { name, capacity, context }).collect();
+    let group = GpuGroup { profile, gpus };
+    interrupt::begin_examination();
+    local::run(&program, arguments, &group, &[&task], &mut |points| print(&points))?;
+    if interrupt::has_come() { Err(drive::Error::Interrupted.into()) } else { Ok(ExitStatus::Fits) }
+}
+
+fn print(points: &[SweepPoint]) -> Result<(), Error> {
+    for point in points {
+        output::verbatim(&(serde_json::to_string(point)? + "\n"))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,135 @@
+//! Maps of a sweep: the need of each configuration by two of its settings, and where the border of each GPU runs.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::by_capacity;
+use crate::sweep::{PointVerdict, SweepAxis, SweepPoint, SweepReport};
+
+/// The most rows and columns of a map; more values are thinned out.
+const MOST_ROWS: usize = 20;
+const MOST_COLUMNS: usize = 8;
+/// The most maps: one for each combination of the other settings.
+const MOST_MAPS: usize = 4;
+/// The width of a cell and of the names of rows.
+const CELL: usize = 8;
+const NAME: usize = 14;
+
+/// The two settings of a map.
+struct Frame<'a> {
+    rows: &'a SweepAxis,
+    columns: Option<&'a SweepAxis>,
+    others: Vec<&'a SweepAxis>,
+}
+
+/// Returns the lines of all maps; empty for a list of configurations without axes.
+pub(in super::super) fn list_maps(report: &SweepReport) -> Vec<String> {
+    let Some(frame) = find_frame(report) else { return Vec::new() };
+    let facets = list_facets(&frame.others);
+    let mut lines = Vec::new();
+    for facet in facets.iter().take(MOST_MAPS) {
+        lines.extend(draw(report, &frame, facet));
+    }
+    if facets.len() > MOST_MAPS {
+        lines.push(String::new());
+        lines.push(format!("{} more maps are not shown; points.jsonl has every configuration", facets.len() - MOST_MAPS));
+    }
+    lines
+}
+
+/// The numbers with the most values are the rows, the next setting the columns.
+fn find_frame(report: &SweepReport) -> Option<Frame<'_>> {
+    let mut axes: Vec<&SweepAxis> = report.axes.iter().filter(|axis| axis.values.len() > 1).collect();
+    let is_number = |axis: &SweepAxis| axis.values.iter().all(Value::is_number);
+    axes.sort_by_key(|axis| (!is_number(axis), usize::MAX - axis.values.len()));
+    let mut axes = axes.into_iter();
+    let rows = axes.next()?;
+    Some(Frame { rows, columns: axes.next(), others: axes.collect() })
+}
+
+/// All combinations of the other settings.
+fn list_facets<'a>(others: &[&'a SweepAxis]) -> Vec<Vec<(&'a str, &'a Value)>> {
+    others.iter().fold(vec![Vec::new()], |facets, axis| {
+        let longer = |facet: &Vec<(&'a str, &'a Value)>, value: &'a Value| {
+            [facet.as_slice(), &[(axis.name.as_str(), value)]].concat()
+        };
+        facets.iter().flat_map(|facet| axis.values.iter().map(move |value| longer(facet, value))).collect()
+    })
+}
+
+fn draw(report: &SweepReport, frame: &Frame, facet: &[(&str, &Value)]) -> Vec<String> {
+    let by_size = by_capacity(report);
+    let Some(first) = by_size.first() else { return Vec::new() };
+    let inside = |point: &&SweepPoint| facet.iter().all(|(name, value)| point.params.get(*name) == Some(value));
+    let points: Vec<&SweepPoint> = report.points.iter().filter(inside).collect();
+    let fixed: Vec<String> = facet.iter().map(|(name, value)| format!("{name}={}", options::to_text(value))).collect();
+    let at = if fixed.is_empty() { String::new() } else { format!("{}: ", fixed.join(" ")) };
+    let on = format!("{} ({})", first.name, first.capacity_bytes);
+    let mut lines = vec![String::new(), format!("{at}GiB that it needs; # does not fit the {on},"), "~ fits only because the cache is released, ! the program fails".to_owned()];
+    let columns = thin(frame.columns.map(|axis| axis.values.as_slice()).unwrap_or_default(), MOST_COLUMNS);
+    lines.push(head(frame.rows, frame.columns, &columns));
+    let by_place: BTreeMap<(String, String), &SweepPoint> =
+        points.iter().filter(|point| point.gpu == first.name).map(|point| (place(point, frame), *point)).collect();
+    for row in thin(&frame.rows.values, MOST_ROWS) {
+        let cells = columns_or_one(&columns).map(|column| cell(by_place.get(&(row.to_string(), column)).copied()));
+        lines.push(format!("  {:<NAME$}{}", options::to_text(row), cells.collect::<String>()));
+    }
+    if by_size.len() > 1 && frame.rows.values.iter().all(Value::is_number) {
+        lines.extend(borders(report, frame, &points, &columns));
+    }
+    lines
+}
+
+fn place(point: &SweepPoint, frame: &Frame) -> (String, String) {
+    let text = |axis: &SweepAxis| point.params.get(&axis.name).map(Value::to_string).unwrap_or_default();
+    (text(frame.rows), frame.columns.map(text).unwrap_or_default())
+}
+
+fn columns_or_one<'a>(columns: &'a [&Value]) -> Box<dyn Iterator<Item = String> + 'a> {
+    if columns.is_empty() { Box::new(std::iter::once(String::new())) } else { Box::new(columns.iter().map(ToString::to_string)) }
+}
+
+fn head(rows: &SweepAxis, columns: Option<&SweepAxis>, values: &[&Value]) -> String {
+    let corner = columns.map_or_else(|| rows.name.clone(), |columns| format!("{} \\ {}", rows.name, columns.name));
+    let values: String = values.iter().map(|value| format!("{:>CELL$}", options::to_text(value))).collect();
+    format!("  {corner:<NAME$}{values}")
+}
+
+/// The need in GiB with the mark of its verdict.
+fn cell(point: Option<&SweepPoint>) -> String {
+    let Some(point) = point else { return format!("{:>CELL$}", "?") };
+    let mark = match point.verdict {
+        PointVerdict::Fits => ' ',
+        PointVerdict::Tight => '~',
+        PointVerdict::Oom => '#',
+        PointVerdict::Failed => '!',
+    };
+    let need = point.need_bytes.map_or_else(String::new, |need| format!("{:.2}", need.0 as f64 / f64::from(1 << 30)));
+    format!("{:>width$}{mark}", need, width = CELL - 1).trim_end_matches(' ').to_owned() + if mark == ' ' { " " } else { "" }
+}
+
+/// The largest value of the rows that fits each GPU.
+fn borders(report: &SweepReport, frame: &Frame, points: &[&SweepPoint], columns: &[&Value]) -> Vec<String> {
+    let mut lines = vec![String::new(), format!("The largest {} that fits", frame.rows.name)];
+    lines.push(format!("  {:<30}{}", "GPU", columns.iter().map(|value| format!("{:>CELL$}", options::to_text(value))).collect::<String>()));
+    for gpu in by_capacity(report) {
+        let largest = columns_or_one(columns).map(|column| {
+            let fitting = points.iter().filter(|point| point.gpu == gpu.name && point.verdict.is_good());
+            let sizes = fitting.filter(|point| place(point, frame).1 == column).filter_map(|point| point.params.get(&frame.rows.name));
+            let most = sizes.max_by(|one, other| one.as_f64().unwrap_or_default().total_cmp(&other.as_f64().unwrap_or_default()));
+            format!("{:>CELL$}", most.map_or_else(|| "-".to_owned(), options::to_text))
+        });
+        let name: String = gpu.name.trim_start_matches("NVIDIA ").chars().take(28).collect();
+        lines.push(format!("  {name:<30}{}", largest.collect::<String>()));
+    }
+    lines
+}
+
+/// Evenly chosen values, with both ends.
+fn thin(values: &[Value], most: usize) -> Vec<&Value> {
+    if values.len() <= most {
+        return values.iter().collect();
+    }
+    (0..most).filter_map(|index| values.get(index * (values.len() - 1) / (most - 1))).collect()
+}
