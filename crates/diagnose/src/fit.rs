@@ -54,6 +54,6 @@ pub(crate) use samples::Sample;
 pub use search::Search;
 pub use settings::settings_by_replay;
 pub use stage::Depth;
-pub use trial::{Ending, Trial, trial};
+pub use trial::{Ending, LineBytes, Trial, trial};
 pub use variant::Variant;
 pub use verified::{StepTimes, Unconfirmed};

@@ -32,7 +32,7 @@ pub use against::{AgainstCase, AgainstRun, against};
 pub use check::{CheckCase, Diagnosis, check};
 pub use explain::{ExplainCase, ExplainInput, Explanation, InputContents, explain};
 pub use fit::{
-    Allowed, BatchRun, BatchSearch, Bench, Depth, Ending, FitCase, FitRuns, FoundPlans, ReplayableRun, Runner, Search,
+    Allowed, BatchRun, BatchSearch, Bench, Depth, Ending, FitCase, FitRuns, FoundPlans, LineBytes, ReplayableRun, Runner, Search,
     StepTimes, Trial, Unconfirmed, Variant, find_largest, fit, fit_stopped, settings_by_replay, trial,
 };
 pub use judge::outcome::Outcome;

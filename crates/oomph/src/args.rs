@@ -15,6 +15,7 @@ mod run;
 mod sweep;
 mod top;
 mod tune;
+mod watch;
 
 use std::ffi::OsString;
 
@@ -34,6 +35,7 @@ pub(crate) use self::run::{MetricsTarget, RecordInto, ReportKind, Run, SnapshotS
 pub(crate) use self::sweep::Sweep;
 pub(crate) use self::top::Top;
 pub(crate) use self::tune::Tune;
+pub(crate) use self::watch::Watch;
 
 /// Ends PyTorch's `CUDA out of memory`: says before a GPU is touched whether a program fits, and what fills the memory.
 #[derive(Debug, Parser)]
@@ -57,6 +59,9 @@ pub(crate) enum Command {
     /// Which of many configurations fit which GPUs? Tries a grid of them, on this machine, Ray or Slurm.
     #[command(after_help = sweep::EXAMPLES)]
     Sweep(Box<Sweep>),
+    /// What did that edit cost? Runs the program again at each save, and shows the change of the peak by line.
+    #[command(after_help = watch::EXAMPLES)]
+    Watch(Watch),
     /// What does it do on the GPU? Runs a program for real, records its memory, and explains its end.
     #[command(after_help = run::EXAMPLES)]
     Run(Run),

@@ -1,5 +1,6 @@
 //! A dry run of a variant, as far as the search needs it.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use options::OwnOption;
@@ -16,6 +17,7 @@ use crate::judge::made_up::list_made_up;
 use crate::judge::missing_files::list_missing;
 use crate::judge::outcome::Outcome;
 use crate::measure::breakdown::breakdown;
+use crate::measure::life::Life;
 use crate::measure::usage::{find_peak, fullest, fullest_device};
 use crate::measure::view::View;
 
@@ -58,6 +60,9 @@ pub struct Trial {
     pub unreplayed: Option<String>,
     /// The contents at the peak, if recorded.
     pub holds: Vec<Part>,
+    /// The bytes at the peak by the program's line, if recorded.
+    #[serde(default)]
+    pub lines: Vec<LineBytes>,
     /// True if side streams used blocks, which were freed at once: the figures are lower bounds.
     #[serde(default)]
     pub side_streams: bool,
@@ -79,6 +84,17 @@ pub struct Trial {
     /// The requests to the allocator, if recorded. Too large for the cache.
     #[serde(skip)]
     pub recording: Option<ReplayableRun>,
+}
+
+/// The bytes of one line of the program.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineBytes {
+    /// The source file.
+    pub file: String,
+    /// The line, counted from 1.
+    pub line: u32,
+    /// Its live blocks, as the allocator counts.
+    pub bytes: Bytes,
 }
 
 /// The end of a dry run.
@@ -148,6 +164,7 @@ pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
         settings: None,
         unreplayed: None,
         holds: holds(run, context),
+        lines: lines(run, context),
         side_streams: run.has_side_streams(),
         made_up_data: list_made_up(run),
         missing: list_missing(run),
@@ -163,6 +180,21 @@ fn holds(run: &Run, context: Bytes) -> Vec<Part> {
     let parts =
         fullest.and_then(|(process, device, usage)| breakdown(&View::new(process, device), usage.allocated_bytes).ok());
     parts.map(|breakdown| breakdown.parts().to_vec()).unwrap_or_default()
+}
+
+/// The bytes of the program's lines on the fullest device at its peak; empty without a history.
+fn lines(run: &Run, context: Bytes) -> Vec<LineBytes> {
+    let fullest = fullest(run, context).filter(|(process, ..)| process.snapshot.is_some());
+    let Some((process, device, _)) = fullest else { return Vec::new() };
+    let view = View::new(process, device);
+    let Some(peak) = view.trace.history.peaks().allocated else { return Vec::new() };
+    let mut lines: BTreeMap<(String, u32), Bytes> = BTreeMap::new();
+    for (life, _) in view.live_after(peak.at) {
+        if let Some(at) = view.own_line(life.stack) {
+            *lines.entry((at.file, at.line)).or_default() += life.block();
+        }
+    }
+    lines.into_iter().map(|((file, line), bytes)| LineBytes { file, line, bytes }).collect()
 }
 
 fn ending(run: &Run, failure: Option<String>) -> Ending {

@@ -17,6 +17,7 @@ pub(crate) mod run;
 pub(crate) mod sweep;
 pub(crate) mod top;
 pub(crate) mod tune;
+pub(crate) mod watch;
 
 use std::process;
 
@@ -31,7 +32,7 @@ use crate::failure;
 
 /// Runs a command. `after_dashes`: its program was written after a `--`.
 pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Error> {
-    if matches!(command, Command::Check(_) | Command::Fit(_) | Command::Sweep(_) | Command::Tune(_)) {
+    if matches!(command, Command::Check(_) | Command::Fit(_) | Command::Sweep(_) | Command::Tune(_) | Command::Watch(_)) {
         descriptors::close_inherited();
     }
     if matches!(&command, Command::Run(arguments) if arguments.retry.is_none()) {
@@ -51,6 +52,7 @@ pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Er
         Command::Rule(arguments) => rule::run(&arguments),
         Command::Gpus(arguments) => gpus::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments, after_dashes),
+        Command::Watch(arguments) => watch::run(&arguments, after_dashes),
         Command::Run(arguments) => run::run(&arguments, after_dashes),
         Command::Top(arguments) => top::run(&arguments),
         Command::RecordInto(arguments) => record_into::run(&arguments),

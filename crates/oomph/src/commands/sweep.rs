@@ -11,8 +11,7 @@ mod task;
 
 use std::time::Instant;
 
-use diagnose::{Setter, Trial, find_setters};
-use drive::Program;
+use diagnose::find_setters;
 use drive::cleanup::interrupt;
 use drive::words::Words;
 use report::render::terminal::Detail;
@@ -123,21 +122,3 @@ fn report(plan: &SweepPlan, groups: &[GpuGroup], folder: &SweepFolder, counts: C
         seconds,
     }
 }
-
-/// The setters' settings, checked against the values of a grid.
-fn check_values(setters: &[Setter], rows: &[Vec<serde_json::Value>]) -> Result<(), Error> {
-    for row in rows {
-        for (setter, value) in setters.iter().zip(row) {
-            setter.check(value).map_err(SweepError::from)?;
-        }
-    }
-    Ok(())
-}
-
-/// True if a run shows settings, and not an error.
-fn is_usable(trial: &Trial) -> bool {
-    trial.ending == diagnose::Ending::Done
-}
-
-/// The program of a group, as it starts a dry run.
-type Prepared = Program;

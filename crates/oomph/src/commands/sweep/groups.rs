@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 
 use diagnose::SweepGpu;
+use drive::Program;
 use drive::words::Words;
 use gpus::{GpuKind, Profile};
 use report::Usage;
 use trace::Bytes;
 
 use super::plan::SweepPlan;
-use super::{Prepared, local};
+use super::local;
 use crate::args::Sweep;
 use crate::error::{Error, SweepError};
 use crate::{gpu_choice, program};
@@ -44,7 +45,7 @@ pub(super) fn choose(arguments: &Sweep) -> Result<Vec<Profile>, Error> {
 }
 
 /// Prepares the program for a GPU.
-pub(super) fn prepare(arguments: &Sweep, profile: &Profile, words: &Words) -> Result<Prepared, Error> {
+pub(super) fn prepare(arguments: &Sweep, profile: &Profile, words: &Words) -> Result<Program, Error> {
     let options = arguments.gpu_options(Some(profile.name.clone()));
     let choice = gpu_choice::GpuChoice { profile: profile.clone(), is_assumed: false };
     let mut program = program::prepare((&options, &choice), None, &arguments.run, words)?;

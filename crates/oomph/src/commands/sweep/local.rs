@@ -10,7 +10,6 @@ use report::sweep::SweepPoint;
 use report::{Change, Usage};
 
 use super::groups::GpuGroup;
-use super::is_usable;
 use super::task::SweepTask;
 use crate::args::Sweep;
 use crate::error::{Error, SweepError};
@@ -29,7 +28,7 @@ pub(super) fn run_unchanged(program: &Program, arguments: &Sweep) -> Result<Tria
     let mut found = None;
     let goes_on = runner.run(&[Variant::need(changes.to_vec())], &mut |_, trial| found = Some(trial))?;
     match found {
-        Some(trial) if is_usable(&trial) => Ok(trial),
+        Some(trial) if trial.ending == Ending::Done => Ok(trial),
         Some(Trial { ending: Ending::Failed { message }, .. }) => Err(Error::from(SweepError::Fails(message))),
         Some(_) => Err(Error::from(SweepError::Fails("it needs more than 4 TiB".to_owned()))),
         None if goes_on => Err(Error::from(SweepError::Fails("it ended without a result".to_owned()))),

@@ -12,7 +12,6 @@ use report::words::quote_all;
 use run::Conditions;
 use serde_json::{Map, Value};
 
-use super::check_values;
 use crate::args::Sweep;
 use crate::error::{Error, SweepError};
 
@@ -142,4 +141,14 @@ fn find_line_axis(setters: &[Setter], rows: &[Vec<Value>]) -> Option<usize> {
     let numbers = (0..setters.len()).filter_map(|index| distinct(index).map(|count| (index, count)));
     let long = numbers.filter(|(_, count)| *count > 3);
     long.max_by_key(|(index, count)| (setters[*index].is_batch(), *count)).map(|(index, _)| index)
+}
+
+/// Checks the values of every configuration.
+fn check_values(setters: &[Setter], rows: &[Vec<Value>]) -> Result<(), Error> {
+    for row in rows {
+        for (setter, value) in setters.iter().zip(row) {
+            setter.check(value).map_err(SweepError::from)?;
+        }
+    }
+    Ok(())
 }

@@ -1,0 +1,66 @@
+//! The files of a program, looked at until one has another content.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use drive::cleanup::interrupt;
+use drive::records;
+
+/// The time between two looks: a file system in a network tells of no changes.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// The size and the time of a file; `None` for a file that is gone.
+type Stamp = Option<(u64, SystemTime)>;
+
+/// The followed files, each with its stamp and the digest of its content.
+#[derive(Debug, Default)]
+pub(super) struct Saves(BTreeMap<PathBuf, (Stamp, Option<String>)>);
+
+impl Saves {
+    /// Follows these files, and those that were followed before: a program that fails shows only some.
+    pub(super) fn follow(&mut self, sources: Vec<PathBuf>, script: Option<&Path>) {
+        let script = script.and_then(|script| script.canonicalize().ok());
+        for path in sources.into_iter().chain(script) {
+            self.0.entry(path).or_insert_with_key(|path| (stamp(path), records::digest(path)));
+        }
+    }
+
+    /// Waits until a file has another content, and returns its path; `None` at Ctrl-C.
+    pub(super) fn wait(&mut self) -> Option<PathBuf> {
+        loop {
+            if interrupt::has_come() {
+                return None;
+            }
+            if let Some(path) = self.find_saved() {
+                return Some(path);
+            }
+            thread::sleep(LOOK);
+        }
+    }
+
+    /// An editor may remove a file for a moment: only a file that is there counts as saved.
+    fn find_saved(&mut self) -> Option<PathBuf> {
+        let mut saved = None;
+        for (path, (known, digest)) in &mut self.0 {
+            let now = stamp(path);
+            if now.is_none() || now == *known {
+                continue;
+            }
+            *known = now;
+            let content = records::digest(path);
+            if content != *digest {
+                *digest = content;
+                saved.get_or_insert_with(|| path.clone());
+            }
+        }
+        saved
+    }
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let found = fs::metadata(path).ok()?;
+    Some((found.len(), found.modified().ok()?))
+}
