@@ -46,7 +46,7 @@ ARROWS = {
     "run": {"wire", "trace", "options", "remedies", "report"},
     "generate": {"wire", "trace", "gpus", "remedies", "report", "lint", "oomph"},
     "drive": {"wire", "trace", "gpus", "options", "run", "diagnose", "world"},
-    "oomph": {"wire", "trace", "gpus", "causes", "remedies", "report", "run", "diagnose", "patch", "lint", "drive"},
+    "oomph": {"wire", "trace", "gpus", "causes", "options", "remedies", "report", "run", "diagnose", "patch", "lint", "drive"},
 }
 
 

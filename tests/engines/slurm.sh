@@ -12,7 +12,7 @@ action=$1 folder=$(realpath -m "$2") nodes=${3:-2}
 
 start_munge() {
     # munged refuses folders that others may write.
-    mkdir -p -m 755 "$folder/munge" "$folder/state" "$folder/log"
+    mkdir -p -m 755 "$folder/munge" "$folder/state" "$folder/log" "$folder/cgroup"
     head -c 1024 /dev/urandom > "$folder/munge/key"
     chmod 400 "$folder/munge/key"
     munged --force --key-file="$folder/munge/key" --socket="$folder/munge/socket" --pid-file="$folder/munge.pid" \
@@ -45,8 +45,8 @@ ReturnToService=2
 $(for at in $(seq "$nodes"); do echo "NodeName=node$at NodeHostname=$(hostname) NodeAddr=127.0.0.1 Port=2682$at CPUs=1 RealMemory=4000"; done)
 PartitionName=debug Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 EOF
-    # Without a file slurmd asks the kernel for cgroups, which a container may not have.
-    echo "CgroupPlugin=disabled" > "$folder/cgroup.conf"
+    # slurmd 22.05 refuses to start without a cgroup plugin. This one starts in a container too: no controller is used.
+    printf 'CgroupPlugin=cgroup/v1\nCgroupMountpoint=%s\n' "$folder/cgroup" > "$folder/cgroup.conf"
 }
 
 start() {

@@ -32,8 +32,8 @@ pub use against::{AgainstCase, AgainstRun, against};
 pub use check::{CheckCase, Diagnosis, check};
 pub use explain::{ExplainCase, ExplainInput, Explanation, InputContents, explain};
 pub use fit::{
-    Allowed, BatchRun, BatchSearch, Bench, Depth, Ending, FitCase, FitRuns, FoundPlans, LineBytes, ReplayableRun, Runner, Search,
-    StepTimes, Trial, Unconfirmed, Variant, find_largest, fit, fit_stopped, settings_by_replay, trial,
+    Allowed, BatchRun, BatchSearch, Bench, Depth, Ending, FitCase, FitRuns, FoundPlans, LineBytes, ReplayableRun,
+    Runner, Search, StepTimes, Trial, Unconfirmed, Variant, find_largest, fit, fit_stopped, settings_by_replay, trial,
 };
 pub use judge::outcome::Outcome;
 pub use judge::recorded::{RecordedRun, Runs};
@@ -44,5 +44,5 @@ pub use meter::Meter;
 pub use now::measure_now;
 pub use real::Real;
 pub use real::retry::{FullDevice, NoRetry, describe_plan, list_real_plans};
-pub use sweep::{Line, LinePoint, PointAnswer, Setter, SetterError, SweepGpu, find_setters};
+pub use sweep::{LinePoint, PointAnswer, Setter, SetterError, SweepGpu, SweepLine, find_setters};
 pub use tune::{EmptyCacheAt, Gpu, TuneCase, TuneError, Tuning, Watch, tune};

@@ -16,9 +16,9 @@
 //! own recording on a device of that size.
 
 mod answer;
-mod line;
+mod points;
 mod setters;
 
 pub use answer::{PointAnswer, SweepGpu};
-pub use line::{Line, LinePoint};
+pub use points::{LinePoint, SweepLine};
 pub use setters::{Setter, SetterError, find_setters};

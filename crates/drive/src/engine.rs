@@ -1,6 +1,7 @@
 //! Engines that do pieces of work on other machines: `python -m oomph.engines.NAME`, which knows Ray or Slurm (Note [Engines] in
 //! `python/oomph/engines/__init__.py`). No scheduler is here: a request goes in, events come out.
 
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{BufRead, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -19,7 +20,7 @@ pub struct EngineRequest {
     /// The folder to do it in.
     pub cwd: PathBuf,
     /// Variables to set.
-    pub env: Vec<(String, String)>,
+    pub env: BTreeMap<String, String>,
     /// The pieces.
     pub tasks: Vec<String>,
     /// The folder for the engine's own files.
@@ -66,19 +67,24 @@ pub enum EngineEvent {
 pub fn run(
     name: &str,
     named: Option<&Path>,
-    request: &EngineRequest,
+    mut request: EngineRequest,
     hear: &mut dyn FnMut(EngineEvent),
 ) -> Result<Option<String>, Error> {
     let unpacked = unpack::unpack()?;
     let root = unpacked.inject_dir.ancestors().nth(3).unwrap_or(&unpacked.inject_dir).to_owned();
     let interpreter = python::choose(named);
-    let failed = |source| Error::RunFolder { folder: request.folder.clone(), source };
+    let folder = request.folder.clone();
+    let failed = |source| Error::RunFolder { folder: folder.clone(), source };
     let mut paths = vec![root];
     paths.extend(environment::get("PYTHONPATH").iter().flat_map(std::env::split_paths));
     let paths: OsString = std::env::join_paths(paths).unwrap_or_default();
+    // A worker of Slurm starts as a module of this package, too.
+    request.env.insert("PYTHONPATH".to_owned(), paths.to_string_lossy().into_owned());
     let mut child = Command::new(interpreter)
         .args(["-m", &format!("oomph.engines.{name}")])
         .env("PYTHONPATH", &paths)
+        // `python -m` puts the current folder on the import path: a user's `json.py` must not take a module's place.
+        .current_dir(&folder)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -87,7 +93,7 @@ pub fn run(
     let errors = child.stderr.take().map(|stream| std::thread::spawn(move || read_last_line(stream)));
     if let Some(mut input) = child.stdin.take() {
         // An engine that has ended already says why on standard error.
-        let _: std::io::Result<()> = input.write_all(&serde_json::to_vec(request).unwrap_or_default());
+        let _: std::io::Result<()> = input.write_all(&serde_json::to_vec(&request).unwrap_or_default());
     }
     let lines = child.stdout.take().into_iter().flat_map(|stream| BufReader::new(stream).lines().map_while(Result::ok));
     for event in lines.filter_map(|line| serde_json::from_str(&line).ok()) {

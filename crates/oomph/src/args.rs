@@ -35,7 +35,7 @@ pub(crate) use self::run::{MetricsTarget, RecordInto, ReportKind, Run, SnapshotS
 pub(crate) use self::sweep::Sweep;
 pub(crate) use self::top::Top;
 pub(crate) use self::tune::Tune;
-pub(crate) use self::watch::Watch;
+pub(crate) use self::watch::WatchSaves;
 
 /// Ends PyTorch's `CUDA out of memory`: says before a GPU is touched whether a program fits, and what fills the memory.
 #[derive(Debug, Parser)]
@@ -61,7 +61,7 @@ pub(crate) enum Command {
     Sweep(Box<Sweep>),
     /// What did that edit cost? Runs the program again at each save, and shows the change of the peak by line.
     #[command(after_help = watch::EXAMPLES)]
-    Watch(Watch),
+    Watch(WatchSaves),
     /// What does it do on the GPU? Runs a program for real, records its memory, and explains its end.
     #[command(after_help = run::EXAMPLES)]
     Run(Run),

@@ -1,4 +1,4 @@
-//! A grid of configurations, as the words of `--grid` say it: axes, each with its values, and a point for each combination.
+//! A grid of configurations in the words of `--grid`: axes with values, and a point for each combination.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::values::of_text;
 /// The most values of one range: a longer one is a slip.
 const MOST_VALUES: usize = 100_000;
 
-/// A setting and the values that it takes.
+/// A setting and its values in a grid.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Axis {
     /// The name, as the user wrote it.
@@ -23,7 +23,7 @@ pub struct Axis {
 /// The configurations of a sweep: all combinations of the axes' values, or a list.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Grid {
-    /// Each axis with each value of the others; the last axis varies first.
+    /// Every value of an axis with every value of the other axes; the last axis varies first.
     Axes(Vec<Axis>),
     /// The configurations of a file, all with the same names.
     Listed {
@@ -46,16 +46,18 @@ pub enum GridError {
     /// A name twice.
     #[error("`{0}` is there twice")]
     Twice(String),
-    /// A range that has no values, or no end.
-    #[error("`{0}` is no range; expected whole numbers `8..128x2` (times 2), `8..128+8` (plus 8) or `8..16`, the smaller first")]
+    /// A range without values, or without an end.
+    #[error(
+        "`{0}` is no range; expected whole numbers `8..128x2` (times 2), `8..128+8` (plus 8) or `8..16`, the smaller first"
+    )]
     NoRange(String),
     /// A range with too many values.
     #[error("`{0}` has more than {MOST_VALUES} values")]
     TooLong(String),
-    /// An entry of a file that is no configuration.
+    /// An entry of a file is no configuration.
     #[error("configuration {number} is {found}, expected an object of names and values")]
     NoObject {
-        /// Its number, from 1.
+        /// The number, from 1.
         number: usize,
         /// The kind of the value.
         found: &'static str,
@@ -63,9 +65,9 @@ pub enum GridError {
     /// A configuration with other names than the first.
     #[error("configuration {number} has other names than the first: `{found}`, expected `{expected}`")]
     OtherNames {
-        /// Its number, from 1.
+        /// The number, from 1.
         number: usize,
-        /// Its names.
+        /// The names.
         found: String,
         /// The names of the first.
         expected: String,
@@ -87,7 +89,7 @@ impl Grid {
                         add_axis(&mut axes, name)?;
                         value
                     }
-                    // `--NAME=VALUE` splits at its own sign; a first word without one has no name.
+                    // `--NAME=VALUE` splits at the sign; a first word without a sign has no name.
                     None if is_first => return Err(GridError::NoName(word.to_owned())),
                     None => word,
                 };
@@ -137,7 +139,8 @@ impl Grid {
     pub fn points(&self) -> Vec<Vec<Value>> {
         match self {
             Grid::Axes(axes) => axes.iter().fold(vec![Vec::new()], |points, axis| {
-                let longer = |point: &Vec<Value>, value: &Value| [point.as_slice(), std::slice::from_ref(value)].concat();
+                let longer =
+                    |point: &Vec<Value>, value: &Value| [point.as_slice(), std::slice::from_ref(value)].concat();
                 points.iter().flat_map(|point| axis.values.iter().map(move |value| longer(point, value))).collect()
             }),
             Grid::Listed { rows, .. } => rows.clone(),
@@ -184,9 +187,12 @@ fn read_range(text: &str) -> Option<Result<Vec<u64>, GridError>> {
     // A path such as `../data` is a value.
     let first: u64 = first.parse().ok()?;
     let wrong = || Err(GridError::NoRange(text.to_owned()));
-    let (last, step): (&str, Option<Step>) = match rest.split_once(['x', '+']) {
-        Some((last, by)) => (last, by.parse().ok().map(|by| if rest.contains('x') { Step::Times(by) } else { Step::Plus(by) })),
-        None => (rest, Some(Step::Plus(1))),
+    let (last, step): (&str, Option<RangeStep>) = match rest.split_once(['x', '+']) {
+        Some((last, by)) => (
+            last,
+            by.parse().ok().map(|by| if rest.contains('x') { RangeStep::Times(by) } else { RangeStep::Plus(by) }),
+        ),
+        None => (rest, Some(RangeStep::Plus(1))),
     };
     let (Ok(last), Some(step)) = (last.parse::<u64>(), step.filter(|step| step.moves_on(first))) else {
         return Some(wrong());
@@ -201,23 +207,23 @@ fn read_range(text: &str) -> Option<Result<Vec<u64>, GridError>> {
 
 /// The way from a value of a range to the next.
 #[derive(Clone, Copy)]
-enum Step {
+enum RangeStep {
     Times(u64),
     Plus(u64),
 }
 
-impl Step {
+impl RangeStep {
     fn moves_on(self, first: u64) -> bool {
         match self {
-            Step::Times(by) => by > 1 && first > 0,
-            Step::Plus(by) => by > 0,
+            RangeStep::Times(by) => by > 1 && first > 0,
+            RangeStep::Plus(by) => by > 0,
         }
     }
 
     fn next(self, value: u64) -> Option<u64> {
         match self {
-            Step::Times(by) => value.checked_mul(by),
-            Step::Plus(by) => value.checked_add(by),
+            RangeStep::Times(by) => value.checked_mul(by),
+            RangeStep::Plus(by) => value.checked_add(by),
         }
     }
 }
@@ -240,7 +246,10 @@ mod tests {
     fn words_become_axes() {
         let check = |texts: &[&str], expected: &str| assert_eq!(parse(texts), Ok(expected.to_owned()), "{texts:?}");
         check(&["batch=8..128x2"], "batch=[8 16 32 64 128]");
-        check(&["batch=8..24+8,seq=512,1024,dtype=bf16,fp32"], r#"batch=[8 16 24] seq=[512 1024] dtype=["bf16" "fp32"]"#);
+        check(
+            &["batch=8..24+8,seq=512,1024,dtype=bf16,fp32"],
+            r#"batch=[8 16 24] seq=[512 1024] dtype=["bf16" "fp32"]"#,
+        );
         check(&["n=3..5", "amp=true,false"], "n=[3 4 5] amp=[true false]");
         check(&["--batch=8, 16"], "--batch=[8 16]");
         check(&["c.yaml#train.batch=4,8", "$BATCH=1"], "c.yaml#train.batch=[4 8] $BATCH=[1]");
@@ -251,7 +260,10 @@ mod tests {
     #[test]
     fn a_slip_is_named() {
         let check = |texts: &[&str], expected: &str| {
-            assert_eq!(parse(texts).map_err(|error| error.to_string()[..expected.len()].to_owned()), Err(expected.to_owned()));
+            assert_eq!(
+                parse(texts).map_err(|error| error.to_string()[..expected.len()].to_owned()),
+                Err(expected.to_owned())
+            );
         };
         check(&["8,16"], "`8` has no name before its values");
         check(&[""], "`` has no name before its values");

@@ -30,18 +30,21 @@ pub fn purpose_of(name: &str) -> Option<Purpose> {
     EVERYDAY.iter().find(|(everyday, _)| *everyday == plain).map(|(_, purpose)| *purpose)
 }
 
-/// Returns the key of the setting that `name` means; `None` if the program has no such setting. Files, variables and options of a program
-/// whose parser is unknown are taken as they are written.
+/// Returns the key of the setting that `name` means; `None` if the program has no such setting. Keys of files, variables, and options of a
+/// program with an unknown parser are taken as written.
 pub fn resolve(name: &str, own: &[OwnOption]) -> Option<String> {
     let has_parser = own.iter().any(|option| form_of(&option.key) == Form::Option);
     let equal = own.iter().find(|option| plain(name_of(&option.key)) == plain(name_of(name)));
     match form_of(name) {
         Form::File | Form::Variable => return Some(name.to_owned()),
-        Form::Option => return equal.map(|option| option.key.clone()).or_else(|| (!has_parser).then(|| name.to_owned())),
+        Form::Option => {
+            return equal.map(|option| option.key.clone()).or_else(|| (!has_parser).then(|| name.to_owned()));
+        }
         Form::Override if name.starts_with('-') => return Some(name.to_owned()),
         Form::Override => {}
     }
-    let is_tail = |option: &&OwnOption| name_of(&option.key).rsplit('.').next().is_some_and(|tail| plain(tail) == plain(name));
+    let is_tail =
+        |option: &&OwnOption| name_of(&option.key).rsplit('.').next().is_some_and(|tail| plain(tail) == plain(name));
     let found = equal.or_else(|| own.iter().find(is_tail)).or_else(|| by_purpose(name, own));
     let is_override = || name.contains('.') || own.iter().any(|option| is_plain_override(&option.key));
     found.map(|option| option.key.clone()).or_else(|| is_override().then(|| name.to_owned()))
@@ -59,12 +62,12 @@ fn is_plain_override(key: &str) -> bool {
     form_of(key) == Form::Override && !key.starts_with('-')
 }
 
-/// True if the setting takes `value`, as far as its choices are known.
+/// True if the setting takes `value`, as far as the choices are known.
 pub fn takes(option: &OwnOption, value: &Value) -> bool {
     option.choices.is_empty() || option.choices.contains(&to_text(value))
 }
 
-/// True if `value` is what the setting has without a word: a flag that is off.
+/// True for a flag that is off without a word.
 pub fn is_off(option: &OwnOption, value: &Value) -> bool {
     form_of(&option.key) == Form::Option && option.value == Value::Bool(false) && *value == Value::Bool(false)
 }
@@ -88,7 +91,8 @@ mod tests {
 
     #[test]
     fn a_name_means_a_setting_of_the_program() {
-        let parser = own(&[("--batch-size", 8.into()), ("--seq-len", 512.into()), ("--amp", false.into()), ("--seq", 1.into())]);
+        let parser =
+            own(&[("--batch-size", 8.into()), ("--seq-len", 512.into()), ("--amp", false.into()), ("--seq", 1.into())]);
         let hydra = own(&[("train.batch", 8.into())]);
         let file = own(&[("c.yaml#train.micro_batch_size", 8.into())]);
         let check = |name: &str, own: &[OwnOption], expected: Option<&str>| {

@@ -30,8 +30,8 @@ pub mod run_picture;
 mod sanitize;
 mod size_search;
 mod stopped;
-pub mod top;
 pub mod sweep;
+pub mod top;
 pub mod tune;
 pub mod words;
 

@@ -11,7 +11,7 @@ use trace::Bytes;
 pub struct SweepReport {
     /// oomph's own version.
     pub version: String,
-    /// The names of the grid, in the user's order, with the settings of the program that they mean.
+    /// The names of the grid, in the user's order, each with the program's setting.
     pub axes: Vec<SweepAxis>,
     /// The GPUs.
     pub gpus: Vec<SweepDevice>,
@@ -23,9 +23,9 @@ pub struct SweepReport {
     pub runs: u64,
     /// The number of points that were replayed, in this call.
     pub replayed: u64,
-    /// The number of points that an earlier call had found.
+    /// The number of points from an earlier call.
     pub kept: u64,
-    /// True if the user ended the sweep, or work was lost: a resume makes what is missing.
+    /// True if configurations are missing: the user ended the sweep, or work was lost. The same command goes on.
     pub is_partial: bool,
     /// The folder of the results; the same command goes on there.
     pub folder: String,
@@ -53,9 +53,9 @@ pub struct SweepAxis {
 pub struct SweepDevice {
     /// The name.
     pub name: String,
-    /// Its memory, without what other processes use.
+    /// The memory, less the use of other processes.
     pub capacity_bytes: Bytes,
-    /// The GPU that the dry runs were made for, which has the same compute capability.
+    /// The GPU of the dry runs, with the same compute capability.
     pub run_for: String,
 }
 
@@ -69,19 +69,19 @@ pub struct SweepPoint {
     pub params: Map<String, Value>,
     /// The GPU.
     pub gpu: String,
-    /// Whether it fits.
+    /// The verdict.
     pub verdict: PointVerdict,
     /// The most memory in use, context and libraries included; `None` for a program that failed.
     pub need_bytes: Option<Bytes>,
     /// The GPU's memory less the need; negative if there is too little.
     pub spare_bytes: Option<i64>,
-    /// The GPU's memory, without what other processes use.
+    /// The GPU's memory, less the use of other processes.
     pub capacity_bytes: Bytes,
     /// `max_memory_allocated` of PyTorch.
     pub allocated_bytes: Option<Bytes>,
     /// `max_memory_reserved` of PyTorch.
     pub reserved_bytes: Option<Bytes>,
-    /// The words that start the program so, as a shell takes them; edits of the source and of files are not in it.
+    /// The command line of the configuration, for a shell; edits of sources and files are not part of the line.
     pub command: String,
     /// Whether a dry run or a replay says so.
     pub how: HowKnown,
@@ -91,7 +91,7 @@ pub struct SweepPoint {
     pub torch: Option<String>,
     /// oomph's own version.
     pub oomph: String,
-    /// The program's error, if it failed.
+    /// The program's error.
     pub error: Option<String>,
 }
 
@@ -100,11 +100,11 @@ pub struct SweepPoint {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum PointVerdict {
-    /// It fits.
+    /// The program fits.
     Fits,
-    /// It fits only because PyTorch releases its cache.
+    /// The program fits only because PyTorch releases the cache.
     Tight,
-    /// It runs out of memory.
+    /// The program runs out of memory.
     Oom,
     /// The program fails for another reason.
     #[default]
@@ -119,7 +119,7 @@ pub enum HowKnown {
     /// A dry run.
     #[default]
     Run,
-    /// A replay of dry runs at a smaller and a larger size, between which a third run was foretold to the byte.
+    /// A replay of dry runs at a smaller and a larger size; a third run between them was foretold to the byte.
     Replayed,
 }
 

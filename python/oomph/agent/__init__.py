@@ -53,7 +53,19 @@ def serve() -> None:
     files.watch()
     waiting.wait_early()
     safetensors_files.wait()
-    server.serve(imports.list_imports)
+    server.serve(imports.list_imports, _prepare)
+
+
+def _prepare() -> None:
+    """Imports the agent's own modules, and asks PyTorch for its operators: once, and not in each child. Nothing is replaced."""
+    import sys
+
+    if "torch" in sys.modules:
+        from . import session  # noqa: F401
+        from .values.known import schemas
+
+        schemas.list_operators()
+        schemas.written_places("")
 
 
 def start() -> None:

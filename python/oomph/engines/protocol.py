@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, TextIO
 
 # A worker must not outlive its parent: Ray's memory monitor kills a parent to free the memory of the worker. The kernel sends SIGTERM (15)
 # to the worker when its parent ends (`PR_SET_PDEATHSIG` is 1 in linux/prctl.h). A `preexec_fn` could deadlock among Ray's threads.
@@ -30,6 +30,8 @@ _CLUSTER_PREFIXES = "RAY_", "SLURM_", "CUDA_VISIBLE_DEVICES"
 _CONFIGURATION = "SLURM_CONF"
 # The time for a worker to end its program after SIGTERM, in seconds.
 _PATIENCE_SECONDS = 20
+# The stream of events.
+_events: TextIO = sys.stdout
 _A_DAY_SECONDS = 86400
 
 
@@ -68,11 +70,16 @@ def read_request(text: str) -> Request:
 
 def emit(kind: str, **fields: Any) -> None:
     """Writes an event, at once."""
-    print(json.dumps({"kind": kind, **fields}), flush=True)
+    _events.write(json.dumps({"kind": kind, **fields}) + "\n")
+    _events.flush()
 
 
 def run_engine(engine: Callable[[Request], None]) -> int:
     """Runs an engine on the request in the standard input; returns the exit status."""
+    global _events
+    # Only events go to the standard output: Ray prints remarks of its own there, and they join the messages for a person.
+    _events = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
     try:
         engine(read_request(sys.stdin.read()))
     except EngineError as error:
@@ -88,7 +95,7 @@ def run_task(argv: list[str], cwd: str, env: Mapping[str, str], task: str, error
     script leaves behind may keep a pipe open for ever.
     """
     if not Path(cwd).is_dir():
-        raise TaskFailed(f"the folder {cwd} is not on node {platform.node()}: a shared file system is needed")
+        raise TaskFailed(f"the folder {cwd} is not on node {_read_node()}: a shared file system is needed")
     began = time.monotonic()
     with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output, errors or tempfile.TemporaryFile() as messages:
         given.write(task.encode())
@@ -99,7 +106,12 @@ def run_task(argv: list[str], cwd: str, env: Mapping[str, str], task: str, error
         if status != 0:
             raise _read_failure(status, _read_from(messages, start))
         lines = [line for line in _read_from(output, 0).splitlines() if line.strip()]
-    return {"lines": lines, "seconds": round(time.monotonic() - began, 3), "worker": platform.node()}
+    return {"lines": lines, "seconds": round(time.monotonic() - began, 3), "worker": _read_node()}
+
+
+def _read_node() -> str:
+    """The name of this node. A host may be several nodes of Slurm."""
+    return os.environ.get("SLURMD_NODENAME") or platform.node()
 
 
 def _list_variables(env: Mapping[str, str]) -> dict[str, str]:
@@ -135,8 +147,8 @@ def _read_failure(status: int, messages: str) -> TaskFailed:
     end = f": {lines[-1]}" if lines else ", with nothing on its standard error"
     if status < 0:
         name = signal.Signals(-status).name if -status in set(signal.Signals) else f"signal {-status}"
-        return TaskKilled(f"the worker was killed by {name} on node {platform.node()}{end if lines else ''}")
-    return TaskFailed(f"the worker ended with status {status} on node {platform.node()}{end}")
+        return TaskKilled(f"the worker was killed by {name} on node {_read_node()}{end if lines else ''}")
+    return TaskFailed(f"the worker ended with status {status} on node {_read_node()}{end}")
 
 
 def _read_from(file: BinaryIO, start: int) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
+import socket
 import sys
 import threading
 from typing import Any
@@ -13,13 +15,14 @@ import ray.cloudpickle
 from ray.exceptions import RayError, RayTaskError
 
 from . import protocol
-from .protocol import EngineError, Request, TaskKilled, emit, run_engine, run_task
+from .protocol import EngineError, Request, TaskFailed, TaskKilled, emit, run_engine, run_task
 
 _RETRIES = 3
 # The longest time until a signal, or the end of the engine, is noticed.
 _WAIT_SECONDS = 1.0
 # The time for workers to end after they were cancelled.
 _CANCEL_SECONDS = 25.0
+_REACH_SECONDS = 10.0
 
 
 def run(request: Request) -> None:
@@ -39,19 +42,44 @@ def run(request: Request) -> None:
 
 def connect(address: str) -> None:
     """Connects to a cluster, or starts one on this machine for `local`."""
+    # Only a cluster of this process's own takes these: no port for a page that nobody opens, and no report to Ray's makers.
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    own = {"include_dashboard": False} if address == "local" else {}
     try:
-        ray.init(address=address, log_to_driver=False, logging_level="error")
-    except (ConnectionError, RuntimeError, ValueError, ImportError, RayError) as error:
-        raise EngineError(f"Ray at `{address}` cannot be used: {first_line(error)}") from error
+        reach(address)
+        ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **own)
+    except (OSError, RuntimeError, ValueError, ImportError, RayError) as error:
+        # Ray sends its token to a stated address only if asked: the engine must not decide that in place of the user.
+        is_answered = ":" in address and getattr(error, "errno", None) is None
+        hint = "; a cluster with tokens needs RAY_AUTH_MODE=token" if is_answered and "RAY_AUTH_MODE" not in os.environ else ""
+        raise EngineError(f"Ray at `{address}` cannot be used: {first_line(error)}{hint}") from error
+
+
+def reach(address: str) -> None:
+    """Raises an `OSError` at an address where nobody listens: Ray itself goes on trying for minutes."""
+    stated = os.environ.get("RAY_ADDRESS", "auto") if address == "auto" else address
+    host, separator, port = stated.removeprefix("ray://").rpartition(":")
+    if separator and port.isdigit():
+        socket.create_connection((host.strip("[]"), int(port)), _REACH_SECONDS).close()
+
+
+def try_task(argv: list[str], cwd: str, env: dict[str, str], task: str) -> dict[str, Any]:
+    """Runs a task on a node. Ray tries again after an exception; a wrong exit would only be repeated, and is a value."""
+    try:
+        return run_task(argv, cwd, env, task)
+    except TaskKilled:
+        raise
+    except TaskFailed as error:
+        return {"why": str(error)}
 
 
 def submit(request: Request) -> dict[Any, int]:
     """Starts all tasks; returns the index of each by its reference."""
     # By value: a node may have no oomph, or another one.
     ray.cloudpickle.register_pickle_by_value(protocol)
-    answer = ray.remote(num_cpus=request.cpus, memory=request.host_bytes, max_retries=_RETRIES, retry_exceptions=[TaskKilled])(run_task)
-    shared = ray.put((request.argv, request.cwd, request.env))
-    return {answer.remote(*ray.get(shared), task): index for index, task in enumerate(request.tasks)}
+    # Not a list of classes: the server behind `ray://` would have to import oomph.
+    answer = ray.remote(num_cpus=request.cpus, memory=request.host_bytes, max_retries=_RETRIES, retry_exceptions=True)(try_task)
+    return {answer.remote(request.argv, request.cwd, request.env, task): index for index, task in enumerate(request.tasks)}
 
 
 def describe(request: Request) -> str:
@@ -69,7 +97,7 @@ def collect(open_tasks: dict[Any, int], stop: threading.Event) -> None:
     """Emits the answers as they come; after a signal, or the end of the engine, cancels the rest."""
     engine = os.getppid()
     while open_tasks and not stop.is_set() and os.getppid() == engine:
-        report_ready(open_tasks, 1, _WAIT_SECONDS)
+        report_ready(open_tasks)
     for reference in open_tasks:
         ray.cancel(reference)
     if open_tasks:
@@ -77,27 +105,32 @@ def collect(open_tasks: dict[Any, int], stop: threading.Event) -> None:
         report_finished(ready, open_tasks)
 
 
-def report_ready(open_tasks: dict[Any, int], count: int, seconds: float) -> None:
-    """Emits the events of tasks that have ended."""
-    ready, _ = ray.wait(list(open_tasks), num_returns=count, timeout=seconds)
+def report_ready(open_tasks: dict[Any, int]) -> None:
+    """Emits the event of a task that has ended, if one ends in time."""
+    ready, _ = ray.wait(list(open_tasks), num_returns=1, timeout=_WAIT_SECONDS)
     for reference in ready:
         index = open_tasks.pop(reference)
         try:
-            emit("done", task=index, **ray.get(reference))
+            report(index, ray.get(reference))
         except RayTaskError as error:
-            emit("lost", task=index, why=first_line(error.cause))
+            report(index, {"why": first_line(error.cause)})
         except RayError as error:
-            emit("lost", task=index, why=first_line(error))
+            report(index, {"why": first_line(error)})
 
 
 def report_finished(ready: list[Any], open_tasks: dict[Any, int]) -> None:
     """Emits the answers that came before the cancellation."""
     for reference in ready:
         try:
-            emit("done", task=open_tasks[reference], **ray.get(reference))
+            report(open_tasks[reference], ray.get(reference))
         except RayError:
             # A cancelled task is not lost: Note [Engines].
             continue
+
+
+def report(index: int, answer: dict[str, Any]) -> None:
+    """Emits the event of a task."""
+    emit("lost" if "why" in answer else "done", task=index, **answer)
 
 
 def first_line(error: BaseException) -> str:

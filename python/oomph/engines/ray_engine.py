@@ -37,8 +37,11 @@ def run(request: Request) -> None:
     is_started, answered = relay(driver.stdout)
     status = driver.wait()
     if status != 0 and not stops:
+        if not is_started and status == 2:
+            # The driver has stated the reason.
+            sys.exit(status)
         if not is_started:
-            raise EngineError(f"no task was started on Ray at `{request.address}`")
+            raise EngineError(f"Ray at `{request.address}` cannot be used: its driver ended with status {status}")
         report_lost(set(range(len(request.tasks))) - answered, status)
     emit("end")
 

@@ -1,11 +1,8 @@
-"""Ray Tune: a searcher that suggests only configurations that fit the GPU, and the share of a GPU that a trial needs."""
+"""Ray Tune: a searcher for fitting configurations only, and a trial's share of a GPU."""
 
 from __future__ import annotations
 
 import logging
-import os
-import pickle
-import tempfile
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -28,11 +25,11 @@ class TooManySkips(RuntimeError):
 
 
 class FittingSearcher(Searcher):
-    """Asks another searcher for configurations, and passes on those that fit the GPU.
+    """Wraps a searcher, and suggests only configurations that fit the GPU.
 
-    The other searcher is told that a skipped configuration failed; with `skipped_result`, such as `{"loss": 10.0}`, that it completed with this
-    result. Optuna's samplers learn nothing from a failed trial, so a bad result steers them away. A configuration of which the dry run itself fails is
-    passed on with a warning, and its trial shows the error. `suggest` takes the seconds of a dry run for each new configuration.
+    To the wrapped searcher a skipped configuration is a failed trial; with `skipped_result`, such as `{"loss": 10.0}`, a completed trial with this
+    result. Optuna's samplers learn nothing from failed trials, and a bad result steers them away. If the dry run itself fails, the
+    configuration is suggested with a warning, and its trial shows the error. `suggest` takes the seconds of a dry run for a new configuration.
     """
 
     def __init__(self, searcher: Searcher, needs: Needs, *, most_skips: int = 100, skipped_result: Mapping[str, Any] | None = None) -> None:
@@ -42,9 +39,9 @@ class FittingSearcher(Searcher):
         self._needs = needs
         self._most_skips = most_skips
         self._skipped_result = skipped_result
-        # By the trials of Tune: their name for the other searcher, which needs a new name for each suggestion.
+        # The names of Tune's trials for the wrapped searcher: OptunaSearch repeats its suggestion for a known name.
         self._inner_ids: dict[str, str] = {}
-        #: The number of configurations that did not fit.
+        #: The number of skipped configurations.
         self.skipped = 0
 
     def set_search_properties(self, metric: str | None, mode: str | None, config: dict[str, Any], **spec: Any) -> bool:
@@ -54,33 +51,33 @@ class FittingSearcher(Searcher):
         return is_set
 
     def suggest(self, trial_id: str) -> Any:
-        """Returns the next configuration that fits; `None` or `FINISHED` as the other searcher does.
+        """Returns the next fitting configuration, or `None` or `FINISHED` of the wrapped searcher.
 
-        Raises `TooManySkips` after `most_skips` configurations in a row that do not fit, and `OomphError` for bad settings.
+        Raises `TooManySkips` after `most_skips` skips in a row, and `OomphError` for bad settings.
         """
-        need_summary = ""
+        summary = ""
         for skip in range(self._most_skips):
             inner_id = f"{trial_id}-{skip}" if skip else trial_id
             config = self.searcher.suggest(inner_id)
-            if config is None or config == Searcher.FINISHED:
+            if not isinstance(config, dict):
                 return config
-            too_large = self._find_problem(config)
-            if too_large is None:
+            problem = self._find_problem(config)
+            if problem is None:
                 self._inner_ids[trial_id] = inner_id
                 return config
-            need_summary = too_large
-            self._skip(inner_id, config, too_large)
+            summary = problem
+            self._skip(inner_id, config, summary)
         raise TooManySkips(
-            f"{self._most_skips} configurations in a row do not fit; of the last one: {need_summary}\n"
+            f"{self._most_skips} configurations in a row do not fit; the last: {summary}\n"
             "hint: make the search space smaller, or pass skipped_result= so that the searcher learns from them"
         )
 
     def _find_problem(self, config: Mapping[str, Any]) -> str | None:
-        """The sentence on a configuration that does not fit; `None` for one to pass on."""
+        """The reason for a skip; `None` without a reason."""
         try:
             need = self._needs.find(config)
         except OomphError as error:
-            # A program that asks for more memory than any device has.
+            # The program asks for more memory than any device has.
             if error.kind == "program_ran_out":
                 return error.message
             if error.kind != "program_failed":
@@ -113,34 +110,29 @@ class FittingSearcher(Searcher):
         """Passes the limit on."""
         return self.searcher.set_max_concurrency(max_concurrent)
 
+    def get_state(self) -> dict[str, Any]:
+        """The state of the wrapper; Tune saves the wrapped searcher by itself."""
+        return {"inner_ids": dict(self._inner_ids), "skipped": self.skipped}
+
+    def set_state(self, state: dict[str, Any]) -> None:
+        """Takes a state of `get_state`."""
+        self._inner_ids, self.skipped = dict(state["inner_ids"]), state["skipped"]
+
     def save(self, checkpoint_path: str) -> None:
-        """Writes the state of both searchers into a file."""
-        with tempfile.TemporaryDirectory(prefix="oomph-") as folder:
-            inner_file = os.path.join(folder, "searcher")
-            self.searcher.save(inner_file)
-            with open(inner_file, "rb") as opened:
-                inner = opened.read()
-        with open(checkpoint_path, "wb") as file:
-            pickle.dump({"searcher": inner, "inner_ids": self._inner_ids, "skipped": self.skipped}, file)
+        """Writes the wrapped searcher's state into a file."""
+        self.searcher.save(checkpoint_path)
 
     def restore(self, checkpoint_path: str) -> None:
-        """Reads the state that `save` wrote."""
-        with open(checkpoint_path, "rb") as file:
-            state = pickle.load(file)
-        self._inner_ids, self.skipped = state["inner_ids"], state["skipped"]
-        with tempfile.TemporaryDirectory(prefix="oomph-") as folder:
-            inner_file = os.path.join(folder, "searcher")
-            with open(inner_file, "wb") as opened:
-                opened.write(state["searcher"])
-            self.searcher.restore(inner_file)
+        """Reads the wrapped searcher's state."""
+        self.searcher.restore(checkpoint_path)
 
 
 def resources(needs: Needs, config: Mapping[str, Any], *, cpus: float = 1, gpus: int = 1, shares: bool = True) -> dict[str, float]:
     """Returns the resources of a trial, such as `{"cpu": 1, "gpu": 0.13}`.
 
-    The share of the GPU is the need by the device's memory, rounded up to 1/100, so the needs of trials that Ray places on one GPU add up to at most its
-    memory. The whole GPU goes to a trial with `shares=False`, to one that fits only so far or only by a release of PyTorch's cache, and to one that does
-    not fit. A program on several `gpus` has them whole. Raises `OomphError` as `Needs.find` does, and `ValueError` for a program of several ranks with
+    The share of the GPU is the need divided by the device's memory, rounded up to 1/100: the trials on one GPU need at most its memory together.
+    The whole GPU goes to a trial with `shares=False`, and to a trial that fits only so far, or only by a release of PyTorch's cache, or not at all.
+    A program on several `gpus` takes whole GPUs. Raises `OomphError` as `Needs.find` does, and `ValueError` for a program of several ranks with
     `gpus=1`.
     """
     need = needs.find(config)
@@ -159,7 +151,7 @@ def _measure_share(need: Need) -> float:
 
 
 def place(needs: Needs, *, cpus: float = 1, gpus: int = 1, shares: bool = True) -> Callable[[Mapping[str, Any]], PlacementGroupFactory]:
-    """Returns a function for `tune.with_resources(train, place(needs))`: a trial asks for the share of the GPU that its configuration needs."""
+    """Returns a function for `tune.with_resources(train, place(needs))`: a trial asks for its share of the GPU."""
 
     def make_bundle(config: Mapping[str, Any]) -> PlacementGroupFactory:
         asked = resources(needs, config, cpus=cpus, gpus=gpus, shares=shares)

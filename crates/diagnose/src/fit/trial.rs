@@ -62,7 +62,7 @@ pub struct Trial {
     pub holds: Vec<Part>,
     /// The bytes at the peak by the program's line, if recorded.
     #[serde(default)]
-    pub lines: Vec<LineBytes>,
+    pub line_bytes: Vec<LineBytes>,
     /// True if side streams used blocks, which were freed at once: the figures are lower bounds.
     #[serde(default)]
     pub side_streams: bool,
@@ -93,7 +93,7 @@ pub struct LineBytes {
     pub file: String,
     /// The line, counted from 1.
     pub line: u32,
-    /// Its live blocks, as the allocator counts.
+    /// The live blocks, as the allocator counts.
     pub bytes: Bytes,
 }
 
@@ -164,7 +164,7 @@ pub fn trial(run: &Run, context: Bytes, failure: Option<String>) -> Trial {
         settings: None,
         unreplayed: None,
         holds: holds(run, context),
-        lines: lines(run, context),
+        line_bytes: list_line_bytes(run, context),
         side_streams: run.has_side_streams(),
         made_up_data: list_made_up(run),
         missing: list_missing(run),
@@ -183,18 +183,18 @@ fn holds(run: &Run, context: Bytes) -> Vec<Part> {
 }
 
 /// The bytes of the program's lines on the fullest device at its peak; empty without a history.
-fn lines(run: &Run, context: Bytes) -> Vec<LineBytes> {
+fn list_line_bytes(run: &Run, context: Bytes) -> Vec<LineBytes> {
     let fullest = fullest(run, context).filter(|(process, ..)| process.snapshot.is_some());
     let Some((process, device, _)) = fullest else { return Vec::new() };
     let view = View::new(process, device);
     let Some(peak) = view.trace.history.peaks().allocated else { return Vec::new() };
-    let mut lines: BTreeMap<(String, u32), Bytes> = BTreeMap::new();
+    let mut by_line: BTreeMap<(String, u32), Bytes> = BTreeMap::new();
     for (life, _) in view.live_after(peak.at) {
         if let Some(at) = view.own_line(life.stack) {
-            *lines.entry((at.file, at.line)).or_default() += life.block();
+            *by_line.entry((at.file, at.line)).or_default() += life.block();
         }
     }
-    lines.into_iter().map(|((file, line), bytes)| LineBytes { file, line, bytes }).collect()
+    by_line.into_iter().map(|((file, line), bytes)| LineBytes { file, line, bytes }).collect()
 }
 
 fn ending(run: &Run, failure: Option<String>) -> Ending {

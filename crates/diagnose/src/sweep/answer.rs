@@ -1,4 +1,4 @@
-//! What a run or a replay says of a point, and the verdict on each GPU.
+//! The need of a point by a run or a replay, and the verdict on each GPU.
 
 use report::Usage;
 use report::sweep::{HowKnown, PointVerdict, SweepPoint};
@@ -11,13 +11,13 @@ use crate::fit::Sample;
 pub struct SweepGpu {
     /// The name.
     pub name: String,
-    /// Its memory, without what other processes use.
+    /// The memory, less the use of other processes.
     pub capacity: Bytes,
     /// Memory of a CUDA context.
     pub context: Bytes,
 }
 
-/// The need of a point on one GPU, to be judged on others of its compute capability.
+/// The need of a point on one GPU, to be judged on other GPUs of the same compute capability.
 #[derive(Clone, Debug)]
 pub struct PointAnswer {
     /// The need; `None` for a program that failed.
@@ -42,7 +42,7 @@ impl PointAnswer {
         self.sample.as_ref().map(|sample| sample.usage)
     }
 
-    /// Judges the point on a GPU. `context`: of the GPU that the run was made for. The parameters and the command are the caller's.
+    /// Judges the point on a GPU. `context`: the context's bytes in the run. The caller adds parameters and command.
     pub fn judge(&self, gpu: &SweepGpu, context: Bytes) -> SweepPoint {
         let blank = SweepPoint {
             gpu: gpu.name.clone(),
@@ -56,13 +56,13 @@ impl PointAnswer {
         let Some(sample) = &self.sample else { return SweepPoint { verdict: PointVerdict::Failed, ..blank } };
         let sample = sample.with_context(context, gpu.context);
         let need = sample.usage.device_bytes;
-        let verdict = match sample.fits(gpu.capacity) {
+        let judged = match sample.fits(gpu.capacity) {
             Some(true) if need <= gpu.capacity => PointVerdict::Fits,
             Some(true) => PointVerdict::Tight,
             Some(false) | None => PointVerdict::Oom,
         };
         SweepPoint {
-            verdict,
+            verdict: judged,
             need_bytes: Some(need),
             spare_bytes: Some(signed(gpu.capacity).saturating_sub(signed(need))),
             allocated_bytes: Some(sample.usage.allocated_bytes),

@@ -13,14 +13,14 @@ use crate::fit::Trial;
 pub enum Setter {
     /// An option, a key or a variable of the program.
     Own {
-        /// The option; one that the program did not show has a key alone.
+        /// The option; an option that the program did not show has a key alone.
         option: OwnOption,
         /// The purpose is the number of samples in a batch.
         is_batch: bool,
     },
-    /// A size in the source, which is changed while the program runs.
+    /// A size in the source, changed while the program runs.
     Source {
-        /// The remedy that sets it.
+        /// The remedy for the size.
         remedy: &'static str,
         /// The name of the size's setting.
         setting: &'static str,
@@ -29,33 +29,33 @@ pub enum Setter {
     },
 }
 
-/// A name that the program has no setting for, or a value that it does not take.
+/// A name without a setting in the program, or a value that the setting refuses.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum SetterError {
-    /// No setting of this name.
+    /// No setting of the name.
     #[error("the program has no setting `{name}`; it has {}", known.join(", "))]
     Unknown {
         /// The name.
         name: String,
-        /// The names of its settings.
+        /// The names of the program's settings.
         known: Vec<String>,
     },
     /// No setting at all was seen.
     #[error("the program has no setting `{0}`: no options of a command line and no configuration file were seen")]
     NoSettings(String),
-    /// A value that is not among the option's choices.
+    /// A value outside the option's choices.
     #[error("`{key}` does not take {value}; it takes {}", choices.join(", "))]
     NotTaken {
         /// The option.
         key: String,
         /// The value.
         value: String,
-        /// The values that it takes.
+        /// The option's choices.
         choices: Vec<String>,
     },
 }
 
-/// Finds the setter of each name, by what the unchanged program showed.
+/// Finds the setter of each name in the run of the unchanged program.
 pub fn find_setters(names: &[&str], unchanged: &Trial) -> Result<Vec<Setter>, SetterError> {
     names.iter().map(|name| find_setter(name, unchanged)).collect()
 }

@@ -16,7 +16,7 @@ Exit status: 0 the last answer was that it fits, 1 that it does not, 2 oomph cou
 
 /// The program to watch.
 #[derive(Debug, Args)]
-pub(crate) struct Watch {
+pub(crate) struct WatchSaves {
     #[command(flatten)]
     pub(crate) gpu: GpuOptions,
 

@@ -32,7 +32,8 @@ use crate::failure;
 
 /// Runs a command. `after_dashes`: its program was written after a `--`.
 pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Error> {
-    if matches!(command, Command::Check(_) | Command::Fit(_) | Command::Sweep(_) | Command::Tune(_) | Command::Watch(_)) {
+    if matches!(command, Command::Check(_) | Command::Fit(_) | Command::Sweep(_) | Command::Tune(_) | Command::Watch(_))
+    {
         descriptors::close_inherited();
     }
     if matches!(&command, Command::Run(arguments) if arguments.retry.is_none()) {

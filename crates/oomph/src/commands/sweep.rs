@@ -3,6 +3,7 @@
 
 mod engine;
 mod folder;
+mod gpu_group;
 mod groups;
 mod local;
 mod plan;
@@ -18,7 +19,7 @@ use report::render::terminal::Detail;
 use report::sweep::{SweepDevice, SweepPoint, SweepReport};
 
 use self::folder::SweepFolder;
-use self::groups::GpuGroup;
+use self::gpu_group::GpuGroup;
 use self::plan::SweepPlan;
 use crate::args::Sweep;
 use crate::effects::sweep_progress::SweepProgress;
@@ -53,7 +54,7 @@ pub(crate) fn run(arguments: &Sweep, after_dashes: bool) -> Result<ExitStatus, E
 
 /// The work of a call.
 #[derive(Clone, Debug, Default)]
-struct Counts {
+struct SweepCounts {
     runs: u64,
     replayed: u64,
     kept: u64,
@@ -67,14 +68,15 @@ fn sweep(
     plan: &SweepPlan,
     groups: &[GpuGroup],
     folder: &mut SweepFolder,
-) -> Result<Counts, Error> {
-    let tasks: Vec<task::SweepTask> = groups.iter().flat_map(|group| task::cut(arguments, plan, group, folder)).collect();
+) -> Result<SweepCounts, Error> {
+    let tasks: Vec<task::SweepTask> =
+        groups.iter().flat_map(|group| task::cut(arguments, plan, group, folder)).collect();
     let missing: u64 = tasks.iter().map(task::SweepTask::count).sum();
     let whole = plan.count() * groups.len() as u64;
-    let mut counts = Counts { kept: whole - missing, ..Counts::default() };
+    let mut counts = SweepCounts { kept: whole - missing, ..SweepCounts::default() };
     let path = folder.path().to_owned();
     let progress = SweepProgress::start(missing);
-    let mut take = |points: Vec<SweepPoint>, counts: &mut Counts| -> Result<(), Error> {
+    let mut take = |points: Vec<SweepPoint>, counts: &mut SweepCounts| -> Result<(), Error> {
         let Some(first) = points.first() else { return Ok(()) };
         progress.advance(first);
         let is_run = first.how == report::sweep::HowKnown::Run;
@@ -89,14 +91,21 @@ fn sweep(
     } else {
         for group in groups {
             let program = groups::prepare(arguments, &group.profile, words)?;
-            let mine = tasks.iter().filter(|task| task.run_for == group.profile.name).collect::<Vec<_>>();
-            local::run(&program, arguments, group, &mine, &mut |points| take(points, &mut counts))?;
+            let mine = tasks.iter().filter(|task| task.run_for == group.profile.name);
+            let lines = mine.flat_map(|task| task.lines.clone()).collect();
+            local::run(&program, arguments, group, lines, &mut |points| take(points, &mut counts))?;
         }
     }
     Ok(counts)
 }
 
-fn report(plan: &SweepPlan, groups: &[GpuGroup], folder: &SweepFolder, counts: Counts, seconds: f64) -> SweepReport {
+fn report(
+    plan: &SweepPlan,
+    groups: &[GpuGroup],
+    folder: &SweepFolder,
+    counts: SweepCounts,
+    seconds: f64,
+) -> SweepReport {
     let gpus = groups.iter().flat_map(|group| {
         group.gpus.iter().map(|gpu| SweepDevice {
             name: gpu.name.clone(),

@@ -1,11 +1,11 @@
-//! `oomph watch`: an answer at each save. The children of one fork server read the sources anew; its packages stay imported.
+//! `oomph watch`: an answer at each save. The children of one fork server read the sources anew; the packages stay imported.
 
 mod change;
 mod saves;
 
 use std::time::Instant;
 
-use diagnose::{Line, LinePoint, SweepGpu, Trial, Variant};
+use diagnose::{LinePoint, SweepGpu, SweepLine, Trial, Variant};
 use drive::Program;
 use drive::cleanup::interrupt;
 use drive::dry_run::trial_runner::TrialRunner;
@@ -14,22 +14,22 @@ use report::sweep::{PointVerdict, SweepPoint};
 use trace::Bytes;
 
 use self::change::{LineTexts, list_changes};
-use self::saves::Saves;
-use crate::args::Watch;
+use self::saves::WatchedFiles;
+use crate::args::WatchSaves;
 use crate::effects::search_progress::SearchProgress;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::{gpu_choice, output, program};
 
 /// The answer to a save.
-struct Answer {
+struct SaveAnswer {
     point: SweepPoint,
     texts: LineTexts,
     seconds: f64,
 }
 
 /// Watches and prints. `after_dashes`: the program was written after a `--`.
-pub(crate) fn run(arguments: &Watch, after_dashes: bool) -> Result<ExitStatus, Error> {
+pub(crate) fn run(arguments: &WatchSaves, after_dashes: bool) -> Result<ExitStatus, Error> {
     let words = Words::new(arguments.program.clone(), after_dashes);
     let choice = gpu_choice::choose(&arguments.gpu)?;
     let mut program = program::prepare((&arguments.gpu, &choice), None, &arguments.run, &words)?;
@@ -38,8 +38,8 @@ pub(crate) fn run(arguments: &Watch, after_dashes: bool) -> Result<ExitStatus, E
     let others = arguments.others.others.unwrap_or_default();
     interrupt::begin_examination();
     let mut runner = TrialRunner::new(&program, 1, false, false, Variant::need(Vec::new()))?;
-    let mut saves = Saves::default();
-    let mut last: Option<Answer> = None;
+    let mut saves = WatchedFiles::default();
+    let mut last: Option<SaveAnswer> = None;
     let mut verdict = PointVerdict::Failed;
     let mut what = "first look".to_owned();
     for number in 0_u64.. {
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Watch, after_dashes: bool) -> Result<ExitStatus, E
 }
 
 /// Runs the program; `None` at Ctrl-C.
-fn ask(runner: &mut TrialRunner, program: &Program, others: Bytes) -> Result<Option<(Answer, Trial)>, Error> {
+fn ask(runner: &mut TrialRunner, program: &Program, others: Bytes) -> Result<Option<(SaveAnswer, Trial)>, Error> {
     let started = Instant::now();
     let mut found = None;
     let variant = Variant { recorded: true, ..Variant::need(Vec::new()) };
@@ -69,21 +69,18 @@ fn ask(runner: &mut TrialRunner, program: &Program, others: Bytes) -> Result<Opt
     let goes_on = runner.run(&[variant], &mut |_, trial| found = Some(trial))?;
     drop(progress);
     let Some(trial) = found.filter(|_| goes_on) else { return Ok(None) };
-    let mut line = Line::new(vec![LinePoint { number: 0, size: None, changes: Vec::new() }]);
+    let mut line = SweepLine::new(vec![LinePoint { number: 0, size: None, changes: Vec::new() }]);
     line.learn(0, &trial);
     let profile = &program.profile;
-    let gpu = SweepGpu {
-        name: profile.name.clone(),
-        capacity: profile.total_bytes - others,
-        context: profile.context_bytes,
-    };
+    let gpu =
+        SweepGpu { name: profile.name.clone(), capacity: profile.total_bytes - others, context: profile.context_bytes };
     let judged = line.take_answers().into_iter().map(|(_, answer)| answer.judge(&gpu, profile.context_bytes));
     let point = judged.last().unwrap_or_default();
-    let texts = LineTexts::read(&trial.lines);
-    Ok(Some((Answer { point, texts, seconds: started.elapsed().as_secs_f64() }, trial)))
+    let texts = LineTexts::read(&trial.line_bytes);
+    Ok(Some((SaveAnswer { point, texts, seconds: started.elapsed().as_secs_f64() }, trial)))
 }
 
-fn show(arguments: &Watch, what: &str, answer: &Answer, last: Option<&Answer>) -> Result<(), Error> {
+fn show(arguments: &WatchSaves, what: &str, answer: &SaveAnswer, last: Option<&SaveAnswer>) -> Result<(), Error> {
     let changes = last.map(|last| list_changes(&last.texts, &answer.texts)).unwrap_or_default();
     let before = last.and_then(|last| last.point.need_bytes);
     if arguments.json {

@@ -62,7 +62,7 @@ impl Progress {
         self.bar.suspend(print);
     }
 
-    /// The position.
+    /// The number of steps done.
     pub(crate) fn position(&self) -> u64 {
         self.bar.position()
     }

@@ -10,7 +10,7 @@ use crate::effects::run_progress::clear;
 
 /// Shows a sweep, while this value lives.
 pub(crate) struct SweepProgress {
-    progress: Progress,
+    shown: Progress,
     started: Instant,
     whole: u64,
 }
@@ -23,17 +23,19 @@ impl SweepProgress {
         progress.set_counts(0, whole);
         progress.set_message("the first is prepared".to_owned());
         progress.log(|| format!("0 of {} configurations", grouped(whole)));
-        SweepProgress { progress, started: Instant::now(), whole }
+        SweepProgress { shown: progress, started: Instant::now(), whole }
     }
 
     /// Shows that a configuration is known.
     pub(crate) fn advance(&self, point: &SweepPoint) {
-        self.progress.advance();
-        let done = self.progress.position();
+        self.shown.advance();
+        let done = self.shown.position();
         let left = self.started.elapsed().as_secs_f64() / done.max(1) as f64 * self.whole.saturating_sub(done) as f64;
         let need = point.need_bytes.map_or_else(|| "fails".to_owned(), |need| format!("needs {need}"));
-        self.progress.set_message(format!("{} left; the last {need}", words_of_time(left)));
-        self.progress.log(|| format!("{} of {} configurations, {} left", grouped(done), grouped(self.whole), words_of_time(left)));
+        self.shown.set_message(format!("{} left; the last {need}", words_of_time(left)));
+        self.shown.log(|| {
+            format!("{} of {} configurations, {} left", grouped(done), grouped(self.whole), words_of_time(left))
+        });
     }
 }
 

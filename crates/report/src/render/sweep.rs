@@ -70,7 +70,10 @@ pub(super) fn list_remarks(report: &SweepReport) -> Vec<String> {
         remarks.push(format!("{first}{others}: {error}"));
     }
     if errors.len() > 3 {
-        remarks.push(format!("{} more; `error` in points.jsonl has them", count(errors.len() as u64 - 3, "error", "errors")));
+        remarks.push(format!(
+            "{} more; `error` in points.jsonl has them",
+            count(errors.len() as u64 - 3, "error", "errors")
+        ));
     }
     remarks.extend(report.notes.iter().cloned());
     remarks
@@ -78,7 +81,8 @@ pub(super) fn list_remarks(report: &SweepReport) -> Vec<String> {
 
 /// `batch=8 dtype=bf16`.
 pub(super) fn words_of(point: &SweepPoint) -> String {
-    let words: Vec<String> = point.params.iter().map(|(name, value)| format!("{name}={}", options::to_text(value))).collect();
+    let words: Vec<String> =
+        point.params.iter().map(|(name, value)| format!("{name}={}", options::to_text(value))).collect();
     words.join(" ")
 }
 
@@ -86,7 +90,10 @@ fn effort(report: &SweepReport) -> String {
     let SweepReport { runs, replayed, kept, seconds, .. } = report;
     let replays = match replayed {
         0 => String::new(),
-        _ => format!(", {} replayed between runs that foretold one another to the byte", count(*replayed, "configuration", "configurations")),
+        _ => format!(
+            ", {} replayed between runs that foretold one another to the byte",
+            count(*replayed, "configuration", "configurations")
+        ),
     };
     let kept = if *kept == 0 { String::new() } else { format!(", {} kept from an earlier call", grouped(*kept)) };
     format!("{} in {seconds:.0} s{replays}{kept}", count(*runs, "dry run", "dry runs"))

@@ -47,14 +47,15 @@ _NVML_CHECK = "PYTORCH_NVML_BASED_CUDA_CHECK"
 _LAYERS, _CONFINED = 1, 2
 
 
-def serve(list_imports: Callable[[str], Modules]) -> None:
-    """Imports what `list_imports` finds in the script, then answers requests; returns in every child, to run the program."""
+def serve(list_imports: Callable[[str], Modules], prepare: Callable[[], None]) -> None:
+    """Imports what `list_imports` finds in the script, prepares, then answers requests; returns in every child, to run the program."""
     answers = os.dup(1)
     # The output of imports must not be taken for an answer.
     os.dup2(2, 1)
     with _counting_by_nvml():
         script = _script()
         _import_without_cuda(list_imports(script) if script else {})
+    prepare()
     _say(answers, {"kind": "ready"})
     children: dict[int, int] = {}
     for request in _requests(children, answers):

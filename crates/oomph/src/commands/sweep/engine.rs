@@ -1,5 +1,6 @@
 //! The tasks of a sweep on Ray or Slurm.
 
+use std::collections::BTreeMap;
 use std::fs;
 
 use drive::engine::{self, EngineEvent, EngineRequest};
@@ -7,7 +8,7 @@ use drive::words::Words;
 use report::sweep::SweepPoint;
 use report::words::count;
 
-use super::Counts;
+use super::SweepCounts;
 use super::task::SweepTask;
 use crate::args::Sweep;
 use crate::error::{Error, SweepError};
@@ -19,15 +20,17 @@ pub(super) fn run(
     words: &Words,
     folder: &std::path::Path,
     tasks: &[SweepTask],
-    counts: &mut Counts,
-    take: &mut dyn FnMut(Vec<SweepPoint>, &mut Counts) -> Result<(), Error>,
+    counts: &mut SweepCounts,
+    take: &mut dyn FnMut(Vec<SweepPoint>, &mut SweepCounts) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let name = if arguments.slurm { "slurm_engine" } else { "ray_engine" };
     let request = request(arguments, words, folder, tasks)?;
     let mut failure = None;
     let mut lost: Vec<String> = Vec::new();
-    let ended = engine::run(name, arguments.run.python.as_deref(), &request, &mut |event| match event {
-        EngineEvent::Started { place } => output::say(&format!("oomph: {} on {place}", count(tasks.len(), "task", "tasks"))),
+    let ended = engine::run(name, arguments.run.python.as_deref(), request, &mut |event| match event {
+        EngineEvent::Started { place } => {
+            output::say(&format!("oomph: {} on {place}", count(tasks.len(), "task", "tasks")))
+        }
         EngineEvent::Done { task, lines } => {
             for points in group(&lines, tasks.get(task).map_or(1, |task| task.gpus.len())) {
                 failure = failure.take().or(take(points, counts).err());
@@ -71,7 +74,7 @@ fn request(
     Ok(EngineRequest {
         argv,
         cwd: std::env::current_dir().map_err(Error::Output)?,
-        env: Vec::new(),
+        env: BTreeMap::new(),
         tasks: tasks.iter().map(serde_json::to_string).collect::<Result<_, _>>()?,
         folder,
         address: arguments.ray.clone().unwrap_or_default(),

@@ -26,9 +26,9 @@ const IDENTITY: &str = "sweep.json";
 const POINTS: &str = "points.jsonl";
 const LOCK: &str = "lock";
 
-/// The identity of a sweep.
+/// All that must be equal for a later call to go on.
 #[derive(Debug, PartialEq, Serialize, Deserialize)]
-struct Identity {
+struct SweepIdentity {
     format: u32,
     /// A hash of the program, the grid and the GPUs.
     key: String,
@@ -58,7 +58,8 @@ impl SweepFolder {
         fs::create_dir_all(&path).map_err(|source| unwritable(&path, source))?;
         let lock = lock(&path)?;
         let sources = unchanged.sources.iter().filter_map(|file| Some((file.clone(), records::digest(file)?)));
-        let identity = Identity { format: FORMAT, key, torch: unchanged.torch.clone(), sources: sources.collect() };
+        let identity =
+            SweepIdentity { format: FORMAT, key, torch: unchanged.torch.clone(), sources: sources.collect() };
         let (points, notes) = take_known(&path, &identity, arguments)?;
         let known = points.iter().map(|point| (point.number, point.gpu.clone())).collect();
         let file = rewrite(&path, &identity, &points)?;
@@ -102,10 +103,14 @@ impl SweepFolder {
 }
 
 /// Reads the points of an earlier call of the same sweep; none where its sources have changed.
-fn take_known(path: &Path, identity: &Identity, arguments: &Sweep) -> Result<(Vec<SweepPoint>, Vec<String>), Error> {
+fn take_known(
+    path: &Path,
+    identity: &SweepIdentity,
+    arguments: &Sweep,
+) -> Result<(Vec<SweepPoint>, Vec<String>), Error> {
     let file = path.join(IDENTITY);
     let Ok(text) = fs::read(&file) else { return Ok((Vec::new(), Vec::new())) };
-    let before: Identity =
+    let before: SweepIdentity =
         serde_json::from_slice(&text).map_err(|error| Error::Damaged { path: file, problem: error.to_string() })?;
     if before.key != identity.key && arguments.out.is_some() {
         return Err(Error::from(SweepError::OtherSweep(path.to_owned())));
@@ -123,7 +128,7 @@ fn take_known(path: &Path, identity: &Identity, arguments: &Sweep) -> Result<(Ve
 }
 
 /// Writes the identity and the known points, and returns the file for more.
-fn rewrite(path: &Path, identity: &Identity, points: &[SweepPoint]) -> Result<File, Error> {
+fn rewrite(path: &Path, identity: &SweepIdentity, points: &[SweepPoint]) -> Result<File, Error> {
     let mut text = String::new();
     for point in points {
         text += &serde_json::to_string(point)?;

@@ -9,22 +9,15 @@ use gpus::{GpuKind, Profile};
 use report::Usage;
 use trace::Bytes;
 
-use super::plan::SweepPlan;
+use super::gpu_group::GpuGroup;
 use super::local;
+use super::plan::SweepPlan;
 use crate::args::Sweep;
 use crate::error::{Error, SweepError};
 use crate::{gpu_choice, program};
 
-/// All cards that can be bought or rented.
+/// All whole GPUs, no slices.
 const ALL: &str = "all";
-
-/// GPUs that one dry run answers for.
-#[derive(Clone, Debug)]
-pub(super) struct GpuGroup {
-    /// The GPU that the dry runs are made for.
-    pub(super) profile: Profile,
-    pub(super) gpus: Vec<SweepGpu>,
-}
 
 /// Chooses the GPUs of the command line.
 pub(super) fn choose(arguments: &Sweep) -> Result<Vec<Profile>, Error> {

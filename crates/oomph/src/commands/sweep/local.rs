@@ -1,6 +1,6 @@
 //! The dry runs of a sweep on this machine: children of one fork server.
 
-use diagnose::{Ending, Line, LinePoint, PointAnswer, SweepGpu, Trial, Variant};
+use diagnose::{Ending, LinePoint, PointAnswer, SweepGpu, SweepLine, Trial, Variant};
 use drive::Program;
 use drive::cleanup::interrupt;
 use drive::dry_run::jobs::default_jobs;
@@ -9,8 +9,7 @@ use remedies::{BATCH_SIZE, OWN_OPTIONS, setting};
 use report::sweep::SweepPoint;
 use report::{Change, Usage};
 
-use super::groups::GpuGroup;
-use super::task::SweepTask;
+use super::gpu_group::GpuGroup;
 use crate::args::Sweep;
 use crate::error::{Error, SweepError};
 
@@ -24,7 +23,7 @@ pub(super) type Take<'a> = &'a mut dyn FnMut(Vec<SweepPoint>) -> Result<(), Erro
 pub(super) fn run_unchanged(program: &Program, arguments: &Sweep) -> Result<Trial, Error> {
     let probes = [BATCH_SIZE, OWN_OPTIONS, "sequence-length", "resolution"];
     let changes = probes.map(|name| Change::new(name).with(setting::PROBE, true));
-    let mut runner = runner(program, 1, arguments)?;
+    let mut runner = make_runner(program, 1, arguments)?;
     let mut found = None;
     let goes_on = runner.run(&[Variant::need(changes.to_vec())], &mut |_, trial| found = Some(trial))?;
     match found {
@@ -38,7 +37,7 @@ pub(super) fn run_unchanged(program: &Program, arguments: &Sweep) -> Result<Tria
 
 /// Runs one configuration; `None` if the program fails.
 pub(super) fn run_one(program: &Program, arguments: &Sweep, point: &LinePoint) -> Result<Option<Usage>, Error> {
-    let mut runner = runner(program, 1, arguments)?;
+    let mut runner = make_runner(program, 1, arguments)?;
     let mut found = None;
     runner.run(&[Variant::need(point.changes.clone())], &mut |_, trial| {
         found = (trial.ending == Ending::Done).then_some(trial.usage);
@@ -46,28 +45,30 @@ pub(super) fn run_one(program: &Program, arguments: &Sweep, point: &LinePoint) -
     Ok(found)
 }
 
-fn runner<'a>(program: &'a Program, jobs: usize, arguments: &Sweep) -> Result<TrialRunner<'a>, Error> {
+fn make_runner<'a>(program: &'a Program, jobs: usize, arguments: &Sweep) -> Result<TrialRunner<'a>, Error> {
     Ok(TrialRunner::new(program, jobs, false, !arguments.no_cache, Variant::need(Vec::new()))?)
 }
 
-/// Makes the tasks of a group.
+/// Answers all lines of configurations for a group.
 pub(super) fn run(
     program: &Program,
     arguments: &Sweep,
     group: &GpuGroup,
-    tasks: &[&SweepTask],
+    lines: Vec<Vec<LinePoint>>,
     take: Take,
 ) -> Result<(), Error> {
     let jobs = arguments.jobs.map_or_else(default_jobs, std::num::NonZeroUsize::get);
-    let mut runner = runner(program, jobs, arguments)?;
-    let all = tasks.iter().flat_map(|task| &task.lines);
-    let mut waiting = all.map(|points| Line::new(points.clone()));
-    let mut lines: Vec<Line> = Vec::new();
+    let mut runner = make_runner(program, jobs, arguments)?;
+    let mut waiting = lines.into_iter().map(SweepLine::new);
+    let mut lines: Vec<SweepLine> = Vec::new();
     while !interrupt::has_come() {
         lines.retain(|line| !line.next().is_empty());
         lines.extend(waiting.by_ref().take((jobs * LINES_AT_ONCE).saturating_sub(lines.len())));
-        let wanted: Vec<(usize, usize)> =
-            lines.iter().enumerate().flat_map(|(line, known)| known.next().into_iter().map(move |at| (line, at))).collect();
+        let wanted: Vec<(usize, usize)> = lines
+            .iter()
+            .enumerate()
+            .flat_map(|(line, known)| known.next().into_iter().map(move |at| (line, at)))
+            .collect();
         if wanted.is_empty() {
             break;
         }
@@ -79,7 +80,7 @@ pub(super) fn run(
 /// Runs configurations, and passes on what is then known.
 fn run_round(
     runner: &mut TrialRunner,
-    lines: &mut [Line],
+    lines: &mut [SweepLine],
     wanted: &[(usize, usize)],
     group: &GpuGroup,
     take: Take,

@@ -51,7 +51,8 @@ fn read_configs(path: &Path) -> Result<Vec<Value>, Error> {
     let text = fs::read_to_string(path).map_err(|source| Error::Unreadable { path: path.to_owned(), source })?;
     if text.trim_start().starts_with('[') {
         let list = serde_json::from_str(&text);
-        return list.map_err(|error| Error::from(SweepError::Configs { path: path.to_owned(), problem: error.to_string() }));
+        return list
+            .map_err(|error| Error::from(SweepError::Configs { path: path.to_owned(), problem: error.to_string() }));
     }
     let lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
     let parse = |(index, line): (usize, &str)| {
@@ -104,26 +105,30 @@ impl SweepPlan {
         let along = self.along.filter(|_| !runs_all);
         let mut lines: BTreeMap<String, Vec<LinePoint>> = BTreeMap::new();
         for (number, row) in (0_u64..).zip(&self.rows) {
-            let rest: Vec<&Value> = row.iter().enumerate().filter(|(index, _)| Some(*index) != along).map(|(_, v)| v).collect();
+            let rest: Vec<&Value> =
+                row.iter().enumerate().filter(|(index, _)| Some(*index) != along).map(|(_, v)| v).collect();
             let size = along.and_then(|index| row[index].as_u64());
             let point = LinePoint { number, size, changes: Setter::changes(&self.setters, row) };
             // Without an axis every configuration is a line of its own, so that tasks are small.
             let key = serde_json::to_string(&rest).unwrap_or_default();
             lines.entry(key).or_default().push(point);
         }
-        let mut lines: Vec<Vec<LinePoint>> = lines.into_values().filter(|line| line.iter().any(|point| wants(point.number))).collect();
+        let mut lines: Vec<Vec<LinePoint>> =
+            lines.into_values().filter(|line| line.iter().any(|point| wants(point.number))).collect();
         lines.sort_by_key(|line| line.first().map(|point| point.number));
         lines
     }
 
     /// Adds the values and the command to a point that a worker has answered.
     pub(super) fn complete(&self, point: SweepPoint) -> SweepPoint {
-        let row = usize::try_from(point.number).ok().and_then(|index| self.rows.get(index)).cloned().unwrap_or_default();
+        let row =
+            usize::try_from(point.number).ok().and_then(|index| self.rows.get(index)).cloned().unwrap_or_default();
         let conditions = Conditions::on_device(Setter::changes(&self.setters, &row));
         let words: Vec<String> =
             conditions.command(&self.command).iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let settings = conditions.own_settings();
-        let variables: String = options::list_variables(&settings).map(|(name, value)| format!("{name}={value} ")).collect();
+        let variables: String =
+            options::list_variables(&settings).map(|(name, value)| format!("{name}={value} ")).collect();
         let params: Map<String, Value> = self.names.iter().cloned().zip(row).collect();
         let oomph = env!("CARGO_PKG_VERSION").to_owned();
         SweepPoint { params, command: variables + &quote_all(&words), oomph, ..point }

@@ -20,7 +20,7 @@ use crate::error::{Error, SweepError};
 const FILE: &str = "points.parquet";
 
 /// The values of a column; `None` for an absent value.
-enum Column {
+enum TableColumn {
     Numbers(Vec<Option<i64>>),
     Reals(Vec<Option<f64>>),
     Texts(Vec<Option<String>>),
@@ -34,14 +34,14 @@ pub(super) fn write(folder: &SweepFolder, points: &[SweepPoint]) -> Result<(), E
 }
 
 /// The parameters as columns of their own, then the answers.
-fn list_columns(points: &[SweepPoint]) -> Vec<(String, Column)> {
+fn list_columns(points: &[SweepPoint]) -> Vec<(String, TableColumn)> {
     let names: Vec<String> = points.first().map(|point| point.params.keys().cloned().collect()).unwrap_or_default();
     let parameters = names.into_iter().map(|name| {
         let values: Vec<Option<&Value>> = points.iter().map(|point| point.params.get(&name)).collect();
         (name, of_values(&values))
     });
-    let number = |value: fn(&SweepPoint) -> Option<i64>| Column::Numbers(points.iter().map(value).collect());
-    let text = |value: fn(&SweepPoint) -> Option<String>| Column::Texts(points.iter().map(value).collect());
+    let number = |value: fn(&SweepPoint) -> Option<i64>| TableColumn::Numbers(points.iter().map(value).collect());
+    let text = |value: fn(&SweepPoint) -> Option<String>| TableColumn::Texts(points.iter().map(value).collect());
     let answers = [
         ("number", number(|point| i64::try_from(point.number).ok())),
         ("gpu", text(|point| Some(point.gpu.clone()))),
@@ -53,15 +53,15 @@ fn list_columns(points: &[SweepPoint]) -> Vec<(String, Column)> {
         ("reserved_bytes", number(|point| point.reserved_bytes.and_then(|bytes| i64::try_from(bytes.0).ok()))),
         ("command", text(|point| Some(point.command.clone()))),
         ("how", text(|point| word(&point.how))),
-        ("seconds", Column::Reals(points.iter().map(|point| Some(point.seconds)).collect())),
+        ("seconds", TableColumn::Reals(points.iter().map(|point| Some(point.seconds)).collect())),
         ("torch", text(|point| point.torch.clone())),
         ("oomph", text(|point| Some(point.oomph.clone()))),
         ("error", text(|point| point.error.clone())),
     ];
-    let parameters: Vec<(String, Column)> = parameters.collect();
+    let parameters: Vec<(String, TableColumn)> = parameters.collect();
     // A parameter may have the name of an answer.
     let is_taken = |name: &str| answers.iter().any(|(answer, _)| *answer == name);
-    let renamed: Vec<(String, Column)> = parameters
+    let renamed: Vec<(String, TableColumn)> = parameters
         .into_iter()
         .map(|(name, column)| (if is_taken(&name) { format!("params.{name}") } else { name }, column))
         .collect();
@@ -73,18 +73,18 @@ fn word(value: &impl serde::Serialize) -> Option<String> {
     serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
 }
 
-fn of_values(values: &[Option<&Value>]) -> Column {
+fn of_values(values: &[Option<&Value>]) -> TableColumn {
     let all = |is: fn(&Value) -> bool| values.iter().flatten().all(|value| is(value));
     if all(Value::is_i64) {
-        Column::Numbers(values.iter().map(|value| value.and_then(Value::as_i64)).collect())
+        TableColumn::Numbers(values.iter().map(|value| value.and_then(Value::as_i64)).collect())
     } else if all(Value::is_number) {
-        Column::Reals(values.iter().map(|value| value.and_then(Value::as_f64)).collect())
+        TableColumn::Reals(values.iter().map(|value| value.and_then(Value::as_f64)).collect())
     } else {
-        Column::Texts(values.iter().map(|value| value.map(to_text)).collect())
+        TableColumn::Texts(values.iter().map(|value| value.map(to_text)).collect())
     }
 }
 
-fn write_columns(path: &Path, columns: &[(String, Column)]) -> Result<(), ParquetError> {
+fn write_columns(path: &Path, columns: &[(String, TableColumn)]) -> Result<(), ParquetError> {
     let fields = columns.iter().map(|(name, column)| field(name, column)).collect::<Result<Vec<_>, _>>()?;
     let schema = Arc::new(Type::group_type_builder("points").with_fields(fields).build()?);
     let file = File::create(path)?;
@@ -93,15 +93,15 @@ fn write_columns(path: &Path, columns: &[(String, Column)]) -> Result<(), Parque
     let mut columns = columns.iter();
     while let (Some(mut column), Some((_, values))) = (group.next_column()?, columns.next()) {
         match values {
-            Column::Numbers(values) => {
+            TableColumn::Numbers(values) => {
                 let (levels, present) = split(values, |value| *value);
                 column.typed::<Int64Type>().write_batch(&present, Some(&levels), None)?;
             }
-            Column::Reals(values) => {
+            TableColumn::Reals(values) => {
                 let (levels, present) = split(values, |value| *value);
                 column.typed::<DoubleType>().write_batch(&present, Some(&levels), None)?;
             }
-            Column::Texts(values) => {
+            TableColumn::Texts(values) => {
                 let (levels, present) = split(values, |value| ByteArray::from(value.as_str()));
                 column.typed::<ByteArrayType>().write_batch(&present, Some(&levels), None)?;
             }
@@ -113,11 +113,11 @@ fn write_columns(path: &Path, columns: &[(String, Column)]) -> Result<(), Parque
     Ok(())
 }
 
-fn field(name: &str, column: &Column) -> Result<Arc<Type>, ParquetError> {
+fn field(name: &str, column: &TableColumn) -> Result<Arc<Type>, ParquetError> {
     let (physical, logical) = match column {
-        Column::Numbers(_) => (Physical::INT64, None),
-        Column::Reals(_) => (Physical::DOUBLE, None),
-        Column::Texts(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        TableColumn::Numbers(_) => (Physical::INT64, None),
+        TableColumn::Reals(_) => (Physical::DOUBLE, None),
+        TableColumn::Texts(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
     };
     let field = Type::primitive_type_builder(name, physical).with_repetition(Repetition::OPTIONAL);
     Ok(Arc::new(field.with_logical_type(logical).build()?))

@@ -1,4 +1,4 @@
-//! The work of a sweep in pieces, for this machine or others: `oomph sweep --worker` reads one as JSON, and writes its points as JSON lines.
+//! The tasks of a sweep, for this machine or others: `oomph sweep --worker` reads a task as JSON, and writes points as JSON lines.
 
 use std::io::{Read as _, stdin};
 
@@ -10,23 +10,23 @@ use serde::{Deserialize, Serialize};
 use trace::Bytes;
 
 use super::folder::SweepFolder;
-use super::groups::{self, GpuGroup};
-use super::local;
+use super::gpu_group::GpuGroup;
 use super::plan::SweepPlan;
+use super::{groups, local};
 use crate::args::Sweep;
 use crate::error::{Error, SweepError};
 use crate::exit::ExitStatus;
 use crate::output;
 
-/// The configurations of a task on another machine, whose start costs a few of them.
+/// The most configurations of a task: the start of a worker costs a few dry runs.
 const POINTS_OF_TASK: usize = 40;
 
-/// Lines of configurations for GPUs that one dry run answers for.
+/// Lines of configurations for a group of GPUs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SweepTask {
-    /// The GPU that the dry runs are made for.
+    /// The GPU of the dry runs.
     pub(super) run_for: String,
-    /// The GPUs that are judged: name, memory and context.
+    /// The GPUs to judge: name, memory and context.
     pub(super) gpus: Vec<(String, Bytes, Bytes)>,
     pub(super) lines: Vec<Vec<LinePoint>>,
 }
@@ -43,7 +43,7 @@ pub(super) fn cut(arguments: &Sweep, plan: &SweepPlan, group: &GpuGroup, folder:
     let is_missing = |number: u64| group.gpus.iter().any(|gpu| !folder.has(number, &gpu.name));
     let mut tasks: Vec<SweepTask> = Vec::new();
     for line in plan.lines(arguments.run_all, is_missing) {
-        // A line that is known in part has only its missing points left, which then run.
+        // Of a line that is known in part, only the missing points run.
         let left: Vec<LinePoint> = line.into_iter().filter(|point| is_missing(point.number)).collect();
         match tasks.last_mut().filter(|task| task.count() as usize + left.len() <= POINTS_OF_TASK) {
             Some(task) => task.lines.push(left),
@@ -64,10 +64,10 @@ pub(super) fn work(arguments: &Sweep, words: &Words) -> Result<ExitStatus, Error
     let task: SweepTask = serde_json::from_str(&text).map_err(|error| SweepError::BadTask(error.to_string()))?;
     let profile = gpus::find(&task.run_for)?.clone();
     let program = groups::prepare(arguments, &profile, words)?;
-    let gpus = task.gpus.iter().cloned().map(|(name, capacity, context)| SweepGpu { name, capacity, context }).collect();
+    let gpus = task.gpus.into_iter().map(|(name, capacity, context)| SweepGpu { name, capacity, context }).collect();
     let group = GpuGroup { profile, gpus };
     interrupt::begin_examination();
-    local::run(&program, arguments, &group, &[&task], &mut |points| print(&points))?;
+    local::run(&program, arguments, &group, task.lines, &mut |points| print(&points))?;
     if interrupt::has_come() { Err(drive::Error::Interrupted.into()) } else { Ok(ExitStatus::Fits) }
 }
 

@@ -10,13 +10,13 @@ use report::words::relative;
 use serde_json::json;
 use trace::Bytes;
 
-use super::Answer;
+use super::SaveAnswer;
 use crate::environment::current_folder;
 use crate::error::Error;
 
 /// The most lines of a change.
 const MOST_LINES: usize = 6;
-/// Changes below this part of the peak's change are left out.
+/// Smaller changes are left out.
 const LEAST_BYTES: u64 = 1 << 16;
 
 /// The bytes at the peak by file and by the text of a line, with its number.
@@ -66,7 +66,7 @@ pub(super) fn list_changes(before: &LineTexts, now: &LineTexts) -> Vec<LineChang
 }
 
 /// Writes the answer in a line, and each changed line in another.
-pub(super) fn write_text(what: &str, answer: &Answer, before: Option<Bytes>, changes: &[LineChange]) -> String {
+pub(super) fn write_text(what: &str, answer: &SaveAnswer, before: Option<Bytes>, changes: &[LineChange]) -> String {
     let folder = current_folder();
     let point = &answer.point;
     let seconds = answer.seconds;
@@ -96,7 +96,7 @@ pub(super) fn write_text(what: &str, answer: &Answer, before: Option<Bytes>, cha
 /// Writes the answer as a JSON object in one line.
 pub(super) fn write_json(
     what: &str,
-    answer: &Answer,
+    answer: &SaveAnswer,
     before: Option<Bytes>,
     changes: &[LineChange],
 ) -> Result<String, Error> {

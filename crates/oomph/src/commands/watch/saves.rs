@@ -1,4 +1,4 @@
-//! The files of a program, looked at until one has another content.
+//! The files of a program, compared until one has another content.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,18 +9,18 @@ use std::time::{Duration, SystemTime};
 use drive::cleanup::interrupt;
 use drive::records;
 
-/// The time between two looks: a file system in a network tells of no changes.
-const LOOK: Duration = Duration::from_millis(50);
+/// The time between two comparisons: a file system in a network tells of no changes.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// The size and the time of a file; `None` for a file that is gone.
 type Stamp = Option<(u64, SystemTime)>;
 
 /// The followed files, each with its stamp and the digest of its content.
 #[derive(Debug, Default)]
-pub(super) struct Saves(BTreeMap<PathBuf, (Stamp, Option<String>)>);
+pub(super) struct WatchedFiles(BTreeMap<PathBuf, (Stamp, Option<String>)>);
 
-impl Saves {
-    /// Follows these files, and those that were followed before: a program that fails shows only some.
+impl WatchedFiles {
+    /// Follows the files, and all files of earlier calls: a program that fails shows only some.
     pub(super) fn follow(&mut self, sources: Vec<PathBuf>, script: Option<&Path>) {
         let script = script.and_then(|script| script.canonicalize().ok());
         for path in sources.into_iter().chain(script) {
@@ -37,7 +37,7 @@ impl Saves {
             if let Some(path) = self.find_saved() {
                 return Some(path);
             }
-            thread::sleep(LOOK);
+            thread::sleep(PAUSE);
         }
     }
 

@@ -17,7 +17,7 @@ const CELL: usize = 8;
 const NAME: usize = 14;
 
 /// The two settings of a map.
-struct Frame<'a> {
+struct MapFrame<'a> {
     rows: &'a SweepAxis,
     columns: Option<&'a SweepAxis>,
     others: Vec<&'a SweepAxis>,
@@ -33,19 +33,22 @@ pub(in super::super) fn list_maps(report: &SweepReport) -> Vec<String> {
     }
     if facets.len() > MOST_MAPS {
         lines.push(String::new());
-        lines.push(format!("{} more maps are not shown; points.jsonl has every configuration", facets.len() - MOST_MAPS));
+        lines.push(format!(
+            "{} more maps are not shown; points.jsonl has every configuration",
+            facets.len() - MOST_MAPS
+        ));
     }
     lines
 }
 
 /// The numbers with the most values are the rows, the next setting the columns.
-fn find_frame(report: &SweepReport) -> Option<Frame<'_>> {
+fn find_frame(report: &SweepReport) -> Option<MapFrame<'_>> {
     let mut axes: Vec<&SweepAxis> = report.axes.iter().filter(|axis| axis.values.len() > 1).collect();
     let is_number = |axis: &SweepAxis| axis.values.iter().all(Value::is_number);
     axes.sort_by_key(|axis| (!is_number(axis), usize::MAX - axis.values.len()));
     let mut axes = axes.into_iter();
     let rows = axes.next()?;
-    Some(Frame { rows, columns: axes.next(), others: axes.collect() })
+    Some(MapFrame { rows, columns: axes.next(), others: axes.collect() })
 }
 
 /// All combinations of the other settings.
@@ -58,15 +61,19 @@ fn list_facets<'a>(others: &[&'a SweepAxis]) -> Vec<Vec<(&'a str, &'a Value)>> {
     })
 }
 
-fn draw(report: &SweepReport, frame: &Frame, facet: &[(&str, &Value)]) -> Vec<String> {
+fn draw(report: &SweepReport, frame: &MapFrame, facet: &[(&str, &Value)]) -> Vec<String> {
     let by_size = by_capacity(report);
     let Some(first) = by_size.first() else { return Vec::new() };
     let inside = |point: &&SweepPoint| facet.iter().all(|(name, value)| point.params.get(*name) == Some(value));
     let points: Vec<&SweepPoint> = report.points.iter().filter(inside).collect();
     let fixed: Vec<String> = facet.iter().map(|(name, value)| format!("{name}={}", options::to_text(value))).collect();
     let at = if fixed.is_empty() { String::new() } else { format!("{}: ", fixed.join(" ")) };
-    let on = format!("{} ({})", first.name, first.capacity_bytes);
-    let mut lines = vec![String::new(), format!("{at}GiB that it needs; # does not fit the {on},"), "~ fits only because the cache is released, ! the program fails".to_owned()];
+    let on = format!("{} ({})", short_name(&first.name), first.capacity_bytes);
+    let mut lines = vec![
+        String::new(),
+        format!("{at}the need in GiB"),
+        format!("# does not fit the {on}, ~ only by a release of the cache, ! fails"),
+    ];
     let columns = thin(frame.columns.map(|axis| axis.values.as_slice()).unwrap_or_default(), MOST_COLUMNS);
     lines.push(head(frame.rows, frame.columns, &columns));
     let by_place: BTreeMap<(String, String), &SweepPoint> =
@@ -81,13 +88,17 @@ fn draw(report: &SweepReport, frame: &Frame, facet: &[(&str, &Value)]) -> Vec<St
     lines
 }
 
-fn place(point: &SweepPoint, frame: &Frame) -> (String, String) {
+fn place(point: &SweepPoint, frame: &MapFrame) -> (String, String) {
     let text = |axis: &SweepAxis| point.params.get(&axis.name).map(Value::to_string).unwrap_or_default();
     (text(frame.rows), frame.columns.map(text).unwrap_or_default())
 }
 
 fn columns_or_one<'a>(columns: &'a [&Value]) -> Box<dyn Iterator<Item = String> + 'a> {
-    if columns.is_empty() { Box::new(std::iter::once(String::new())) } else { Box::new(columns.iter().map(ToString::to_string)) }
+    if columns.is_empty() {
+        Box::new(std::iter::once(String::new()))
+    } else {
+        Box::new(columns.iter().map(ToString::to_string))
+    }
 }
 
 fn head(rows: &SweepAxis, columns: Option<&SweepAxis>, values: &[&Value]) -> String {
@@ -106,24 +117,37 @@ fn cell(point: Option<&SweepPoint>) -> String {
         PointVerdict::Failed => '!',
     };
     let need = point.need_bytes.map_or_else(String::new, |need| format!("{:.2}", need.0 as f64 / f64::from(1 << 30)));
-    format!("{:>width$}{mark}", need, width = CELL - 1).trim_end_matches(' ').to_owned() + if mark == ' ' { " " } else { "" }
+    format!("{:>width$}{mark}", need, width = CELL - 1).trim_end_matches(' ').to_owned()
+        + if mark == ' ' { " " } else { "" }
 }
 
 /// The largest value of the rows that fits each GPU.
-fn borders(report: &SweepReport, frame: &Frame, points: &[&SweepPoint], columns: &[&Value]) -> Vec<String> {
+fn borders(report: &SweepReport, frame: &MapFrame, points: &[&SweepPoint], columns: &[&Value]) -> Vec<String> {
     let mut lines = vec![String::new(), format!("The largest {} that fits", frame.rows.name)];
-    lines.push(format!("  {:<30}{}", "GPU", columns.iter().map(|value| format!("{:>CELL$}", options::to_text(value))).collect::<String>()));
+    lines.push(format!(
+        "  {:<30}{}",
+        "GPU",
+        columns.iter().map(|value| format!("{:>CELL$}", options::to_text(value))).collect::<String>()
+    ));
     for gpu in by_capacity(report) {
         let largest = columns_or_one(columns).map(|column| {
             let fitting = points.iter().filter(|point| point.gpu == gpu.name && point.verdict.is_good());
-            let sizes = fitting.filter(|point| place(point, frame).1 == column).filter_map(|point| point.params.get(&frame.rows.name));
-            let most = sizes.max_by(|one, other| one.as_f64().unwrap_or_default().total_cmp(&other.as_f64().unwrap_or_default()));
+            let sizes = fitting
+                .filter(|point| place(point, frame).1 == column)
+                .filter_map(|point| point.params.get(&frame.rows.name));
+            let most = sizes
+                .max_by(|one, other| one.as_f64().unwrap_or_default().total_cmp(&other.as_f64().unwrap_or_default()));
             format!("{:>CELL$}", most.map_or_else(|| "-".to_owned(), options::to_text))
         });
-        let name: String = gpu.name.trim_start_matches("NVIDIA ").chars().take(28).collect();
+        let name: String = short_name(&gpu.name).chars().take(28).collect();
         lines.push(format!("  {name:<30}{}", largest.collect::<String>()));
     }
     lines
+}
+
+/// The name without the maker.
+fn short_name(name: &str) -> &str {
+    name.trim_start_matches("NVIDIA ").trim_start_matches("GeForce ")
 }
 
 /// Evenly chosen values, with both ends.

@@ -28,10 +28,11 @@ def written_names(name: str) -> tuple[str, ...]:
     return _written_by_name().get(name, ((), ()))[1]
 
 
-def list_operators() -> set[str]:
+@functools.cache
+def list_operators() -> frozenset[str]:
     """Operators with kernels for CUDA, but those composed of others that are seen themselves."""
     names = (it.removeprefix("aten::") for it in torch._C._dispatch_get_all_op_names() if it.startswith("aten::"))
-    return {name for name in names if _has_kernel(name)}
+    return frozenset(name for name in names if _has_kernel(name))
 
 
 def _has_kernel(name: str) -> bool:

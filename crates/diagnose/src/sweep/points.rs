@@ -1,4 +1,4 @@
-//! The points of a sweep that differ in one number: which run, and which are replayed (Note [Lines]).
+//! Points of a sweep that differ in one number: the runs of some, and replays of the others (Note [Lines]).
 
 use std::collections::BTreeMap;
 
@@ -12,29 +12,29 @@ use crate::fit::{Ending, Sample, Trial};
 /// A configuration of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinePoint {
-    /// Its number in the sweep.
+    /// The number in the sweep.
     pub number: u64,
-    /// The number in which it differs from the others of its line; `None` if all of them run.
+    /// The number in which the points of a line differ; `None` if every point runs.
     pub size: Option<u64>,
-    /// The changes that make it of the program.
+    /// The changes of the program.
     pub changes: Vec<Change>,
 }
 
-/// A line: its points and what is known of them.
+/// A line: points and their results.
 #[derive(Clone, Debug)]
-pub struct Line {
-    /// In the order of their sizes.
+pub struct SweepLine {
+    /// In the order of sizes.
     points: Vec<LinePoint>,
     runs: BTreeMap<usize, PointRun>,
-    /// The pairs of points whose middle is asked for.
-    open: Vec<Span>,
-    /// The points that were passed on as answers.
+    /// Pairs of points with an unknown middle.
+    open: Vec<OpenSpan>,
+    /// True for points whose answers were taken.
     answered: Vec<bool>,
 }
 
-/// Two points of a line, both known, with unknown points between them.
+/// Two points of a line, with unknown points between.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Span {
+struct OpenSpan {
     low: usize,
     high: usize,
 }
@@ -46,20 +46,20 @@ enum PointRun {
     Failed { message: String, seconds: f64, torch: Option<String> },
 }
 
-impl Span {
+impl OpenSpan {
     fn middle(self) -> Option<usize> {
         (self.high > self.low + 1).then(|| self.low.midpoint(self.high))
     }
 }
 
-impl Line {
-    /// The line of these points.
-    pub fn new(mut points: Vec<LinePoint>) -> Line {
+impl SweepLine {
+    /// The line of the points.
+    pub fn new(mut points: Vec<LinePoint>) -> SweepLine {
         points.sort_by_key(|point| point.size);
         let answered = vec![false; points.len()];
         let is_line = points.len() > 2 && points.iter().all(|point| point.size.is_some());
-        let open = is_line.then_some(Span { low: 0, high: points.len() - 1 });
-        Line { points, runs: BTreeMap::new(), open: open.into_iter().collect(), answered }
+        let open = is_line.then_some(OpenSpan { low: 0, high: points.len() - 1 });
+        SweepLine { points, runs: BTreeMap::new(), open: open.into_iter().collect(), answered }
     }
 
     /// The points, the smallest first.
@@ -100,7 +100,7 @@ impl Line {
         self.split();
     }
 
-    /// Replaces each span whose ends and middle are known by its halves, or by nothing where the middle was foretold.
+    /// Replaces a span with known ends and middle by two halves, or by nothing where the middle was foretold.
     fn split(&mut self) {
         let mut open = Vec::new();
         let mut waiting = std::mem::take(&mut self.open);
@@ -109,20 +109,21 @@ impl Line {
             if ![span.low, middle, span.high].iter().all(|index| self.runs.contains_key(index)) {
                 open.push(span);
             } else if !self.is_foretold(span, middle) {
-                waiting.push(Span { low: span.low, high: middle });
-                waiting.push(Span { low: middle, high: span.high });
+                waiting.push(OpenSpan { low: span.low, high: middle });
+                waiting.push(OpenSpan { low: middle, high: span.high });
             }
         }
         open.sort_by_key(|span| span.low);
         self.open = open;
     }
 
-    /// True if the middle is what a replay of the ends says, and the points between can be replayed from their neighbours.
-    fn is_foretold(&self, span: Span, middle: usize) -> bool {
+    /// True if a replay of the ends foretells the middle, and every point between has a replay from the nearest runs.
+    fn is_foretold(&self, span: OpenSpan, middle: usize) -> bool {
         let seen = self.sample(middle);
         let foretold = self.replay(span.low, span.high, middle);
         let is_same = foretold.zip(seen).is_some_and(|(foretold, seen)| foretold.usage == seen.usage);
-        is_same && (span.low + 1..span.high).filter(|index| *index != middle).all(|index| self.replay_near(index).is_some())
+        is_same
+            && (span.low + 1..span.high).filter(|index| *index != middle).all(|index| self.replay_near(index).is_some())
     }
 
     fn sample(&self, index: usize) -> Option<&Sample> {
@@ -143,7 +144,7 @@ impl Line {
         self.replay(*low, *high, index)
     }
 
-    /// Returns the answers that are new: runs at once, replays when no run of the line is left to make.
+    /// Returns the new answers: of runs at once, of replays after the last run of the line.
     pub fn take_answers(&mut self) -> Vec<(LinePoint, PointAnswer)> {
         let is_over = self.next().is_empty();
         let mut answers = Vec::new();
