@@ -3,7 +3,7 @@
 mod change;
 mod saves;
 
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use diagnose::{LinePoint, SweepGpu, SweepLine, Trial, Variant};
 use drive::Program;
@@ -43,13 +43,14 @@ pub(crate) fn run(arguments: &WatchSaves, after_dashes: bool) -> Result<ExitStat
     let mut verdict = PointVerdict::Failed;
     let mut what = "first look".to_owned();
     for number in 0_u64.. {
+        let began = SystemTime::now();
         let Some((answer, trial)) = ask(&mut runner, &program, others)? else { break };
+        saves.follow(&trial.sources, words.script(), began);
         show(arguments, &what, &answer, last.as_ref())?;
         verdict = answer.point.verdict;
         if verdict != PointVerdict::Failed {
             last = Some(answer);
         }
-        saves.follow(trial.sources, words.script());
         if arguments.saves.is_some_and(|most| number >= most) {
             break;
         }
@@ -81,7 +82,8 @@ fn ask(runner: &mut TrialRunner, program: &Program, others: Bytes) -> Result<Opt
 }
 
 fn show(arguments: &WatchSaves, what: &str, answer: &SaveAnswer, last: Option<&SaveAnswer>) -> Result<(), Error> {
-    let changes = last.map(|last| list_changes(&last.texts, &answer.texts)).unwrap_or_default();
+    let comparable = last.filter(|_| answer.point.verdict != PointVerdict::Failed);
+    let changes = comparable.map(|last| list_changes(&last.texts, &answer.texts)).unwrap_or_default();
     let before = last.and_then(|last| last.point.need_bytes);
     if arguments.json {
         return output::verbatim(&change::write_json(what, answer, before, &changes)?);

@@ -20,11 +20,15 @@ type Stamp = Option<(u64, SystemTime)>;
 pub(super) struct WatchedFiles(BTreeMap<PathBuf, (Stamp, Option<String>)>);
 
 impl WatchedFiles {
-    /// Follows the files, and all files of earlier calls: a program that fails shows only some.
-    pub(super) fn follow(&mut self, sources: Vec<PathBuf>, script: Option<&Path>) {
+    /// Follows the files, and all files of earlier calls: a program that fails shows only some. A file that was saved after `began`, the start of
+    /// the run that read it, counts as saved.
+    pub(super) fn follow(&mut self, sources: &[PathBuf], script: Option<&Path>, began: SystemTime) {
         let script = script.and_then(|script| script.canonicalize().ok());
-        for path in sources.into_iter().chain(script) {
-            self.0.entry(path).or_insert_with_key(|path| (stamp(path), records::digest(path)));
+        for path in sources.iter().cloned().chain(script) {
+            self.0.entry(path).or_insert_with_key(|path| match stamp(path) {
+                Some((_, modified)) if modified >= began => (None, None),
+                known => (known, records::digest(path)),
+            });
         }
     }
 
