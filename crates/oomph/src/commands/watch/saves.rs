@@ -20,8 +20,8 @@ type Stamp = Option<(u64, SystemTime)>;
 pub(super) struct WatchedFiles(BTreeMap<PathBuf, (Stamp, Option<String>)>);
 
 impl WatchedFiles {
-    /// Follows the files, and all files of earlier calls: a program that fails shows only some. A file that was saved after `began`, the start of
-    /// the run that read it, counts as saved.
+    /// Follows the files, and all files of earlier calls: a program that fails shows only some. A file saved after `began`, the start of the
+    /// last run, counts as saved.
     pub(super) fn follow(&mut self, sources: &[PathBuf], script: Option<&Path>, began: SystemTime) {
         let script = script.and_then(|script| script.canonicalize().ok());
         for path in sources.iter().cloned().chain(script) {
@@ -32,7 +32,7 @@ impl WatchedFiles {
         }
     }
 
-    /// Waits until a file has another content, and returns its path; `None` at Ctrl-C.
+    /// Waits until a file has another content, and returns the path; `None` at Ctrl-C.
     pub(super) fn wait(&mut self) -> Option<PathBuf> {
         loop {
             if interrupt::has_come() {
@@ -45,7 +45,7 @@ impl WatchedFiles {
         }
     }
 
-    /// An editor may remove a file for a moment: only a file that is there counts as saved.
+    /// Only an existing file counts as saved: an editor may remove the file for a moment.
     fn find_saved(&mut self) -> Option<PathBuf> {
         let mut saved = None;
         for (path, (known, digest)) in &mut self.0 {
