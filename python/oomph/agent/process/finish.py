@@ -15,7 +15,7 @@ import torch
 
 from .. import hooks, records, wire
 from ..part import Part, Write
-from . import frames, teardown
+from . import frames, server, teardown
 from ..failure import find_explained
 
 # The text of CUDA's error 901 (libcudart.so, CUDA 13.0).
@@ -96,7 +96,8 @@ class Finish(Part):
             self.now("interrupt")
         else:
             self.now("exception", error)
-        teardown.shorten()
+        if server.is_child:
+            teardown.shorten()
 
     def _at_signal(self, number: int, _frame) -> None:
         """Finishes, then dies of the signal as the program would have. Records that are being written are written to their end first."""

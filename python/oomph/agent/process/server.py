@@ -34,6 +34,9 @@ from collections.abc import Callable
 from .. import hooks, wire
 from . import files
 
+# True in each child of the server.
+is_child = False
+
 # Names of modules, with the names that the program imports from each.
 Modules = dict[str, tuple[str, ...]]
 
@@ -111,6 +114,8 @@ def _say(answers: int, answer: dict) -> None:
 
 def _become(request: dict) -> None:
     """Makes this child the process of the program."""
+    global is_child
+    is_child = True
     os.setpgid(0, 0)
     for name in request["unset"]:
         os.environ.pop(name, None)

@@ -1,4 +1,4 @@
-"""The interpreter's own end after a dry run: half the time of a small program, of which nobody reads anything.
+"""The interpreter's own end in a child of the fork server: half the time of a small program, of which nobody reads anything.
 
 Python collects garbage several times while it clears its modules, each time through every object of the imported packages, and PyTorch
 takes each registered operator out of its dispatcher. The program's own exit handlers have run by then, and all records are written.
