@@ -129,7 +129,7 @@ impl Setter {
                 Setter::Own { option, .. } if options::is_off(option, value) => {}
                 Setter::Own { option, .. } => own = own.with(&option.key, value.clone()),
                 Setter::Source { remedy, setting, name } => {
-                    changes.push(Change::new(*remedy).with(*setting, value.clone()).with(setting::ARG, name.clone()));
+                    changes.push(Change::new(remedy).with(setting, value.clone()).with(setting::ARG, name.clone()));
                 }
             }
         }

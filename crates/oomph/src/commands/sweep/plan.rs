@@ -127,11 +127,11 @@ impl SweepPlan {
         let words: Vec<String> =
             conditions.command(&self.command).iter().map(|word| word.to_string_lossy().into_owned()).collect();
         let settings = conditions.own_settings();
-        let variables: String =
+        let variables: Vec<String> =
             options::list_variables(&settings).map(|(name, value)| format!("{name}={value} ")).collect();
         let params: Map<String, Value> = self.names.iter().cloned().zip(row).collect();
         let oomph = env!("CARGO_PKG_VERSION").to_owned();
-        SweepPoint { params, command: variables + &quote_all(&words), oomph, ..point }
+        SweepPoint { params, command: variables.concat() + &quote_all(&words), oomph, ..point }
     }
 }
 

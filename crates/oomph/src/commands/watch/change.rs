@@ -85,12 +85,12 @@ pub(super) fn write_text(what: &str, answer: &SaveAnswer, before: Option<Bytes>,
         PointVerdict::Tight => format!("fits the {} only because PyTorch releases its cache", point.gpu),
         PointVerdict::Oom | PointVerdict::Failed => format!("does not fit the {}: {spare} too much", point.gpu),
     };
-    let mut text = format!("{what}: needs {need}{change}; {fits} ({seconds:.1} s)\n");
-    for change in changes.iter().take(MOST_LINES) {
+    let head = format!("{what}: needs {need}{change}; {fits} ({seconds:.1} s)\n");
+    let lines = changes.iter().take(MOST_LINES).map(|change| {
         let place = format!("{}:{}", relative(&change.file, &folder), change.line);
-        text += &format!("  {:>11}  {}  {}\n", words_of_change(change.bytes), clean(&place), clean(&change.text));
-    }
-    text
+        format!("  {:>11}  {}  {}\n", words_of_change(change.bytes), clean(&place), clean(&change.text))
+    });
+    std::iter::once(head).chain(lines).collect()
 }
 
 /// Writes the answer as a JSON object in one line.

@@ -103,8 +103,14 @@ fn columns_or_one<'a>(columns: &'a [&Value]) -> Box<dyn Iterator<Item = String> 
 
 fn head(rows: &SweepAxis, columns: Option<&SweepAxis>, values: &[&Value]) -> String {
     let corner = columns.map_or_else(|| rows.name.clone(), |columns| format!("{} \\ {}", rows.name, columns.name));
-    let values: String = values.iter().map(|value| format!("{:>CELL$}", options::to_text(value))).collect();
+    let values = write_names(values);
     format!("  {corner:<NAME$}{values}")
+}
+
+/// The names of columns.
+fn write_names(values: &[&Value]) -> String {
+    let names: Vec<String> = values.iter().map(|value| format!("{:>CELL$}", options::to_text(value))).collect();
+    names.concat()
 }
 
 /// The need in GiB with the mark of its verdict.
@@ -124,11 +130,7 @@ fn cell(point: Option<&SweepPoint>) -> String {
 /// The largest value of the rows that fits each GPU.
 fn borders(report: &SweepReport, frame: &MapFrame, points: &[&SweepPoint], columns: &[&Value]) -> Vec<String> {
     let mut lines = vec![String::new(), format!("The largest {} that fits", frame.rows.name)];
-    lines.push(format!(
-        "  {:<30}{}",
-        "GPU",
-        columns.iter().map(|value| format!("{:>CELL$}", options::to_text(value))).collect::<String>()
-    ));
+    lines.push(format!("  {:<30}{}", "GPU", write_names(columns)));
     for gpu in by_capacity(report) {
         let largest = columns_or_one(columns).map(|column| {
             let fitting = points.iter().filter(|point| point.gpu == gpu.name && point.verdict.is_good());
