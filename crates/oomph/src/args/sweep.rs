@@ -27,6 +27,7 @@ Exit status: 0 a configuration fits, 1 none does, 2 oomph could not do its work.
 
 /// The program, its configurations and the GPUs.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Sweep {
     /// The GPUs, such as `rtx-4090,h100`, or `all` [default: this machine's, else an RTX 4090]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "GPU")]

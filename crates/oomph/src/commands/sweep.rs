@@ -41,7 +41,7 @@ pub(crate) fn run(arguments: &Sweep, after_dashes: bool) -> Result<ExitStatus, E
     interrupt::begin_examination();
     let unchanged = local::run_unchanged(&program, arguments)?;
     let setters = find_setters(&grid.names(), &unchanged).map_err(SweepError::from)?;
-    let plan = SweepPlan::new(grid, setters, &program.spec.command)?;
+    let plan = SweepPlan::new(&grid, setters, &program.spec.command)?;
     let mut folder = SweepFolder::open(arguments, &program, &unchanged)?;
     let groups = groups::group(arguments, &profiles, &words, &plan)?;
     let counts = sweep(arguments, &words, &plan, &groups, &mut folder)?;

@@ -38,14 +38,14 @@ pub(crate) fn run(arguments: &WatchSaves, after_dashes: bool) -> Result<ExitStat
     let others = arguments.others.others.unwrap_or_default();
     interrupt::begin_examination();
     let mut runner = TrialRunner::new(&program, 1, false, false, Variant::need(Vec::new()))?;
-    let mut saves = WatchedFiles::default();
+    let mut files = WatchedFiles::default();
     let mut last: Option<SaveAnswer> = None;
     let mut verdict = PointVerdict::Failed;
     let mut what = "first look".to_owned();
     for number in 0_u64.. {
         let began = SystemTime::now();
         let Some((answer, trial)) = ask(&mut runner, &program, others)? else { break };
-        saves.follow(&trial.sources, words.script(), began);
+        files.follow(&trial.sources, words.script(), began);
         show(arguments, &what, &answer, last.as_ref())?;
         verdict = answer.point.verdict;
         if verdict != PointVerdict::Failed {
@@ -54,7 +54,7 @@ pub(crate) fn run(arguments: &WatchSaves, after_dashes: bool) -> Result<ExitStat
         if arguments.saves.is_some_and(|most| number >= most) {
             break;
         }
-        let Some(saved) = saves.wait() else { break };
+        let Some(saved) = files.wait() else { break };
         what = format!("{} saved", saved.display());
     }
     Ok(if verdict.is_good() { ExitStatus::Fits } else { ExitStatus::Found })
@@ -75,8 +75,8 @@ fn ask(runner: &mut TrialRunner, program: &Program, others: Bytes) -> Result<Opt
     let profile = &program.profile;
     let gpu =
         SweepGpu { name: profile.name.clone(), capacity: profile.total_bytes - others, context: profile.context_bytes };
-    let judged = line.take_answers().into_iter().map(|(_, answer)| answer.judge(&gpu, profile.context_bytes));
-    let point = judged.last().unwrap_or_default();
+    let answers = line.take_answers();
+    let point = answers.first().map(|(_, answer)| answer.judge(&gpu, profile.context_bytes)).unwrap_or_default();
     let texts = LineTexts::read(&trial.line_bytes);
     Ok(Some((SaveAnswer { point, texts, seconds: started.elapsed().as_secs_f64() }, trial)))
 }

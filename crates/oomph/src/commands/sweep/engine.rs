@@ -14,6 +14,9 @@ use crate::args::Sweep;
 use crate::error::{Error, SweepError};
 use crate::output;
 
+/// Takes the points of a configuration, one for each GPU, and counts.
+pub(super) type TakeCounted<'a> = &'a mut dyn FnMut(Vec<SweepPoint>, &mut SweepCounts) -> Result<(), Error>;
+
 /// Has an engine do the tasks, and passes on the points of each.
 pub(super) fn run(
     arguments: &Sweep,
@@ -21,7 +24,7 @@ pub(super) fn run(
     folder: &std::path::Path,
     tasks: &[SweepTask],
     counts: &mut SweepCounts,
-    take: &mut dyn FnMut(Vec<SweepPoint>, &mut SweepCounts) -> Result<(), Error>,
+    take: TakeCounted,
 ) -> Result<(), Error> {
     let name = if arguments.slurm { "slurm_engine" } else { "ray_engine" };
     let request = request(arguments, words, folder, tasks)?;
@@ -29,7 +32,7 @@ pub(super) fn run(
     let mut lost: Vec<String> = Vec::new();
     let ended = engine::run(name, arguments.run.python.as_deref(), request, &mut |event| match event {
         EngineEvent::Started { place } => {
-            output::say(&format!("oomph: {} on {place}", count(tasks.len(), "task", "tasks")))
+            output::say(&format!("oomph: {} on {place}", count(tasks.len(), "task", "tasks")));
         }
         EngineEvent::Done { task, lines } => {
             for points in group(&lines, tasks.get(task).map_or(1, |task| task.gpus.len())) {

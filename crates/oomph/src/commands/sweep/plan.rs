@@ -66,7 +66,7 @@ fn read_configs(path: &Path) -> Result<Vec<Value>, Error> {
 
 impl SweepPlan {
     /// The plan of a grid whose names have these setters.
-    pub(super) fn new(grid: Grid, setters: Vec<Setter>, command: &[OsString]) -> Result<SweepPlan, Error> {
+    pub(super) fn new(grid: &Grid, setters: Vec<Setter>, command: &[OsString]) -> Result<SweepPlan, Error> {
         let names: Vec<String> = grid.names().into_iter().map(str::to_owned).collect();
         let rows = grid.points();
         check_values(&setters, &rows)?;

@@ -19,7 +19,7 @@ use crate::exit::ExitStatus;
 use crate::output;
 
 /// The most configurations of a task: the start of a worker costs a few dry runs.
-const POINTS_OF_TASK: usize = 40;
+const POINTS_OF_TASK: u64 = 40;
 
 /// Lines of configurations for a group of GPUs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,7 +45,7 @@ pub(super) fn cut(arguments: &Sweep, plan: &SweepPlan, group: &GpuGroup, folder:
     for line in plan.lines(arguments.run_all, is_missing) {
         // Of a line that is known in part, only the missing points run.
         let left: Vec<LinePoint> = line.into_iter().filter(|point| is_missing(point.number)).collect();
-        match tasks.last_mut().filter(|task| task.count() as usize + left.len() <= POINTS_OF_TASK) {
+        match tasks.last_mut().filter(|task| task.count() + left.len() as u64 <= POINTS_OF_TASK) {
             Some(task) => task.lines.push(left),
             None => tasks.push(SweepTask {
                 run_for: group.profile.name.clone(),
