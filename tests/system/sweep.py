@@ -154,6 +154,7 @@ REFUSED = {
     "ten million configurations": (("--grid", "batch=1..10000,width=1..1000"), 2, "the grid has 10,000,000 configurations, more than 20,000"),
     "a damaged line of configurations": (("--configs", "bad.jsonl"), 2, "`bad.jsonl` is no list of configurations: line 2"),
     "configurations with other names": (("--configs", "other.jsonl"), 2, "configuration 2 has other names than the first"),
+    "a Ray cluster without Ray": (("--grid", "batch=1,2", "--ray", "auto"), 2, "Ray is not installed in this Python"),
     "an unknown GPU among several": (("--grid", "batch=1", "--gpu", "rtx-4090,rtx-9999"), 2, "rtx-9999"),
 }
 CASES = [

@@ -3,14 +3,21 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io::{BufRead, BufReader, Write as _};
+use std::io::{self, BufRead, BufReader, Write as _};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
+use crate::cleanup::interrupt;
 use crate::error::Error;
-use crate::{environment, python, unpack};
+use crate::{environment, events, python, unpack};
 
 /// The work for an engine.
 #[derive(Debug, Serialize)]
@@ -47,14 +54,14 @@ pub enum EngineEvent {
     },
     /// A piece is done.
     Done {
-        /// Its index.
+        /// The index.
         task: usize,
         /// The lines of its answer.
         lines: Vec<String>,
     },
     /// A piece has no answer.
     Lost {
-        /// Its index.
+        /// The index.
         task: usize,
         /// The reason.
         why: String,
@@ -85,25 +92,50 @@ pub fn run(
         .env("PYTHONPATH", &paths)
         // `python -m` puts the current folder on the import path: a user's `json.py` must not take a module's place.
         .current_dir(&folder)
+        .process_group(0)
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .map_err(failed)?;
-    let errors = child.stderr.take().map(|stream| std::thread::spawn(move || read_last_line(stream)));
+    let pid = Pid::from_raw(i32::try_from(child.id()).unwrap_or(i32::MAX));
+    // In a group of its own the engine hears of Ctrl-C once, from here.
+    interrupt::listen(Box::new(move || {
+        // An engine that has ended needs no signal.
+        let _: nix::Result<()> = kill(pid, Signal::SIGINT);
+    }));
+    let is_started = Arc::new(AtomicBool::new(false));
+    let errors = child.stderr.take().map(|stream| {
+        let is_started = Arc::clone(&is_started);
+        thread::spawn(move || pass_messages(stream, &is_started))
+    });
     if let Some(mut input) = child.stdin.take() {
         // An engine that has ended already says why on standard error.
-        let _: std::io::Result<()> = input.write_all(&serde_json::to_vec(&request).unwrap_or_default());
+        let _: io::Result<()> = input.write_all(&serde_json::to_vec(&request).unwrap_or_default());
     }
     let lines = child.stdout.take().into_iter().flat_map(|stream| BufReader::new(stream).lines().map_while(Result::ok));
-    for event in lines.filter_map(|line| serde_json::from_str(&line).ok()) {
-        hear(event);
+    for line in lines {
+        match serde_json::from_str(&line) {
+            Ok(event) => {
+                is_started.store(true, Ordering::SeqCst);
+                hear(event);
+            }
+            Err(error) => events::remark(&format!("the engine wrote `{line}`, expected an event: {error}")),
+        }
     }
     let status = child.wait().map_err(failed)?;
     let last = errors.and_then(|thread| thread.join().ok()).flatten();
     Ok((!status.success()).then(|| last.unwrap_or_else(|| format!("the engine ended with {status}"))))
 }
 
-fn read_last_line(stream: impl std::io::Read) -> Option<String> {
-    BufReader::new(stream).lines().map_while(Result::ok).filter(|line| !line.trim().is_empty()).last()
+/// Passes on the messages of an engine that has started, such as that a task waits for a machine. Returns the last line.
+fn pass_messages(stream: impl io::Read, is_started: &AtomicBool) -> Option<String> {
+    let mut last = None;
+    for line in BufReader::new(stream).lines().map_while(Result::ok).filter(|line| !line.trim().is_empty()) {
+        if is_started.load(Ordering::SeqCst) {
+            events::remark(&line);
+        }
+        last = Some(line);
+    }
+    last
 }

@@ -79,7 +79,7 @@ impl SweepError {
 }
 
 fn many(count: Option<u64>) -> String {
-    count.map_or_else(|| "more than 18 trillion".to_owned(), grouped)
+    count.map_or_else(|| "more than 18 quintillion".to_owned(), grouped)
 }
 
 fn hours_of(hours: u64) -> String {

@@ -34,11 +34,14 @@ pub(super) fn run(
         EngineEvent::Started { place } => {
             output::say(&format!("oomph: {} on {place}", count(tasks.len(), "task", "tasks")));
         }
-        EngineEvent::Done { task, lines } => {
-            for points in group(&lines, tasks.get(task).map_or(1, |task| task.gpus.len())) {
-                failure = failure.take().or(take(points, counts).err());
+        EngineEvent::Done { lines, .. } => match group(&lines) {
+            Ok(grouped) => {
+                for points in grouped {
+                    failure = failure.take().or(take(points, counts).err());
+                }
             }
-        }
+            Err(why) => lost.push(why),
+        },
         EngineEvent::Lost { why, .. } => lost.push(why),
         EngineEvent::End => {}
     })?;
@@ -54,10 +57,16 @@ pub(super) fn run(
     Ok(())
 }
 
-/// The points of each configuration: one for each GPU, in a row.
-fn group(lines: &[String], gpus: usize) -> Vec<Vec<SweepPoint>> {
-    let points: Vec<SweepPoint> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
-    points.chunks(gpus.max(1)).map(<[SweepPoint]>::to_vec).collect()
+/// The points of each configuration, one for each GPU; an error for a line that is no point, as of another version of oomph.
+fn group(lines: &[String]) -> Result<Vec<Vec<SweepPoint>>, String> {
+    let read = |line: &String| {
+        serde_json::from_str(line).map_err(|error| format!("a worker answered `{line}`, expected a point: {error}"))
+    };
+    let mut by_number: BTreeMap<u64, Vec<SweepPoint>> = BTreeMap::new();
+    for point in lines.iter().map(read).collect::<Result<Vec<SweepPoint>, String>>()? {
+        by_number.entry(point.number).or_default().push(point);
+    }
+    Ok(by_number.into_values().collect())
 }
 
 fn request(

@@ -91,7 +91,8 @@ fn make_group(profiles: &[&Profile], others: Bytes) -> Option<GpuGroup> {
     Some(GpuGroup { profile: (*profiles.last()?).clone(), gpus: profiles.iter().map(gpu).collect() })
 }
 
-/// True if the first configuration has the same need on the GPUs with the fewest and the most multiprocessors.
+/// True if the first configuration has the same need, but for the context, on the GPUs with the fewest and the most multiprocessors. Where the
+/// program fails nothing is known, and nothing is shared.
 fn is_shared(arguments: &Sweep, alike: &[&Profile], words: &Words, plan: &SweepPlan) -> Result<bool, Error> {
     let (Some(least), Some(most)) = (alike.first(), alike.last()) else { return Ok(true) };
     if least.multiprocessors == most.multiprocessors {
@@ -99,11 +100,12 @@ fn is_shared(arguments: &Sweep, alike: &[&Profile], words: &Words, plan: &SweepP
     }
     let lines = plan.lines(true, |_| true);
     let Some(first) = lines.first().and_then(|line| line.first()) else { return Ok(true) };
-    let mut seen: Vec<Option<(Bytes, Bytes)>> = Vec::new();
+    let mut seen: Vec<Option<(Bytes, Bytes, Bytes)>> = Vec::new();
     for profile in [least, most] {
         let program = prepare(arguments, profile, words)?;
         let usage = local::run_one(&program, arguments, first)?;
-        seen.push(usage.map(|Usage { allocated_bytes, reserved_bytes, .. }| (allocated_bytes, reserved_bytes)));
+        let without_context = |usage: Usage| usage.device_bytes - profile.context_bytes;
+        seen.push(usage.map(|usage| (usage.allocated_bytes, usage.reserved_bytes, without_context(usage))));
     }
-    Ok(seen.windows(2).all(|pair| pair[0] == pair[1]))
+    Ok(matches!(seen.as_slice(), [Some(one), Some(other)] if one == other))
 }

@@ -72,7 +72,8 @@ fn draw(report: &SweepReport, frame: &MapFrame, facet: &[(&str, &Value)]) -> Vec
     let mut lines = vec![
         String::new(),
         format!("{at}the need in GiB"),
-        format!("# does not fit the {on}, ~ only by a release of the cache, ! fails"),
+        format!("# does not fit the {on},"),
+        "~ fits only because PyTorch releases its cache, ! the program fails".to_owned(),
     ];
     let columns = thin(frame.columns.map(|axis| axis.values.as_slice()).unwrap_or_default(), MOST_COLUMNS);
     lines.push(head(frame.rows, frame.columns, &columns));
