@@ -98,6 +98,9 @@ def one_run_for_many_gpus(box: Box) -> None:
     verdicts = {(point["params"]["batch"], point["gpu"].split()[-1]): point["verdict"] for point in report["points"]}
     expect(found, verdicts[64, "3060"], "fits", "verdict of 64 on the RTX 3060")
     expect(found, verdicts[512, "3060"], "oom", "verdict of 512 on the RTX 3060")
+    alone = sweep(box, "--grid", "batch=64,512", "--gpu", "rtx-3060", "--json", "train.py").report["points"]
+    shared = [point for point in report["points"] if point["gpu"].endswith("3060")]
+    expect(found, figures_of(shared), figures_of(alone), "points of the RTX 3060, shared and alone")
     for point in report["points"]:
         expect(found, point["need_bytes"] + point["spare_bytes"], point["capacity_bytes"], "need and spare bytes")
 

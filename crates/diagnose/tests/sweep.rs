@@ -8,13 +8,13 @@ use trace::Bytes;
 
 const MIB: u64 = 1 << 20;
 
-/// A device of 1,000 MiB, of which the context takes 100 where the runs' device had 60.
+/// A device of 1,000 MiB. The contexts take whole pages of 2 MiB: 100 MiB here, 60 on the runs' device.
 fn judge(line: &mut SweepLine) -> Vec<SweepPoint> {
-    let gpu = SweepGpu { name: "toy".to_owned(), capacity: Bytes(1000 * MIB), context: Bytes(100 * MIB) };
+    let gpu = SweepGpu { name: "toy".to_owned(), capacity: Bytes(1000 * MIB), context: Bytes(100 * MIB - 5) };
     let answers = line.take_answers();
     answers
         .iter()
-        .map(|(point, answer)| SweepPoint { number: point.number, ..answer.judge(&gpu, Bytes(60 * MIB)) })
+        .map(|(point, answer)| SweepPoint { number: point.number, ..answer.judge(&gpu, Bytes(60 * MIB - 5)) })
         .collect()
 }
 

@@ -1,10 +1,13 @@
 //! The program of a command line, for dry runs.
 
+use std::path::Path;
+
 use diagnose::Surroundings;
 use drive::environment::describe_hidden_gpus;
 use drive::guard::outside::Network;
-use drive::{Program, ProgramRequest, Words};
+use drive::{Program, ProgramRequest, RunDir, Words, record};
 use report::{Remark, effects};
+use run::{Conditions, Limit};
 
 use crate::args::{GpuOptions, JobOptions, RunArguments};
 use crate::error::Error;
@@ -48,4 +51,14 @@ pub(crate) fn find_surroundings(program: &Program) -> Surroundings {
     });
     let remarks = describe_hidden_gpus().map(Remark::caveat).into_iter().chain(of_effects).collect();
     Surroundings { remarks, effects }
+}
+
+/// Explains why the unchanged program failed as a child of the fork server with `message`: as `check` would, after a run of its own.
+pub(crate) fn explain_failure(program: &Program, message: String) -> Error {
+    let check = |folder: &Path| {
+        let conditions = Conditions::on_device(Vec::new()).with_limit(Limit::Unlimited);
+        record(program, &conditions, folder)?.check_end()
+    };
+    let alone = RunDir::make(None).and_then(|folder| check(folder.path()));
+    alone.err().map_or(Error::OnlyForked(message), Error::from)
 }

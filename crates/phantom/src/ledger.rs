@@ -13,8 +13,7 @@ use crate::device::PhysicalDevice;
 use crate::table::Member;
 use crate::{device, journal};
 
-/// The granularity of physical device memory (`cuMemGetAllocationGranularity` on every GPU so far).
-pub const PAGE_BYTES: u64 = 2 << 20;
+pub use wire::limit::PAGE_BYTES;
 
 /// The owner of memory: `context`, `pytorch`, or the file name of another library.
 pub(crate) type Owner = &'static str;

@@ -3,6 +3,7 @@
 use allocator::SimulatedDevice;
 use report::Usage;
 use trace::Bytes;
+use wire::limit::PAGE_BYTES;
 
 use super::recording::ReplayableRun;
 use super::trial::Trial;
@@ -52,8 +53,9 @@ impl Sample {
         Some(Sample { size, usage, least, recording: Some(recording) })
     }
 
-    /// The same run where the CUDA context takes `to` bytes instead of `from`.
+    /// The same run where a CUDA context of `to` bytes takes the place of one of `from`; both take whole pages.
     pub(crate) fn with_context(&self, from: Bytes, to: Bytes) -> Sample {
+        let [from, to] = [from, to].map(in_pages);
         let usage = Usage { device_bytes: self.usage.device_bytes + to - from, ..self.usage };
         Sample { usage, least: self.least + to - from, ..self.clone() }
     }
@@ -129,6 +131,11 @@ impl Samples {
         let difference = one.usage.allocated_bytes.0.abs_diff(other.usage.allocated_bytes.0);
         Some(Bytes(difference.checked_div(one.size.abs_diff(other.size))?))
     }
+}
+
+/// Whole pages of device memory.
+fn in_pages(bytes: Bytes) -> Bytes {
+    Bytes(bytes.0.next_multiple_of(PAGE_BYTES))
 }
 
 fn forecast_of(fits: bool) -> Forecast {

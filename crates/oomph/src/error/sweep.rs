@@ -20,8 +20,6 @@ pub(crate) enum SweepError {
     TooMany { count: Option<u64>, most: u64, hours: u64 },
     #[error("{0}")]
     Setter(#[from] SetterError),
-    #[error("the unchanged program does not run: {0}")]
-    Fails(String),
     #[error("no GPU was asked for")]
     NoGpu,
     #[error("other processes use {others}: nothing of the {gpu} is left")]
@@ -50,7 +48,6 @@ impl SweepError {
             SweepError::Setter(_) => {
                 "name an option of the program (--batch-size), a key (config.yaml#train.batch) or a variable ($BATCH)"
             }
-            SweepError::Fails(_) => "`oomph check` runs it alone, and shows its output",
             SweepError::NoGpu => "`oomph gpus` lists the GPUs; --gpu all takes every card",
             SweepError::NothingLeft { .. } => "leave that GPU out, or lower --others",
             SweepError::OtherSweep(_) => "name another folder, or remove this one",
@@ -71,7 +68,6 @@ impl SweepError {
             | SweepError::BadTask(_) => ErrorKind::BadArguments,
             SweepError::Configs { .. } => ErrorKind::WrongFile,
             SweepError::Setter(_) => ErrorKind::UnknownName,
-            SweepError::Fails(_) => ErrorKind::ProgramFailed,
             SweepError::OtherSweep(_) | SweepError::Busy(_) | SweepError::Table { .. } => ErrorKind::UnwritableFile,
             SweepError::Engine(_) => ErrorKind::System,
         }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Instant;
 
 use diagnose::failure::ProgramFailure;
@@ -11,12 +11,10 @@ use diagnose::{Bench, Depth, Ending, FitCase, FitRuns, FoundPlans, Search, Varia
 use drive::Program;
 use drive::cleanup::interrupt;
 use drive::dry_run::jobs::default_jobs;
-use drive::dry_run::record::record;
 use drive::dry_run::run_cache::RunCache;
 use drive::dry_run::trial_runner::{Counts, StoppedTrial, TrialRunner};
 use drive::run_dir::RunDir;
 use report::fit::{FitReport, MaxBatch, SizeKind};
-use run::{Conditions, Limit};
 use trace::Bytes;
 use trace::run::StopCause;
 
@@ -230,10 +228,5 @@ fn explain_failure(program: &Program, search: &Search) -> Error {
         Some(Ending::Failed { message }) if !interrupt::has_come() => message.clone(),
         Some(Ending::Done | Ending::Failed { .. }) | None => return drive::Error::Interrupted.into(),
     };
-    let check = |folder: &Path| {
-        let conditions = Conditions::on_device(Vec::new()).with_limit(Limit::Unlimited);
-        record(program, &conditions, folder)?.check_end()
-    };
-    let alone = RunDir::make(None).and_then(|folder| check(folder.path()));
-    alone.err().map_or(Error::OnlyForked(message), Error::from)
+    program::explain_failure(program, message)
 }

@@ -8,6 +8,7 @@ use drive::words::Words;
 use gpus::{GpuKind, Profile};
 use report::Usage;
 use trace::Bytes;
+use wire::limit::PAGE_BYTES;
 
 use super::gpu_group::GpuGroup;
 use super::local;
@@ -57,7 +58,7 @@ pub(super) fn group(
     words: &Words,
     plan: &SweepPlan,
 ) -> Result<Vec<GpuGroup>, Error> {
-    let others = arguments.others.others.unwrap_or_default();
+    let others = in_pages(arguments.others.others.unwrap_or_default());
     let mut by_capability: BTreeMap<_, Vec<&Profile>> = BTreeMap::new();
     for profile in profiles {
         if profile.total_bytes <= others {
@@ -91,6 +92,11 @@ fn make_group(profiles: &[&Profile], others: Bytes) -> Option<GpuGroup> {
     Some(GpuGroup { profile: (*profiles.last()?).clone(), gpus: profiles.iter().map(gpu).collect() })
 }
 
+/// Whole pages of device memory.
+fn in_pages(bytes: Bytes) -> Bytes {
+    Bytes(bytes.0.next_multiple_of(PAGE_BYTES))
+}
+
 /// True if the first configuration has the same need, but for the context, on the GPUs with the fewest and the most multiprocessors. Where the
 /// program fails nothing is known, and nothing is shared.
 fn is_shared(arguments: &Sweep, alike: &[&Profile], words: &Words, plan: &SweepPlan) -> Result<bool, Error> {
@@ -104,7 +110,7 @@ fn is_shared(arguments: &Sweep, alike: &[&Profile], words: &Words, plan: &SweepP
     for profile in [least, most] {
         let program = prepare(arguments, profile, words)?;
         let usage = local::run_one(&program, arguments, first)?;
-        let without_context = |usage: Usage| usage.device_bytes - profile.context_bytes;
+        let without_context = |usage: Usage| usage.device_bytes - in_pages(profile.context_bytes);
         seen.push(usage.map(|usage| (usage.allocated_bytes, usage.reserved_bytes, without_context(usage))));
     }
     Ok(matches!(seen.as_slice(), [Some(one), Some(other)] if one == other))

@@ -1,5 +1,6 @@
 //! The dry runs of a sweep on this machine: children of one fork server.
 
+use diagnose::failure::ProgramFailure;
 use diagnose::{Ending, LinePoint, PointAnswer, SweepGpu, SweepLine, Trial, Variant};
 use drive::Program;
 use drive::cleanup::interrupt;
@@ -11,7 +12,8 @@ use report::{Change, Usage};
 
 use super::gpu_group::GpuGroup;
 use crate::args::Sweep;
-use crate::error::{Error, SweepError};
+use crate::error::Error;
+use crate::program;
 
 /// The lines that are worked on at a time, for each job: a fork server waits for none.
 const LINES_AT_ONCE: usize = 8;
@@ -28,10 +30,14 @@ pub(super) fn run_unchanged(program: &Program, arguments: &Sweep) -> Result<Tria
     let goes_on = runner.run(&[Variant::need(changes.to_vec())], &mut |_, trial| found = Some(trial))?;
     match found {
         Some(trial) if trial.ending == Ending::Done => Ok(trial),
-        Some(Trial { ending: Ending::Failed { message }, .. }) => Err(Error::from(SweepError::Fails(message))),
-        Some(_) => Err(Error::from(SweepError::Fails("it needs more than 4 TiB".to_owned()))),
-        None if goes_on => Err(Error::from(SweepError::Fails("it ended without a result".to_owned()))),
-        None => Err(drive::Error::Interrupted.into()),
+        Some(Trial { ending: Ending::Failed { message }, .. }) if goes_on => {
+            Err(program::explain_failure(program, message))
+        }
+        Some(Trial { ending: Ending::RanOut, .. }) => {
+            let failure = ProgramFailure::RanOutUnlimited { output: String::new() };
+            Err(drive::Error::Program(Box::new(failure)).into())
+        }
+        Some(_) | None => Err(drive::Error::Interrupted.into()),
     }
 }
 
