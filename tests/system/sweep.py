@@ -161,10 +161,10 @@ REFUSED = {
     "an unknown GPU among several": (("--grid", "batch=1", "--gpu", "rtx-4090,rtx-9999"), 2, "rtx-9999"),
 }
 CASES = [
-    Case("sweep: a replayed configuration has the figures of its run", replays_are_runs),
-    Case("sweep: a stopped sweep goes on", only_what_is_missing),
-    Case("sweep: one run answers for a compute capability", one_run_for_many_gpus),
-    Case("sweep: a folder has one sweep", another_sweep),
-    *(Case(f"sweep: {name} is refused", partial(refused, *case)) for name, case in REFUSED.items()),
+    Case("a replayed configuration has the figures of its run", replays_are_runs),
+    Case("a stopped sweep goes on", only_what_is_missing),
+    Case("one run answers for a compute capability", one_run_for_many_gpus),
+    Case("a folder has one sweep", another_sweep),
+    *(Case(f"{name} is refused", partial(refused, *case)) for name, case in REFUSED.items()),
     Case("watch: an answer at each save", a_save_is_answered),
 ]
