@@ -10,12 +10,14 @@
 //! - Every figure has a [`Provenance`] and a source; an estimate names its rule.
 
 mod lookup;
+mod offers;
 mod profile;
 mod rates;
 mod size;
 mod table;
 
 pub use lookup::{Match, UnknownGpu, find, lookup};
+pub use offers::{Offer, offers};
 pub use profile::{ComputeCapability, Field, GpuKind, Profile, Provenance};
 pub use rates::Rates;
 pub use size::{BadSize, parse_size, write_size};
