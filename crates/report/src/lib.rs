@@ -26,6 +26,7 @@ pub mod now;
 pub mod real_run;
 mod remark;
 pub mod render;
+pub mod resources;
 pub mod run_picture;
 mod sanitize;
 mod size_search;

@@ -19,6 +19,7 @@ mod now;
 pub mod phrases;
 mod real_run;
 mod report;
+pub mod resources;
 pub mod sarif;
 mod sites;
 mod size_search;
