@@ -79,7 +79,7 @@ impl Renderer for Markdown {
     }
 
     fn sweep(&self, report: &SweepReport) -> Rendered {
-        let map = super::sweep::list_maps(report).join("\n");
+        let map = [super::sweep::list_maps(report), super::sweep::list_gpus(report)].concat().join("\n");
         let map = if map.is_empty() { map } else { format!("```text{}\n```\n\n", clean(&map)) };
         let items = map + &sentences(&super::sweep::list_remarks(report));
         Ok(page("sweep", &super::sweep::headline(report), &items))

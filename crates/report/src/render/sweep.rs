@@ -1,5 +1,6 @@
 //! The sentences and maps of `sweep` that the formats share.
 
+mod gpus;
 mod map;
 
 use std::collections::BTreeMap;
@@ -7,6 +8,7 @@ use std::collections::BTreeMap;
 use crate::sweep::{PointVerdict, SweepDevice, SweepPoint, SweepReport};
 use crate::words::{count, grouped};
 
+pub(super) use self::gpus::list_gpus;
 pub(super) use self::map::list_maps;
 
 /// The answer in one sentence. No full stop.
@@ -14,6 +16,7 @@ pub(super) fn headline(report: &SweepReport) -> String {
     let answer = match report.gpus.as_slice() {
         [] => "no GPU was asked for".to_owned(),
         [gpu] => format!("{} the {}", said(report, gpu), gpu.name),
+        [.., _] if report.configurations == 1 => describe_gpus(report),
         [.., _] => {
             let by_size = by_capacity(report);
             let words = |gpu: &&SweepDevice| format!("{} fit the {}", grouped(fitting(report, gpu)), gpu.name);
@@ -25,6 +28,18 @@ pub(super) fn headline(report: &SweepReport) -> String {
     let failed = if failed == 0 { String::new() } else { format!("; in {} the program fails", grouped(failed)) };
     let partial = if report.is_partial { "; some are missing, the same command goes on" } else { "" };
     format!("{answer}{failed}{partial}")
+}
+
+/// The answer for one configuration on several GPUs.
+fn describe_gpus(report: &SweepReport) -> String {
+    let fits: Vec<&SweepDevice> = by_capacity(report).into_iter().filter(|gpu| fitting(report, gpu) > 0).collect();
+    let whole = report.gpus.len();
+    match fits.first() {
+        None => format!("the program fits none of the {whole} GPUs"),
+        Some(smallest) => {
+            format!("the program fits {} of {whole} GPUs; the smallest is the {}", fits.len(), smallest.name)
+        }
+    }
 }
 
 fn said(report: &SweepReport, gpu: &SweepDevice) -> String {
@@ -47,6 +62,11 @@ pub(super) fn by_capacity(report: &SweepReport) -> Vec<&SweepDevice> {
     let mut gpus: Vec<&SweepDevice> = report.gpus.iter().collect();
     gpus.sort_by_key(|gpu| gpu.capacity_bytes);
     gpus
+}
+
+/// The name without the maker.
+fn short_name(name: &str) -> &str {
+    name.trim_start_matches("NVIDIA ").trim_start_matches("GeForce ")
 }
 
 /// The configurations in which the program fails, each once, by the error.

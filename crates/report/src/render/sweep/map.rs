@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::by_capacity;
+use super::{by_capacity, short_name};
 use crate::sweep::{PointVerdict, SweepAxis, SweepPoint, SweepReport};
 
 /// The most rows and columns of a map; more values are thinned out.
@@ -15,6 +15,8 @@ const MOST_MAPS: usize = 4;
 /// The width of a cell and of the names of rows.
 const CELL: usize = 8;
 const NAME: usize = 14;
+/// The most of a long name that is shown.
+const MOST_NAME: usize = 46;
 
 /// The two settings of a map.
 struct MapFrame<'a> {
@@ -76,12 +78,15 @@ fn draw(report: &SweepReport, frame: &MapFrame, facet: &[(&str, &Value)]) -> Vec
         "~ fits only because PyTorch releases its cache, ! the program fails".to_owned(),
     ];
     let columns = thin(frame.columns.map(|axis| axis.values.as_slice()).unwrap_or_default(), MOST_COLUMNS);
-    lines.push(head(frame.rows, frame.columns, &columns));
+    let width = find_width(&frame.rows.values);
+    lines.extend(explain_columns(&columns));
+    lines.push(head(frame.rows, frame.columns, &columns, width));
     let by_place: BTreeMap<(String, String), &SweepPoint> =
         points.iter().filter(|point| point.gpu == first.name).map(|point| (place(point, frame), *point)).collect();
     for row in thin(&frame.rows.values, MOST_ROWS) {
         let cells = columns_or_one(&columns).map(|column| cell(by_place.get(&(row.to_string(), column)).copied()));
-        lines.push(format!("  {:<NAME$}{}", options::to_text(row), cells.collect::<String>()));
+        let name = shorten(&options::to_text(row), width - 1);
+        lines.push(format!("  {name:<width$}{}", cells.collect::<String>()));
     }
     if by_size.len() > 1 && frame.rows.values.iter().all(Value::is_number) {
         lines.extend(borders(report, frame, &points, &columns));
@@ -102,15 +107,46 @@ fn columns_or_one<'a>(columns: &'a [&Value]) -> Box<dyn Iterator<Item = String> 
     }
 }
 
-fn head(rows: &SweepAxis, columns: Option<&SweepAxis>, values: &[&Value]) -> String {
+fn head(rows: &SweepAxis, columns: Option<&SweepAxis>, values: &[&Value], width: usize) -> String {
     let corner = columns.map_or_else(|| rows.name.clone(), |columns| format!("{} \\ {}", rows.name, columns.name));
     let values = write_names(values);
-    format!("  {corner:<NAME$}{values}")
+    format!("  {:<width$}{values}", shorten(&corner, width - 1))
 }
 
-/// The names of columns.
+/// The width of the names of rows.
+fn find_width(values: &[Value]) -> usize {
+    let longest = values.iter().map(|value| options::to_text(value).chars().count()).max();
+    longest.map_or(NAME, |longest| (longest + 1).clamp(NAME, MOST_NAME))
+}
+
+/// The end of a long text, where paths and names of models differ.
+fn shorten(text: &str, most: usize) -> String {
+    let long = text.chars().count();
+    if long <= most { text.to_owned() } else { text.chars().skip(long - most).collect() }
+}
+
+/// True if the names stand above their columns.
+fn are_short(columns: &[&Value]) -> bool {
+    columns.iter().all(|value| options::to_text(value).chars().count() < CELL)
+}
+
+/// The numbers of columns with long names.
+fn explain_columns(columns: &[&Value]) -> Vec<String> {
+    if are_short(columns) {
+        return Vec::new();
+    }
+    let line = |(number, value): (usize, &&Value)| format!("  ({number}) {}", options::to_text(value));
+    (1..).zip(columns).map(line).collect()
+}
+
+/// The names of columns, or their numbers.
 fn write_names(values: &[&Value]) -> String {
-    let names: Vec<String> = values.iter().map(|value| format!("{:>CELL$}", options::to_text(value))).collect();
+    let are_short = are_short(values);
+    let name = |(number, value): (usize, &&Value)| {
+        let name = if are_short { options::to_text(value) } else { format!("({number})") };
+        format!("{name:>CELL$}")
+    };
+    let names: Vec<String> = (1..).zip(values).map(name).collect();
     names.concat()
 }
 
@@ -146,11 +182,6 @@ fn borders(report: &SweepReport, frame: &MapFrame, points: &[&SweepPoint], colum
         lines.push(format!("  {name:<30}{}", largest.collect::<String>()));
     }
     lines
-}
-
-/// The name without the maker.
-fn short_name(name: &str) -> &str {
-    name.trim_start_matches("NVIDIA ").trim_start_matches("GeForce ")
 }
 
 /// Evenly chosen values, with both ends.
