@@ -55,14 +55,16 @@ pub enum SetterError {
     },
 }
 
-/// Finds the setter of each name in the run of the unchanged program.
-pub fn find_setters(names: &[&str], unchanged: &Trial) -> Result<Vec<Setter>, SetterError> {
-    names.iter().map(|name| find_setter(name, unchanged)).collect()
+/// Finds the setter of each name in the run of the unchanged program, and among the options that its command line sets: a run shows no
+/// option of an unknown parser.
+pub fn find_setters(names: &[&str], unchanged: &Trial, written: &[OwnOption]) -> Result<Vec<Setter>, SetterError> {
+    let own: Vec<OwnOption> = unchanged.own.iter().chain(written).cloned().collect();
+    names.iter().map(|name| find_setter(name, unchanged, &own)).collect()
 }
 
-fn find_setter(name: &str, unchanged: &Trial) -> Result<Setter, SetterError> {
-    if let Some(key) = options::resolve(name, &unchanged.own) {
-        let seen = unchanged.own.iter().find(|option| option.key == key).cloned();
+fn find_setter(name: &str, unchanged: &Trial, own: &[OwnOption]) -> Result<Setter, SetterError> {
+    if let Some(key) = options::resolve(name, own) {
+        let seen = own.iter().find(|option| option.key == key).cloned();
         let option = seen.unwrap_or_else(|| OwnOption { key, ..OwnOption::default() });
         let by_name = options::purpose_of(options::name_of(&option.key).rsplit('.').next().unwrap_or_default());
         let purpose = options::find_purpose(&option).map(|(purpose, _)| purpose).or(by_name);
