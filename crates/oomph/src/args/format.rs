@@ -2,6 +2,7 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use report::render::Format;
+use report::render::resources::RequestFormat;
 
 const SARIF: &str = "sarif";
 /// Ruff's name for the terminal format.
@@ -14,6 +15,27 @@ pub(crate) enum LintFormat {
     Common(Format),
     /// SARIF 2.1.0.
     Sarif,
+}
+
+/// A format of the answers of `sweep`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SweepFormat {
+    /// A format that every command has.
+    Common(Format),
+    /// A request for resources.
+    Request(RequestFormat),
+}
+
+/// Reads the name of a format of `sweep`.
+pub(super) fn sweep_parser() -> impl TypedValueParser<Value = SweepFormat> {
+    let requests = RequestFormat::ALL.map(|format| {
+        let (name, summary) = format.describe();
+        PossibleValue::new(name).help(summary)
+    });
+    PossibleValuesParser::new(Format::ALL.map(possible).into_iter().chain(requests)).map(|name| {
+        let request = RequestFormat::ALL.into_iter().find(|format| format.describe().0 == name);
+        request.map_or_else(|| SweepFormat::Common(named(&name).unwrap_or_default()), SweepFormat::Request)
+    })
 }
 
 /// Reads the name of a format that every command has.

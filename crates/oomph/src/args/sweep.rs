@@ -7,7 +7,11 @@ use std::path::PathBuf;
 use clap::Args;
 use trace::Bytes;
 
-use super::groups::{FormatOptions, GpuOptions, OthersOption, RunArguments};
+use report::render::Format;
+use report::render::resources::RequestFormat;
+
+use super::format::{self, SweepFormat};
+use super::groups::{GpuOptions, OthersOption, RunArguments};
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -19,6 +23,7 @@ Examples:
   oomph sweep --configs trials.jsonl train.py                              one JSON object a line
   oomph sweep --ray auto --grid batch=1..1000 train.py                     on a Ray cluster
   oomph sweep --slurm --sbatch=--partition=cpu --grid batch=1..1000 train.py
+  oomph sweep --format hf-jobs train.py --batch 8                          the smallest machine; also slurm, kai, sky
 
 A grid has axes NAME=VALUES, with single values and ranges: 8..128x2 (times 2), 8..128+8 (plus 8), 8..16. A name is an option of the
 program, a key of its configuration, $VARIABLE, FILE#KEY, or one of batch, seq, resolution, dtype, accumulation, checkpointing.
@@ -40,8 +45,8 @@ pub(crate) struct Sweep {
     #[command(flatten)]
     pub(crate) others: OthersOption,
 
-    /// The axes: `batch=8..128x2,dtype=bf16,fp32`
-    #[arg(long, value_name = "AXES", allow_hyphen_values = true, required_unless_present_any = ["configs", "worker"], help_heading = "Configurations")]
+    /// The axes: `batch=8..128x2,dtype=bf16,fp32` [default: the program as it is]
+    #[arg(long, value_name = "AXES", allow_hyphen_values = true, help_heading = "Configurations")]
     pub(crate) grid: Vec<String>,
 
     /// A file of configurations: an object of names and values on each line, or a JSON list of such objects
@@ -87,8 +92,13 @@ pub(crate) struct Sweep {
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
 
-    #[command(flatten)]
-    pub(crate) format: FormatOptions,
+    /// Print one JSON object instead of the report; short for `--format json`
+    #[arg(long, conflicts_with = "format", help_heading = "Output")]
+    json: bool,
+
+    /// The format of the answer, or a request for the smallest resources that the program needs
+    #[arg(long, value_name = "FORMAT", value_parser = format::sweep_parser(), default_value = "terminal", help_heading = "Output")]
+    format: SweepFormat,
 
     /// Read a task on standard input, and write its points: the part of a sweep on another machine
     #[arg(long, hide = true)]
@@ -100,6 +110,23 @@ pub(crate) struct Sweep {
 }
 
 impl Sweep {
+    /// The format of the report; `None` for a request.
+    pub(crate) fn report_format(&self) -> Option<Format> {
+        match self.format {
+            _ if self.json => Some(Format::Json),
+            SweepFormat::Common(format) => Some(format),
+            SweepFormat::Request(_) => None,
+        }
+    }
+
+    /// The language of the request that is asked for.
+    pub(crate) fn request_format(&self) -> Option<RequestFormat> {
+        match self.format {
+            SweepFormat::Request(format) => Some(format),
+            SweepFormat::Common(_) => None,
+        }
+    }
+
     /// The options of a single GPU.
     pub(crate) fn gpu_options(&self, name: Option<String>) -> GpuOptions {
         GpuOptions { gpu: name, vram: self.vram, gpus: 1 }

@@ -7,6 +7,7 @@ mod gpu_group;
 mod groups;
 mod local;
 mod plan;
+mod request;
 mod tables;
 mod task;
 
@@ -35,19 +36,25 @@ pub(crate) fn run(arguments: &Sweep, after_dashes: bool) -> Result<ExitStatus, E
     }
     let started = Instant::now();
     let grid = plan::read_grid(arguments)?;
+    request::check(arguments, &grid)?;
     let profiles = groups::choose(arguments)?;
     let [first, ..] = profiles.as_slice() else { return Err(Error::from(SweepError::NoGpu)) };
     let program = groups::prepare(arguments, first, &words)?;
     interrupt::begin_examination();
     let unchanged = local::run_unchanged(&program, arguments)?;
-    let setters = find_setters(&grid.names(), &unchanged).map_err(SweepError::from)?;
+    let written = options::list_in_words(&program.spec.command);
+    let setters = find_setters(&grid.names(), &unchanged, &written).map_err(SweepError::from)?;
     let plan = SweepPlan::new(&grid, setters, &program.spec.command)?;
     let mut folder = SweepFolder::open(arguments, &program, &unchanged)?;
     let groups = groups::group(arguments, &profiles, &words, &plan)?;
     let counts = sweep(arguments, &words, &plan, &groups, &mut folder)?;
     let report = report(&plan, &groups, &folder, counts, started.elapsed().as_secs_f64());
     tables::write(&folder, &report.points)?;
-    output::show(&report, arguments.format.chosen(), Detail::Brief)?;
+    if let Some(format) = arguments.report_format() {
+        output::show(&report, format, Detail::Brief)?;
+    } else {
+        request::print(arguments, &report)?;
+    }
     let fits = report.points.iter().any(|point| point.verdict.is_good());
     Ok(if fits { ExitStatus::Fits } else { ExitStatus::Found })
 }

@@ -32,6 +32,12 @@ pub(crate) enum SweepError {
     BadTask(String),
     #[error("{0}")]
     Engine(String),
+    #[error("a request for resources is about one configuration, and the grid has {}", many(*.0))]
+    ManyConfigurations(Option<u64>),
+    #[error("the program fits, but {} cannot be asked for by name there", .0.join(", "))]
+    NoOffer(Vec<String>),
+    #[error("there is nothing to ask for, because the program fails: {0}")]
+    Fails(String),
     #[error("cannot write the table `{}`: {problem}", path.display())]
     Table { path: PathBuf, problem: String },
 }
@@ -54,6 +60,9 @@ impl SweepError {
             SweepError::Busy(_) => "wait for its end, or name another folder: --out DIR",
             SweepError::BadTask(_) => "--worker is for oomph itself; call `oomph sweep` without it",
             SweepError::Engine(_) => "without --ray and --slurm the work is done on this machine",
+            SweepError::ManyConfigurations(_) => "leave --grid out: the request is then for the program as it is",
+            SweepError::NoOffer(_) => "leave --gpu out: every GPU that is offered is then tried",
+            SweepError::Fails(_) => "`oomph check` shows the program's output",
             SweepError::Table { .. } => "points.jsonl beside it has the same points",
         }
     }
@@ -65,10 +74,13 @@ impl SweepError {
             | SweepError::TooMany { .. }
             | SweepError::NoGpu
             | SweepError::NothingLeft { .. }
+            | SweepError::ManyConfigurations(_)
+            | SweepError::NoOffer(_)
             | SweepError::BadTask(_) => ErrorKind::BadArguments,
             SweepError::Configs { .. } => ErrorKind::WrongFile,
             SweepError::Setter(_) => ErrorKind::UnknownName,
             SweepError::OtherSweep(_) | SweepError::Busy(_) | SweepError::Table { .. } => ErrorKind::UnwritableFile,
+            SweepError::Fails(_) => ErrorKind::ProgramFailed,
             SweepError::Engine(_) => ErrorKind::System,
         }
     }

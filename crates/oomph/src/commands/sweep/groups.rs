@@ -25,6 +25,9 @@ pub(super) fn choose(arguments: &Sweep) -> Result<Vec<Profile>, Error> {
     if arguments.gpu.iter().any(|name| name == ALL) {
         return Ok(gpus::all().iter().filter(|profile| profile.kind == GpuKind::Card).cloned().collect());
     }
+    if arguments.gpu.is_empty() && arguments.request_format().is_some() {
+        return Ok(gpus::all().iter().filter(|profile| profile.offer().is_some()).cloned().collect());
+    }
     if arguments.gpu.is_empty() {
         return Ok(vec![gpu_choice::choose(&arguments.gpu_options(None))?.profile]);
     }
