@@ -12,6 +12,7 @@
 pub mod cleanup;
 pub mod dry_run;
 pub mod engine;
+mod entry_point;
 pub mod environment;
 pub mod error;
 pub mod events;

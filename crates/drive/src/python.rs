@@ -54,7 +54,7 @@ fn beside() -> Option<PathBuf> {
 }
 
 /// Finds a program as the shell would.
-fn on_path(name: &str) -> Option<PathBuf> {
+pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
     let path = environment::get(environment::PATH)?;
     std::env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file())
 }

@@ -15,7 +15,7 @@ use crate::options::RunOptions;
 pub struct RunSpec {
     /// The program, then the arguments.
     pub command: Vec<OsString>,
-    /// True if the command line names a script, which oomph starts with a Python of its choice.
+    /// True if the command line names a script, which oomph starts with a Python of its choice, or the entry point of an installed package.
     pub is_script: bool,
     /// The device that the program sees.
     pub device: Device,

@@ -16,7 +16,7 @@ use crate::guard::outside::{Network, Outside};
 use crate::guard::permission::Permission;
 use crate::unpack::{self, Unpacked};
 use crate::words::Words;
-use crate::{events, python};
+use crate::{entry_point, events, python};
 
 /// A program as the user described it.
 #[derive(Clone, Debug)]
@@ -63,7 +63,10 @@ pub fn prepare(request: ProgramRequest) -> Result<Program, Error> {
         context: profile.context_bytes,
         others: Bytes::ZERO,
     };
-    let is_script = matches!(words, Words::Script(_)) && command.first().is_none_or(|program| program != "bash");
+    let is_script = match &words {
+        Words::Script(_) => command.first().is_none_or(|program| program != "bash"),
+        Words::CommandLine(_) => command.first().is_some_and(|program| entry_point::is_entry_point(Path::new(program))),
+    };
     let device = Device::Phantom(facts);
     let spec = RunSpec { is_script, command, device, options, timeout, verbose: false };
     let outside = Outside::new(network, keeps_files, permission)?;
