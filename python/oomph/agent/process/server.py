@@ -139,8 +139,11 @@ def _take_arguments(command: list[str] | None) -> None:
     """Sets the arguments of another command line, which differs from this process's behind the script alone."""
     if command is not None:
         before = len(sys.orig_argv) - (len(sys.argv) - 1)
-        sys.argv[1:] = command[before:]
-        sys.orig_argv[:] = [*sys.orig_argv[:before], *command[before:]]
+        # The kernel has put the interpreter before an entry point, which stands first in its command line.
+        is_entry_point = os.path.basename(command[0]) == os.path.basename(sys.orig_argv[before - 1])
+        arguments = command[1 if is_entry_point else before :]
+        sys.argv[1:] = arguments
+        sys.orig_argv[:] = [*sys.orig_argv[:before], *arguments]
 
 
 def _enter_world() -> None:
