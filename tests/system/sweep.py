@@ -105,6 +105,23 @@ def one_run_for_many_gpus(box: Box) -> None:
         expect(found, point["need_bytes"] + point["spare_bytes"], point["capacity_bytes"], "need and spare bytes")
 
 
+def an_entry_point_is_forked(box: Box) -> None:
+    """The entry point of a package gets each configuration's words, as the script does."""
+    tool = box.write("bin/tool", f"#!{box.python}\n{TRAIN}")
+    tool.chmod(0o755)
+    box.write("train.py", TRAIN)
+    words = ("--grid", "batch=1,4,9", "--gpu", "rtx-4090", "--json")
+    script = sweep(box, *words, "train.py").report["points"]
+    path = f"{tool.parent}:{box.environment['PATH']}"
+    for command in (["tool"], [str(tool)]):
+        found = box.run(
+            box.oomph, "sweep", *words, "--", *command, "--batch-size", "2", env={"PATH": path, "OOMPH_CACHE_DIR": box.folder / "cache"}
+        )
+        points = found.report["points"]
+        expect(found, [point["need_bytes"] for point in points], [point["need_bytes"] for point in script], "needs of the entry point and the script")
+        contains(found, points[2]["command"], f"{command[0]} --batch-size 9")
+
+
 def refused(words: tuple, status: int, text: str, box: Box) -> None:
     """The error names what was found and what was expected, before anything runs."""
     box.write("train.py", TRAIN)
@@ -165,6 +182,7 @@ CASES = [
     Case("a stopped sweep goes on", only_what_is_missing),
     Case("one run answers for a compute capability", one_run_for_many_gpus),
     Case("a folder has one sweep", another_sweep),
+    Case("the entry point of a package gets its words", an_entry_point_is_forked),
     *(Case(f"{name} is refused", partial(refused, *case)) for name, case in REFUSED.items()),
     Case("watch: an answer at each save", a_save_is_answered),
 ]
