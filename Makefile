@@ -18,6 +18,8 @@ DEMO   = $(OOMPH) check --python $(PY)
 FRAMEWORKS := target/frameworks
 # Another one on top of .venv, with the clients of services.
 SERVICES := target/services
+# Another one on top of .venv, with the programs of the atlas.
+ATLAS := target/atlas
 
 EXECUTIONS ?= 1000000
 
@@ -31,7 +33,7 @@ KINDS := agent golden messages differential values captures compiled system effe
 	live top python-api services fits plans lives lives-frameworks leaks blame mistakes zoo crosscheck frameworks notebook validation validation-tests
 
 .PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries everything generate lint rustdoc \
-	unit $(KINDS) remedies notebook-screens weights validate clean
+	unit $(KINDS) remedies notebook-screens weights validate atlas clean
 .DEFAULT_GOAL := demo
 
 # PyTorch is downloaded while the command is compiled.
@@ -150,7 +152,7 @@ target/compat/transformers-%/.ready: requirements/transformers-%.txt $(VENV)/.re
 	@touch $@
 
 # Kernels of deepspeed are compiled where a program uses them.
-$(FRAMEWORKS)/.ready $(SERVICES)/.ready: target/%/.ready: requirements/%.txt $(VENV)/.ready
+$(FRAMEWORKS)/.ready $(SERVICES)/.ready $(ATLAS)/.ready: target/%/.ready: requirements/%.txt $(VENV)/.ready
 	$(PYTHON) -m venv $(@D)
 	cd $(VENV)/lib/python3*/site-packages && pwd > $(CURDIR)/$(@D)/packages.pth
 	mv $(@D)/packages.pth $(@D)/lib/python3*/site-packages/
@@ -215,6 +217,13 @@ docs: $(MDBOOK)/bin/mdbook
 $(MDBOOK)/bin/mdbook:
 	cargo install mdbook --version $(MDBOOK:target/tools/mdbook-%=%) --locked --no-default-features --features search \
 		--root $(MDBOOK) --target-dir target/tools/build
+
+# The atlas of public recipes, about an hour on two cores; ATLAS_WORK keeps its sweeps. timm's recipes are read in a checkout: TIMM=DIR.
+ATLAS_WORK ?= target/atlas-work
+
+atlas: binaries $(ATLAS)/.ready
+	$(ATLAS)/bin/python docs/atlas/make.py --oomph $(OOMPH) --work $(ATLAS_WORK) --tune-python $(ATLAS)/bin/python \
+		--timm-python $(ATLAS)/bin/python --timm $(TIMM)
 
 # dist/oomph-*.whl for every Linux with glibc 2.28 or later, and its test in a clean environment.
 WHEEL_TOOLS := target/wheel-tools
