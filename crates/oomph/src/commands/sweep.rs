@@ -76,10 +76,11 @@ fn sweep(
     groups: &[GpuGroup],
     folder: &mut SweepFolder,
 ) -> Result<SweepCounts, Error> {
-    let tasks: Vec<task::SweepTask> =
-        groups.iter().flat_map(|group| task::cut(arguments, plan, group, folder)).collect();
-    let missing: u64 = tasks.iter().map(task::SweepTask::count).sum();
     let whole = plan.count() * groups.len() as u64;
+    let most = task::most_points(arguments.slurm, whole);
+    let tasks: Vec<task::SweepTask> =
+        groups.iter().flat_map(|group| task::cut(arguments, plan, group, folder, most)).collect();
+    let missing: u64 = tasks.iter().map(task::SweepTask::count).sum();
     let mut counts = SweepCounts { kept: whole - missing, ..SweepCounts::default() };
     let path = folder.path().to_owned();
     let progress = SweepProgress::start(missing);

@@ -20,6 +20,9 @@ use crate::output;
 
 /// The most configurations of a task: the start of a worker costs a few dry runs.
 const POINTS_OF_TASK: u64 = 40;
+/// The number of tasks that an array of Slurm is planned for: `MaxArraySize` of slurm.conf is 1,001 where nobody has set it, and a task that is
+/// not full makes another.
+const TASKS_OF_ARRAY: u64 = 500;
 
 /// Lines of configurations for a group of GPUs.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -38,14 +41,25 @@ impl SweepTask {
     }
 }
 
-/// Cuts the missing configurations of a group into tasks.
-pub(super) fn cut(arguments: &Sweep, plan: &SweepPlan, group: &GpuGroup, folder: &SweepFolder) -> Vec<SweepTask> {
+/// The most configurations of a task, of `whole` in the sweep.
+pub(super) fn most_points(is_array: bool, whole: u64) -> u64 {
+    if is_array { whole.div_ceil(TASKS_OF_ARRAY).max(POINTS_OF_TASK) } else { POINTS_OF_TASK }
+}
+
+/// Cuts the missing configurations of a group into tasks of at most `most` configurations.
+pub(super) fn cut(
+    arguments: &Sweep,
+    plan: &SweepPlan,
+    group: &GpuGroup,
+    folder: &SweepFolder,
+    most: u64,
+) -> Vec<SweepTask> {
     let is_missing = |number: u64| group.gpus.iter().any(|gpu| !folder.has(number, &gpu.name));
     let mut tasks: Vec<SweepTask> = Vec::new();
     for line in plan.lines(arguments.run_all, is_missing) {
         // Of a line that is known in part, only the missing points run.
         let left: Vec<LinePoint> = line.into_iter().filter(|point| is_missing(point.number)).collect();
-        match tasks.last_mut().filter(|task| task.count() + left.len() as u64 <= POINTS_OF_TASK) {
+        match tasks.last_mut().filter(|task| task.count() + left.len() as u64 <= most) {
             Some(task) => task.lines.push(left),
             None => tasks.push(SweepTask {
                 run_for: group.profile.name.clone(),
@@ -76,4 +90,20 @@ fn print(points: &[SweepPoint]) -> Result<(), Error> {
         output::verbatim(&(serde_json::to_string(point)? + "\n"))?;
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_array_has_no_more_tasks_than_slurm_takes() {
+        let check = |is_array: bool, whole: u64, expected: u64| {
+            assert_eq!(most_points(is_array, whole), expected, "{is_array} {whole}");
+        };
+        check(false, 1_000_000, 40);
+        check(true, 1_000, 40);
+        check(true, 20_000, 40);
+        check(true, 1_000_000, 2_000);
+    }
 }
