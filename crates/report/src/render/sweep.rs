@@ -75,10 +75,22 @@ fn list_failed(report: &SweepReport) -> BTreeMap<u64, &SweepPoint> {
     failed.map(|point| (point.number, point)).collect()
 }
 
+/// Says that the workers have different versions of PyTorch, whose needs are not comparable.
+fn describe_versions(report: &SweepReport) -> Option<String> {
+    let mut versions: BTreeMap<&str, u64> = BTreeMap::new();
+    for torch in report.points.iter().filter_map(|point| point.torch.as_deref()) {
+        *versions.entry(torch).or_default() += 1;
+    }
+    let named: Vec<String> = versions.iter().map(|(torch, points)| format!("{torch} ({})", grouped(*points))).collect();
+    let words = "workers have different versions of PyTorch, whose needs differ";
+    (named.len() > 1).then(|| format!("{words}: {}; `torch` in points.jsonl says which", named.join(", ")))
+}
+
 /// Sentences on the way to the figures, on failures, and the notes.
 pub(super) fn list_remarks(report: &SweepReport) -> Vec<String> {
     let mut remarks = vec![effort(report)];
     remarks.extend(describe_sharing(report));
+    remarks.extend(describe_versions(report));
     let mut errors: BTreeMap<&str, Vec<&SweepPoint>> = BTreeMap::new();
     for point in list_failed(report).into_values() {
         errors.entry(point.error.as_deref().unwrap_or("an error")).or_default().push(point);
@@ -125,4 +137,22 @@ fn describe_sharing(report: &SweepReport) -> Option<String> {
     (shared > 0).then(|| {
         "one dry run answers for all GPUs of a compute capability: the need does not depend on the size of the memory".to_owned()
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_with_another_pytorch_are_named() {
+        let check = |versions: &[&str], expected: Option<&str>| {
+            let point = |torch: &&str| SweepPoint { torch: Some((*torch).to_owned()), ..SweepPoint::default() };
+            let report = SweepReport { points: versions.iter().map(point).collect(), ..SweepReport::default() };
+            let found = list_remarks(&report).into_iter().find(|remark| remark.contains("versions of PyTorch"));
+            let words = found.as_deref().and_then(|words| words.split(": ").nth(1));
+            assert_eq!(words, expected, "{versions:?}");
+        };
+        check(&["2.11.0", "2.11.0"], None);
+        check(&["2.11.0", "2.10.0", "2.11.0"], Some("2.10.0 (1), 2.11.0 (2); `torch` in points.jsonl says which"));
+    }
 }
