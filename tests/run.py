@@ -74,6 +74,7 @@ KINDS = {
     "lives-frameworks": check("lives/check.py", "--half", "frameworks", python="{frameworks}"),
     "blame": check("blame/check.py"),
     "leaks": check("leaks/check.py"),
+    "sweeps": check("sweeps/check.py"),
     "validation": check("validation/compare.py"),
     "notebook": check("notebook/check.py", python="{frameworks}"),
     "causes": check("causes/check.py"),
