@@ -95,6 +95,9 @@ fn find_line(folder: &Path) -> Option<(String, u32)> {
     frames.into_iter().find(|(_, file, _)| is_user_file(file, "")).map(|(_, file, line)| (file, line))
 }
 
+/// The status of a program that aborted.
+const SIGABRT: i32 = -6;
+
 /// Describes the end of a program that recorded no error: `None` for a good end. `status` is less than 0 for a signal.
 pub(crate) fn describe_end(folder: &Path, status: i32, timed_out: Option<Duration>) -> Option<String> {
     let last = run_dir::output_tail(folder).lines().last().unwrap_or_default().to_owned();
@@ -102,6 +105,8 @@ pub(crate) fn describe_end(folder: &Path, status: i32, timed_out: Option<Duratio
         (Some(limit), _) => Some(format!("it did not end within {} s", limit.as_secs())),
         (None, 0) => None,
         (None, 1..) => Some(format!("it ended with exit status {status}: {last}")),
+        // A runtime that aborts has said why.
+        (None, SIGABRT) if !last.is_empty() => Some(format!("it was killed by signal 6: {last}")),
         (None, _) => Some(format!("it was killed by signal {}", -status)),
     }
 }
