@@ -12,6 +12,7 @@ def list_referrers(wanted: dict[int, object]) -> Iterator[object]:
     if len(wanted) <= _FEW:
         yield from (it for it in gc.get_referrers(*wanted.values()) if it is not wanted)
         return
+    is_apart = wanted.keys().isdisjoint
     for holder in gc.get_objects():
-        if holder is not wanted and any(id(it) in wanted for it in gc.get_referents(holder)):
+        if holder is not wanted and not is_apart(map(id, gc.get_referents(holder))):
             yield holder
