@@ -172,9 +172,25 @@ def _is_own_module(name: str) -> bool:
     return found is not None and frames.is_users(found.origin or "")
 
 
+# The names of modules by their files, and the number of modules at the time.
+_names: dict[str, str] = {}
+_counted = 0
+
+
+def _find_module(file: str) -> object:
+    """The module of a file; `None` without a module. A program has thousands of modules: they are listed again only after an import."""
+    global _counted
+    if _counted != len(sys.modules):
+        found = reversed(list(sys.modules.items()))
+        _names.clear()
+        _names.update((path, name) for name, it in found if type(path := objects.list_own(it).get("__file__")) is str)
+        _counted = len(sys.modules)
+    return sys.modules.get(_names.get(file, ""))
+
+
 def _scope_of(file: str, own: tuple[str, ...], budget: Budget) -> Scope:
     """The names of a module, without the variables of a function."""
-    module = next((it for it in list(sys.modules.values()) if objects.list_own(it).get("__file__") == file), None)
+    module = _find_module(file)
     scope = LoaderScope.of_module(dict(objects.list_own(module)) if module is not None else {}, budget)
     for name in own:
         scope.set(name, UNKNOWN)
