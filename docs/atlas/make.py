@@ -45,9 +45,9 @@ def main() -> int:
     chosen += [(arguments.timm_python, program) for program in programs.timm(arguments.work, arguments.timm)]
     if not arguments.join:
         for python, program in chosen:
-            sweep(arguments, python, program, "own", program.own_rows(), program.gpus)
+            sweep(arguments, python, program, "own", program.own_rows(), program.gpus, [])
             if program.other_rows():
-                sweep(arguments, python, program, "other", program.other_rows(), [COMPARED])
+                sweep(arguments, python, program, "other", program.other_rows(), [COMPARED], program.other_words)
     join.write([program for _, program in chosen], list_gpus(arguments.oomph), HERE, steps=STEPS)
     return 0
 
@@ -66,14 +66,14 @@ def render(arguments: argparse.Namespace) -> None:
         subprocess.run(command, check=True)
 
 
-def sweep(arguments: argparse.Namespace, python: Path, program: programs.Program, kind: str, rows: list, gpus: list) -> None:
+def sweep(arguments: argparse.Namespace, python: Path, program: programs.Program, kind: str, rows: list, gpus: list, words: list) -> None:
     """Makes what is missing of a sweep."""
     program.results.mkdir(parents=True, exist_ok=True)
     configurations = program.results / f"{kind}-{program.slug}.jsonl"
     configurations.write_text("".join(json.dumps(row) + "\n" for row in rows))
     command = [arguments.oomph, "sweep", "--jobs", arguments.jobs, "--steps", STEPS, "--python", python, "--gpu", ",".join(gpus)]
     command += ["--configs", configurations, "--out", program.results / f"{kind}-{program.slug}"]
-    command += program.command if program.command[0].endswith(".py") else ["--", *program.command]
+    command += [*([] if program.command[0].endswith(".py") else ["--"]), *program.command, *words]
     # 1: none of the configurations fits.
     status = subprocess.run(command, cwd=program.folder, env=os.environ | program.environment).returncode
     if status not in (0, 1):

@@ -67,6 +67,8 @@ class Program:
     gpus: list
     # True if the recipe's file has the batch; else it stands on the command line.
     has_batch: bool
+    # Words of the command line that the other rows change: a recipe's file has them otherwise.
+    other_words: list = field(default_factory=list)
     environment: dict = field(default_factory=dict)
 
     def own_rows(self) -> list:
@@ -107,7 +109,8 @@ def torchtune(python: Path, work: Path) -> list:
         programs.append(
             Program(
                 f"tune-{short}", f"tune run {program}", TORCHTUNE, command, folder, folder, "batch_size", recipes, [1, 2, 4, 8], switches,
-                GPUS, True, {"PYTHONPATH": str(PARTS)},
+                GPUS, True, ["batch_size=1", "enable_activation_checkpointing=True", "enable_activation_offloading=False"],
+                {"PYTHONPATH": str(PARTS)},
             )
         )
     return programs
@@ -122,20 +125,28 @@ def changes_of(rendered: dict):
 
 
 def timm(work: Path, sources: Path) -> list:
-    """timm's own benchmark: a training step and inference of each model."""
+    """timm's own benchmark: a training step of each model at the size of pictures of timm's table, and inference at the model's own size."""
     with (sources / TIMM_TABLE).open() as table:
-        batches = {row["model"]: int(row["train_batch_size"]) for row in csv.DictReader(table)}
-
-    def recipe(model: str, kind: str, bench: str, batch: int) -> Recipe:
-        command = f"python benchmark.py --bench {bench} --model {model} --amp -b {batch}"
-        return Recipe(model, kind, {"--model": model, "--bench": bench}, batch, command)
-
-    recipes = [recipe(model, "training", "train", batches[model]) for model in TIMM_MODELS]
-    recipes += [recipe(model, "inference", "infer", TIMM_INFERENCE_BATCH) for model in TIMM_MODELS[::2]]
-    command = ["benchmark.py", "--model", "resnet18", "--bench", "train", "-b", "64", "--amp", "--num-warm-iter", "1", "--num-bench-iter", "5"]
+        measured = {row["model"]: row for row in csv.DictReader(table)}
+    training = [
+        Recipe(
+            model, "training", {"--model": model, "--img-size": int(row["train_img_size"])}, int(row["train_batch_size"]),
+            f"python benchmark.py --bench train --model {model} --img-size {row['train_img_size']} --amp -b {row['train_batch_size']}",
+        )
+        for model, row in ((model, measured[model]) for model in TIMM_MODELS)
+    ]
+    inference = [
+        Recipe(
+            model, "inference", {"--model": model}, TIMM_INFERENCE_BATCH,
+            f"python benchmark.py --bench infer --model {model} --amp -b {TIMM_INFERENCE_BATCH}",
+        )
+        for model in TIMM_MODELS[::2]
+    ]
     return [
         Program(
-            "timm", "benchmark.py", TIMM, command, sources, work / "timm", "-b", recipes, [], {},
-            LARGEST, False, {"HF_HUB_OFFLINE": "1"},
+            f"timm-{bench}", f"benchmark.py --bench {bench}", TIMM,
+            ["benchmark.py", "--bench", bench, "--model", "resnet18", *more, "-b", "64", "--amp", "--num-warm-iter", "1", "--num-bench-iter", "5"],
+            sources, work / "timm", "-b", recipes, [], {}, LARGEST, False, [], {"HF_HUB_OFFLINE": "1"},
         )
+        for bench, recipes, more in (("train", training, ["--img-size", "224"]), ("infer", inference, []))
     ]
