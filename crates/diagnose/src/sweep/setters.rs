@@ -1,5 +1,7 @@
 //! The ways to set what the names of a grid mean: an option of the program, or a size in its source.
 
+use std::path::Path;
+
 use options::{OwnOption, Purpose};
 use remedies::{BATCH_SIZE, OWN_OPTIONS, setting};
 use report::Change;
@@ -43,6 +45,18 @@ pub enum SetterError {
     /// No setting at all was seen.
     #[error("the program has no setting `{0}`: no options of a command line and no configuration file were seen")]
     NoSettings(String),
+    /// A key of a file, where another axis changes the file.
+    #[error(
+        "`{name}` is a key of `{file}`, and `{option}` names another file: sweep each file by itself, or write `{name}` as a word of the command line"
+    )]
+    OtherFile {
+        /// The name.
+        name: String,
+        /// The file.
+        file: String,
+        /// The option whose value is the file.
+        option: String,
+    },
     /// A value outside the option's choices.
     #[error("`{key}` does not take {value}; it takes {}", choices.join(", "))]
     NotTaken {
@@ -59,7 +73,28 @@ pub enum SetterError {
 /// option of an unknown parser.
 pub fn find_setters(names: &[&str], unchanged: &Trial, written: &[OwnOption]) -> Result<Vec<Setter>, SetterError> {
     let own: Vec<OwnOption> = unchanged.own.iter().chain(written).cloned().collect();
-    names.iter().map(|name| find_setter(name, unchanged, &own)).collect()
+    let setters = names.iter().map(|name| find_setter(name, unchanged, &own)).collect::<Result<Vec<_>, _>>()?;
+    check_files(names, &setters)?;
+    Ok(setters)
+}
+
+/// Refuses a key of a file that another axis replaces: the key would be set in the first file alone.
+fn check_files(names: &[&str], setters: &[Setter]) -> Result<(), SetterError> {
+    for (name, setter) in names.iter().zip(setters) {
+        let Some((file, _)) = setter.key().rsplit_once('#') else { continue };
+        let holds_file = |other: &&Setter| match other {
+            Setter::Own { option, .. } => {
+                let value = options::to_text(&option.value);
+                !value.is_empty() && (Path::new(file).ends_with(&value) || Path::new(&value).ends_with(file))
+            }
+            Setter::Source { .. } => false,
+        };
+        if let Some(option) = setters.iter().find(holds_file) {
+            let (file, option) = (file.to_owned(), option.key().to_owned());
+            return Err(SetterError::OtherFile { name: (*name).to_owned(), file, option });
+        }
+    }
+    Ok(())
 }
 
 fn find_setter(name: &str, unchanged: &Trial, own: &[OwnOption]) -> Result<Setter, SetterError> {
@@ -139,5 +174,31 @@ impl Setter {
             changes.push(own);
         }
         changes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_of_a_file_that_another_axis_replaces_is_refused() {
+        let option = |key: &str, value: &str| OwnOption {
+            key: key.to_owned(),
+            value: Value::from(value),
+            ..OwnOption::default()
+        };
+        let check = |config: &str, names: &[&str], expected: bool| {
+            let unchanged = Trial { own: vec![option("yaml/a.yaml#train.batch", "8")], ..Trial::default() };
+            let written = [option("--config", config), option("--lr", "0.1")];
+            let found = find_setters(names, &unchanged, &written);
+            assert_eq!(found.is_ok(), expected, "{config} {names:?}: {found:?}");
+        };
+        check("yaml/a.yaml", &["--config", "batch"], false);
+        check("/home/me/yaml/a.yaml", &["batch", "--config"], false);
+        check("yaml/b.yaml", &["--config", "batch"], true);
+        check("yaml/a.yaml", &["batch"], true);
+        check("yaml/a.yaml", &["--lr", "batch"], true);
+        check("yaml/a.yaml", &["--config", "--lr"], true);
     }
 }
