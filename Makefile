@@ -218,7 +218,7 @@ $(MDBOOK)/bin/mdbook:
 	cargo install mdbook --version $(MDBOOK:target/tools/mdbook-%=%) --locked --no-default-features --features search \
 		--root $(MDBOOK) --target-dir target/tools/build
 
-# The atlas of public recipes, about an hour on two cores; ATLAS_WORK keeps its sweeps. timm's recipes are read in a checkout: TIMM=DIR.
+# The atlas of public recipes, some 800 dry runs; ATLAS_WORK keeps its sweeps. timm's recipes are read in a checkout: TIMM=DIR.
 ATLAS_WORK ?= target/atlas-work
 
 atlas: binaries $(ATLAS)/.ready
