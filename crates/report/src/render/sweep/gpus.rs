@@ -22,7 +22,7 @@ pub(in super::super) fn list_gpus(report: &SweepReport) -> Vec<String> {
 fn words_of(verdict: PointVerdict) -> &'static str {
     match verdict {
         PointVerdict::Fits => "fits",
-        PointVerdict::Tight => "fits without cache",
+        PointVerdict::Tight => "fits, cache released",
         PointVerdict::Oom => "does not fit",
         PointVerdict::Failed => "fails",
     }
