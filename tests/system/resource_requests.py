@@ -81,7 +81,7 @@ def a_word_of_the_command_line_is_an_axis(box: Box) -> None:
 REFUSED = {
     "a GPU that is too small": (("--format", "sky", "--gpu", "rtx-3060", "my train.py"), 1, "no GPU to ask for: the program needs"),
     "a GPU without a flavor": (("--format", "hf-jobs", "--gpu", "rtx-4090", "my train.py"), 2, "cannot be asked for by name there"),
-    "two configurations": (("--format", "slurm", "--grid", "width=1,2", "my train.py", "--width", "1"), 2, "a request for resources is about one configuration"),
+    "a grid": (("--format", "slurm", "--grid", "width=1", "my train.py", "--width", "1"), 2, "a request for resources is for the program as it is"),
     "a program that fails": (("--format", "kai", "--gpu", "t4", "my train.py", "--width", "none"), 2, "ValueError"),
 }
 CASES = [

@@ -1,5 +1,6 @@
 //! The program of a command line, for dry runs.
 
+use std::ffi::OsString;
 use std::path::Path;
 
 use diagnose::Surroundings;
@@ -61,4 +62,11 @@ pub(crate) fn explain_failure(program: &Program, message: String) -> Error {
     };
     let alone = RunDir::make(None).and_then(|folder| check(folder.path()));
     alone.err().map_or(Error::OnlyForked(message), Error::from)
+}
+
+/// The words that start a program, as a user types them: `python` before a script.
+pub(crate) fn words_as_typed(words: &[OsString]) -> Vec<String> {
+    let is_script = words.first().is_some_and(|word| Path::new(word).extension() == Some("py".as_ref()));
+    let python = is_script.then(|| "python".to_owned());
+    python.into_iter().chain(words.iter().map(|word| word.to_string_lossy().into_owned())).collect()
 }

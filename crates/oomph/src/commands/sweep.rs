@@ -36,7 +36,7 @@ pub(crate) fn run(arguments: &Sweep, after_dashes: bool) -> Result<ExitStatus, E
     }
     let started = Instant::now();
     let grid = plan::read_grid(arguments)?;
-    request::check(arguments, &grid)?;
+    request::check(arguments)?;
     let profiles = groups::choose(arguments)?;
     let [first, ..] = profiles.as_slice() else { return Err(Error::from(SweepError::NoGpu)) };
     let program = groups::prepare(arguments, first, &words)?;

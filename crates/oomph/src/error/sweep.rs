@@ -32,8 +32,8 @@ pub(crate) enum SweepError {
     BadTask(String),
     #[error("{0}")]
     Engine(String),
-    #[error("a request for resources is about one configuration, and the grid has {}", many(*.0))]
-    ManyConfigurations(Option<u64>),
+    #[error("a request for resources is for the program as it is, without a grid")]
+    RequestOfGrid,
     #[error("the program fits, but {} cannot be asked for by name there", .0.join(", "))]
     NoOffer(Vec<String>),
     #[error("there is nothing to ask for, because the program fails: {0}")]
@@ -60,7 +60,7 @@ impl SweepError {
             SweepError::Busy(_) => "wait for its end, or name another folder: --out DIR",
             SweepError::BadTask(_) => "--worker is for oomph itself; call `oomph sweep` without it",
             SweepError::Engine(_) => "without --ray and --slurm the work is done on this machine",
-            SweepError::ManyConfigurations(_) => "leave --grid out: the request is then for the program as it is",
+            SweepError::RequestOfGrid => "write the settings as the program's own options: train.py --batch 8",
             SweepError::NoOffer(_) => "leave --gpu out: every GPU that is offered is then tried",
             SweepError::Fails(_) => "`oomph check` shows the program's output",
             SweepError::Table { .. } => "points.jsonl beside it has the same points",
@@ -74,7 +74,7 @@ impl SweepError {
             | SweepError::TooMany { .. }
             | SweepError::NoGpu
             | SweepError::NothingLeft { .. }
-            | SweepError::ManyConfigurations(_)
+            | SweepError::RequestOfGrid
             | SweepError::NoOffer(_)
             | SweepError::BadTask(_) => ErrorKind::BadArguments,
             SweepError::Configs { .. } => ErrorKind::WrongFile,

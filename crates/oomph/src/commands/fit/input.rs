@@ -1,7 +1,5 @@
 //! The input of the search, as it is known before any run.
 
-use std::path::Path;
-
 use diagnose::{Allowed, FitCase};
 use drive::Program;
 use gpus::Profile;
@@ -11,7 +9,7 @@ use trace::Bytes;
 
 use crate::args::Fit;
 use crate::environment::current_folder;
-use crate::gpu_choice;
+use crate::{gpu_choice, program};
 
 /// The memory sizes of `--any-gpu`, from buyers' guides.
 const VRAM_GIB: [u64; 9] = [8, 12, 16, 24, 32, 40, 48, 80, 141];
@@ -64,9 +62,7 @@ pub(super) fn case(arguments: &Fit, program: &Program) -> FitCase {
 
 /// The words that start the program, as a user types them.
 pub(super) fn command(arguments: &Fit) -> Vec<String> {
-    let words = arguments.program.iter().map(|word| word.to_string_lossy().into_owned());
-    let is_script = arguments.program.first().is_some_and(|word| Path::new(word).extension() == Some("py".as_ref()));
-    is_script.then(|| "python".to_owned()).into_iter().chain(words).collect()
+    program::words_as_typed(&arguments.program)
 }
 
 /// The next GPU with more memory, and the bytes that a program may use of it.

@@ -1,22 +1,23 @@
-//! The request for the smallest resources that the program needs, after a sweep of one configuration.
+//! The request for the smallest resources that the program needs, after a sweep of the program as it is.
 
 use std::path::Path;
 
-use options::Grid;
 use report::render::resources::write_request;
 use report::resources::{RequestedGpu, ResourceRequest};
 use report::sweep::{PointVerdict, SweepPoint, SweepReport};
+use report::words::quote_all;
 
 use crate::args::Sweep;
 use crate::error::{Error, SweepError};
-use crate::output;
+use crate::{output, program};
 
-/// Checks before anything runs that there is one configuration to ask for.
-pub(super) fn check(arguments: &Sweep, grid: &Grid) -> Result<(), Error> {
-    match arguments.request_format() {
-        Some(_) if grid.count() != Some(1) => Err(Error::from(SweepError::ManyConfigurations(grid.count()))),
-        _ => Ok(()),
+/// Checks before anything runs that no grid changes the program: a request has the command line alone.
+pub(super) fn check(arguments: &Sweep) -> Result<(), Error> {
+    let has_grid = !arguments.grid.is_empty() || arguments.configs.is_some();
+    if has_grid && arguments.request_format().is_some() {
+        return Err(Error::from(SweepError::RequestOfGrid));
     }
+    Ok(())
 }
 
 /// Prints the request.
@@ -42,19 +43,10 @@ fn make_request(arguments: &Sweep, report: &SweepReport) -> ResourceRequest {
     let script = arguments.program.iter().map(Path::new).find(|word| word.extension().is_some_and(|end| end == "py"));
     let script = script.or_else(|| arguments.program.first().map(Path::new));
     ResourceRequest {
-        command: first.map(|point| words_elsewhere(arguments, &point.command)).unwrap_or_default(),
+        command: quote_all(&program::words_as_typed(&arguments.program)),
         program: script.and_then(Path::file_stem).map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default(),
         torch: first.and_then(|point| point.torch.clone()),
         gpus: fitting.into_iter().map(requested).collect(),
-    }
-}
-
-/// The command line on another machine: the Python there, where the user named a script alone.
-fn words_elsewhere(arguments: &Sweep, command: &str) -> String {
-    let is_script = |word: &std::ffi::OsString| Path::new(word).extension().is_some_and(|end| end == "py");
-    match command.split_once(' ') {
-        Some((_, rest)) if arguments.program.first().is_some_and(is_script) => format!("python {rest}"),
-        _ => command.to_owned(),
     }
 }
 
