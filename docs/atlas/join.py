@@ -1,16 +1,15 @@
-"""Joins the sweeps of the atlas to one entry for each recipe and GPU, and writes them as JSON, as Parquet and as a page."""
+"""Joins the sweeps of the atlas to one entry for each recipe and GPU, and writes them as JSON, as Parquet and for the page."""
 
 import json
 from datetime import datetime, timezone
 from pathlib import Path
 
-MARK = "/*ATLAS*/"
 # The granularity of device memory, as `PAGE_BYTES` of `crates/wire/src/limit.rs`.
 PAGE_BYTES = 2 << 20
 
 
 def write(chosen: list, gpus: list, folder: Path, steps: str) -> None:
-    """Writes `atlas.json`, `atlas.parquet` and `index.html`."""
+    """Writes `atlas.json`, `atlas.js` for the page, and `atlas.parquet`."""
     recipes, versions = [], set()
     for program in chosen:
         own = read_points(program.results / f"own-{program.slug}/points.jsonl")
@@ -28,10 +27,11 @@ def write(chosen: list, gpus: list, folder: Path, steps: str) -> None:
         "gpus": [{"name": gpu["name"], "capacity_bytes": gpu["total_bytes"]} for gpu in sorted(gpus, key=lambda gpu: gpu["total_bytes"])],
         "recipes": recipes,
     }
-    (folder / "atlas.json").write_text(json.dumps(atlas, separators=(",", ":"), sort_keys=True) + "\n")
+    text = json.dumps(atlas, separators=(",", ":"), sort_keys=True)
+    (folder / "atlas.json").write_text(text + "\n")
+    # A page from the disk may load a script, and no other file.
+    (folder / "atlas.js").write_text(f"const atlas = {text};\n")
     write_parquet(atlas, folder / "atlas.parquet")
-    page = (folder / "page.html").read_text()
-    (folder / "index.html").write_text(page.replace(MARK, json.dumps(atlas, separators=(",", ":"), sort_keys=True).replace("</", "<\\/")))
     print(f"{len(recipes)} recipes, {len(gpus)} GPUs, {sum(len(recipe['gpus']) for recipe in recipes)} entries")
 
 
