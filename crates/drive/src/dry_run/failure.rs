@@ -110,3 +110,23 @@ pub(crate) fn describe_end(folder: &Path, status: i32, timed_out: Option<Duratio
         (None, _) => Some(format!("it was killed by signal {}", -status)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_end_of_a_program_is_described() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let check = |output: &str, status: i32, expected: Option<&str>| {
+            std::fs::write(folder.path().join(wire::file::OUTPUT), output).expect("a file");
+            assert_eq!(describe_end(folder.path(), status, None).as_deref(), expected, "{status} {output}");
+        };
+        check("step 1\n", 0, None);
+        check("step 1\nwrong option\n", 2, Some("it ended with exit status 2: wrong option"));
+        check("step 1\nfree(): invalid pointer\n", -6, Some("it was killed by signal 6: free(): invalid pointer"));
+        check("", -6, Some("it was killed by signal 6"));
+        // A killed program has said nothing about its end.
+        check("step 1\n", -9, Some("it was killed by signal 9"));
+    }
+}
