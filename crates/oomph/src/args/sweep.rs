@@ -34,7 +34,7 @@ Exit status: 0 a configuration fits, 1 none does, 2 oomph could not do its work.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line")]
 pub(crate) struct Sweep {
-    /// The GPUs, such as `rtx-4090,h100`, or `all` [default: this machine's, else an RTX 4090]
+    /// The GPUs, such as `rtx-4090,h100`, or `all` [default: this machine's, else an RTX 4090; of a request, all that clouds offer]
     #[arg(long, value_name = "NAMES", value_delimiter = ',', help_heading = "GPU")]
     pub(crate) gpu: Vec<String>,
 
