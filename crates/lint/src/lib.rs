@@ -21,6 +21,7 @@ mod edits;
 mod finding;
 mod line_index;
 mod notebook;
+mod project;
 mod rule;
 mod rules;
 mod semantics;
@@ -31,11 +32,16 @@ mod suppress;
 pub use baseline::{Baseline, BaselineDisk, to_baseline};
 pub use config::{BaselineJson, KnownFinding, LintTable, OomphToml, parse_settings};
 pub use finding::{Applicability, Edit, Finding, Fix, MemoryEffect};
+pub use project::Project;
 pub use rule::Rule;
 pub use source::{SourceFile, Unreadable};
 pub use span::{Position, TextSpan};
 
+use std::path::Path;
+
+use project::LinkedFiles;
 use rule::{Match, Matches};
+use ruff_python_ast::Stmt;
 use semantics::Model;
 use suppress::Suppressions;
 
@@ -85,13 +91,34 @@ pub fn rules() -> &'static [Rule] {
     rules::RULES
 }
 
-/// Finds the mistakes in a file, ordered by their position.
+/// Finds the mistakes in a file by itself, ordered by their position: all imported names are unknown.
 pub fn check(source: &SourceFile, options: &Options) -> Result<Vec<Finding>, Unreadable> {
+    check_linked(source, options, |_| LinkedFiles::default())
+}
+
+/// Finds the mistakes in the file at `path` of a project, ordered by their position: names are followed into the files that it imports, and
+/// parameters into the files that import it (Note `[Linked files]` in `project.rs`).
+pub fn check_in(
+    source: &SourceFile,
+    options: &Options,
+    path: &Path,
+    project: &dyn Project,
+) -> Result<Vec<Finding>, Unreadable> {
+    check_linked(source, options, |body| project::link(source.text(), body, path, project))
+}
+
+fn check_linked(
+    source: &SourceFile,
+    options: &Options,
+    link: impl FnOnce(&[Stmt]) -> LinkedFiles,
+) -> Result<Vec<Finding>, Unreadable> {
     if !may_concern(source.text()) {
         return Ok(Vec::new());
     }
     let parsed = source.parse()?;
-    let model = Model::new(source.text(), parsed.suite());
+    let linked = link(parsed.suite());
+    let text = if linked.files.is_empty() { source.text() } else { &linked.text };
+    let model = Model::new(text, parsed.suite(), &linked);
     if options.select == Selection::Default && model.is_of_tests() {
         return Ok(Vec::new());
     }
@@ -101,6 +128,10 @@ pub fn check(source: &SourceFile, options: &Options) -> Result<Vec<Finding>, Unr
         let mut matches = Matches::default();
         (rule.check)(&model, &mut matches);
         let visible = matches.list.into_iter().filter(|found| {
+            // Findings in linked files are reported where these files are linted.
+            if found.span.start >= source.text().len() {
+                return false;
+            }
             let start = source::logical_start(&parsed, found.span.start);
             let end = source::logical_end(&parsed, found.span.start).max(found.span.start + 1);
             !suppressions.covers(rule.id.0, source.line_start(start), source.line_end(end))

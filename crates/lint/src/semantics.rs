@@ -17,7 +17,9 @@ mod frameworks;
 mod known;
 mod modes;
 mod names;
+mod objects;
 mod patterns;
+mod repetition;
 mod storage;
 mod training;
 mod value;
@@ -26,12 +28,12 @@ use std::cell::{Cell, RefCell};
 
 use ruff_python_ast::{Expr, HasNodeIndex, Stmt};
 use ruff_text_size::Ranged;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) use call_graph::{Call, is_bool};
 pub(crate) use data::Mode;
 use data::{
-    Class, Definition, Function, FunctionId, LoopId, LoopStatement, NodeId, Region, RegionId, RegionKind, Scope,
+    Class, Definition, DefinitionId, FileNames, Function, FunctionId, LoopId, LoopStatement, NodeId, Region, RegionId, RegionKind, Scope,
     Symbol, Syntax, SyntaxNode,
 };
 pub(crate) use evaluation::ran_module;
@@ -40,6 +42,9 @@ pub(crate) use evidence::is_called_optimizer;
 pub(crate) use storage::StoredAs;
 use training::TrainingCalls;
 pub(crate) use value::{TensorDevice, ValueKind};
+
+use self::build::FileBody;
+use crate::project::LinkedFiles;
 
 /// The result of the walk over a file.
 #[derive(Debug, Default)]
@@ -54,6 +59,10 @@ pub(crate) struct SyntaxTree<'a> {
     pub(crate) loops: Vec<LoopStatement<'a>>,
     /// The calls, in the order of the walk.
     pub(crate) calls: Vec<NodeId>,
+    /// The top-level names of each file; empty if no file is linked.
+    pub(crate) files: Vec<FileNames<'a>>,
+    /// The first node and the first definition behind each file.
+    pub(crate) ends: Vec<(NodeId, DefinitionId)>,
 }
 
 /// A function (`None`: the module), and a loop in it (`None`: the whole body).
@@ -64,9 +73,14 @@ type CodePart = (Option<FunctionId>, Option<LoopId>);
 pub(crate) struct Model<'a> {
     pub(crate) text: &'a str,
     pub(crate) tree: SyntaxTree<'a>,
+    linked: &'a LinkedFiles,
     calls: Vec<Call<'a>>,
-    /// The calls of each function within the file, as indices into `calls`.
+    /// The function that each call runs.
+    callees: Vec<Option<FunctionId>>,
+    /// The calls of each function, as indices into `calls`.
     callers: Vec<Vec<usize>>,
+    /// The names of all methods.
+    methods: FxHashSet<&'a str>,
     evidence: Evidence<'a>,
     values: RefCell<FxHashMap<NodeId, ValueKind>>,
     names: RefCell<FxHashMap<data::DefinitionId, ValueKind>>,
@@ -85,14 +99,19 @@ pub(crate) struct Model<'a> {
 const FOLLOWED: u32 = 16;
 
 impl<'a> Model<'a> {
-    /// Builds the model of a module.
-    pub(crate) fn new(text: &'a str, body: &'a [Stmt]) -> Model<'a> {
-        let tree = build::build(body);
+    /// Builds the model of a file and the files linked to it.
+    pub(crate) fn new(text: &'a str, body: &'a [Stmt], linked: &'a LinkedFiles) -> Model<'a> {
+        let mut files = vec![FileBody { body, modules: &linked.modules }];
+        files.extend(linked.files.iter().map(|it| FileBody { body: it.parsed.suite(), modules: &it.modules }));
+        let tree = build::build(&files);
         let mut model = Model {
             text,
             tree,
+            linked,
             calls: Vec::new(),
+            callees: Vec::new(),
             callers: Vec::new(),
+            methods: FxHashSet::default(),
             evidence: Evidence::default(),
             values: RefCell::default(),
             names: RefCell::default(),
@@ -105,7 +124,13 @@ impl<'a> Model<'a> {
             followed: Cell::new(0),
         };
         model.calls = call_graph::collect_calls(&model);
-        model.callers = call_graph::collect_callers(&model);
+        model.methods = model.tree.classes.iter().flat_map(|it| it.methods.keys().copied()).collect();
+        // The class of an argument, and with it the methods called on a parameter, are known once calls of functions are.
+        for _ in 0..2 {
+            let callees = call_graph::collect_callees(&model);
+            model.callers = call_graph::collect_callers(&model, &callees);
+            model.callees = callees;
+        }
         model.switches = evaluation::switches(&model);
         model.evidence = Evidence::collect(&model);
         model
@@ -167,7 +192,12 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Iterates over all statements in the order of the walk.
+    /// Returns the first node behind the linted file.
+    fn end(&self) -> NodeId {
+        self.tree.ends.first().map_or_else(|| NodeId::next(&self.tree.nodes), |end| end.0)
+    }
+
+    /// Iterates over all statements in the order of the walk, those of linked files last.
     pub(crate) fn statements(&self) -> impl Iterator<Item = (NodeId, &'a Stmt)> + '_ {
         (0..).map(NodeId).zip(&self.tree.nodes).filter_map(|(id, node)| match node.syntax {
             Syntax::Statement(statement) => Some((id, statement)),
@@ -211,7 +241,7 @@ impl<'a> Model<'a> {
     pub(crate) fn body(&self, function: Option<FunctionId>) -> (NodeId, NodeId) {
         match function {
             Some(id) => self.tree.functions[id.index()].body,
-            None => (NodeId(0), NodeId(NodeId::next(&self.tree.nodes).0.saturating_sub(1))),
+            None => (NodeId(0), NodeId(self.end().0.saturating_sub(1))),
         }
     }
 

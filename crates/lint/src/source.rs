@@ -150,6 +150,17 @@ impl SourceFile {
     }
 }
 
+/// Parses a text behind `start` bytes of a comment, so that the offsets of its tree begin there; `None` if it is no Python.
+pub(crate) fn parse_behind(start: usize, text: &str) -> Option<Parsed<ModModule>> {
+    python::check_depth(text, Mode::Module).ok()?;
+    let mut padded = String::with_capacity(start + text.len());
+    padded.push('#');
+    padded.extend(std::iter::repeat_n(' ', start.checked_sub(2)?));
+    padded.push('\n');
+    padded.push_str(text);
+    parse_module(&padded).ok()
+}
+
 /// Converts an index from 0 to a number from 1.
 fn number(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)

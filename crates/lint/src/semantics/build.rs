@@ -8,6 +8,10 @@
 //!
 //! # Note [Deferred bodies]
 //! The body of a function is walked after the module, because it runs later: a name of an outer scope stands for all of its bindings.
+//!
+//! # Note [Aliases]
+//! All files of a tree are walked, the linted one first; each has a scope of its own. The top-level names of every file have a definition
+//! before the walk, which stands for all bindings. `from file import name` binds an alias of it; `file.name` is resolved by `names.rs`.
 
 use ruff_python_ast::visitor::{Visitor, walk_expr, walk_stmt};
 use ruff_python_ast::{Expr, ExprContext, HasNodeIndex, NodeIndex, Stmt, StmtImportFrom};
@@ -16,24 +20,39 @@ use rustc_hash::FxHashMap;
 use super::SyntaxTree;
 use super::bound;
 use super::data::{
-    Binding, ClassId, Definition, DefinitionId, FunctionId, NodeId, Region, RegionId, RegionKind, Scope, ScopeId,
-    SymbolId, Syntax, SyntaxNode,
+    Binding, ClassId, Definition, DefinitionId, FileNames, FunctionId, NodeId, Region, RegionId, RegionKind, Scope,
+    ScopeId, SymbolId, Syntax, SyntaxNode,
 };
+use crate::project::{ModuleId, ModuleNames};
 
 mod branches;
 mod scopes;
 mod targets;
 mod ways;
 
-/// Walks a module.
-pub(crate) fn build(body: &[Stmt]) -> SyntaxTree<'_> {
+/// A file to walk, and the linked files that it imports.
+#[derive(Clone, Copy)]
+pub(crate) struct FileBody<'a> {
+    pub(crate) body: &'a [Stmt],
+    pub(crate) modules: &'a ModuleNames,
+}
+
+/// Walks the linted file, then the linked ones.
+pub(crate) fn build<'a>(files: &[FileBody<'a>]) -> SyntaxTree<'a> {
     let mut builder = TreeBuilder::new();
-    builder.visit_body(body);
+    if files.len() > 1 {
+        files.iter().for_each(|file| builder.declare_exports(file.body));
+    }
     // The body of a function appends the bodies of nested functions.
     let mut next = 0;
-    while let Some(deferred) = builder.deferred.get(next).copied() {
-        builder.function_body(deferred);
-        next += 1;
+    for (index, file) in files.iter().enumerate() {
+        builder.begin_file(index, file.modules);
+        builder.visit_body(file.body);
+        while let Some(deferred) = builder.deferred.get(next).copied() {
+            builder.function_body(deferred);
+            next += 1;
+        }
+        builder.end_file();
     }
     builder.tree
 }
@@ -77,6 +96,12 @@ struct TreeBuilder<'a> {
     function: Option<FunctionId>,
     /// True if the current point is reachable.
     is_alive: bool,
+    /// The scope of the walked file.
+    file_scope: ScopeId,
+    /// The linked files that the walked file imports.
+    modules: Option<&'a ModuleNames>,
+    /// The linked files of which the walked file imports all names.
+    stars: Vec<ModuleId>,
 }
 
 impl<'a> TreeBuilder<'a> {
@@ -102,7 +127,52 @@ impl<'a> TreeBuilder<'a> {
             class: None,
             function: None,
             is_alive: true,
+            file_scope: ScopeId(0),
+            modules: None,
+            stars: Vec::new(),
         }
+    }
+
+    // Files: Note [Aliases].
+
+    fn declare_exports(&mut self, body: &'a [Stmt]) {
+        let scope = if self.tree.files.is_empty() { ScopeId(0) } else { ScopeId::next(&self.tree.scopes) };
+        if scope != ScopeId(0) {
+            self.tree.scopes.push(Scope { parent: None, is_class: false, symbols: FxHashMap::default() });
+        }
+        let mut names = Vec::new();
+        bound::names(body, &mut |name| names.push(name));
+        let mut exports = FxHashMap::default();
+        for name in names {
+            let symbol = self.symbol(scope, name);
+            exports.insert(name, self.outer(symbol));
+        }
+        self.tree.files.push(FileNames { scope, exports, ..FileNames::default() });
+    }
+
+    fn begin_file(&mut self, index: usize, modules: &'a ModuleNames) {
+        self.file_scope = self.tree.files.get(index).map_or(ScopeId(0), |file| file.scope);
+        (self.scope, self.region, self.parent) = (self.file_scope, RegionId(0), None);
+        (self.class, self.function, self.is_alive) = (None, None, true);
+        self.frames.clear();
+        self.journal.clear();
+        self.modules = Some(modules);
+        self.stars.clear();
+        if index > 0 {
+            self.region = RegionId::next(&self.tree.regions);
+            self.tree.regions.push(Region { kind: RegionKind::Module, parent: self.region });
+        }
+    }
+
+    fn end_file(&mut self) {
+        let end = (NodeId::next(&self.tree.nodes), DefinitionId::next(&self.tree.definitions));
+        self.tree.ends.push(end);
+    }
+
+    /// Returns the definition of a name imported from a linked file.
+    fn export(&self, module: &str, name: &str) -> Option<DefinitionId> {
+        let id = self.modules?.get(module)?;
+        self.tree.files.get(id.0)?.exports.get(name).copied()
     }
 
     // Nodes and regions.
@@ -168,7 +238,7 @@ impl<'a> TreeBuilder<'a> {
                 }
             }
             Stmt::ImportFrom(it) => self.import_from(it),
-            Stmt::Global(it) => it.names.iter().for_each(|name| self.declare_outer(ScopeId(0), name.as_str())),
+            Stmt::Global(it) => it.names.iter().for_each(|name| self.declare_outer(self.file_scope, name.as_str())),
             Stmt::Delete(it) => {
                 walk_stmt(self, statement);
                 it.targets.iter().for_each(|target| self.forget(target));
@@ -197,9 +267,18 @@ impl<'a> TreeBuilder<'a> {
     fn import_from(&mut self, import: &'a StmtImportFrom) {
         let dots = ".".repeat(import.level as usize);
         let module = import.module.as_ref().map_or("", |module| module.as_str());
+        let whole = format!("{dots}{module}");
         for alias in &import.names {
+            if alias.name.as_str() == "*" {
+                self.stars.extend(self.modules.and_then(|modules| modules.get(&*whole)));
+            }
             let name = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
-            self.bind(name, Binding::Import(format!("{dots}{module}.{}", alias.name.as_str()).into()));
+            let separator = if module.is_empty() { "" } else { "." };
+            let binding = match self.export(&whole, alias.name.as_str()) {
+                Some(definition) => Binding::Alias(definition),
+                None => Binding::Import(format!("{whole}{separator}{}", alias.name.as_str()).into()),
+            };
+            self.bind(name, binding);
         }
     }
 

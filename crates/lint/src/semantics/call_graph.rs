@@ -71,10 +71,14 @@ pub(super) fn collect_calls<'a>(model: &Model<'a>) -> Vec<Call<'a>> {
     model.tree.calls.iter().filter_map(call).collect()
 }
 
-pub(super) fn collect_callers(model: &Model<'_>) -> Vec<Vec<usize>> {
+pub(super) fn collect_callees(model: &Model<'_>) -> Vec<Option<FunctionId>> {
+    model.calls.iter().map(|call| model.find_callee(call)).collect()
+}
+
+pub(super) fn collect_callers(model: &Model<'_>, callees: &[Option<FunctionId>]) -> Vec<Vec<usize>> {
     let mut callers = vec![Vec::new(); model.tree.functions.len()];
-    for (index, call) in model.calls.iter().enumerate() {
-        if let Some(function) = model.callee(call) {
+    for (index, function) in callees.iter().enumerate() {
+        if let Some(function) = function {
             callers[function.index()].push(index);
         }
     }
@@ -105,23 +109,56 @@ impl<'a> Model<'a> {
         self.callers.get(function.index()).into_iter().flatten().filter_map(|&index| self.calls.get(index))
     }
 
-    /// Returns the function of this file that a call runs: by name, or as a method of `self`.
+    /// Returns the function of the tree that a call runs.
     pub(crate) fn callee(&self, call: &Call<'a>) -> Option<FunctionId> {
-        match &*call.syntax.func {
-            Expr::Name(name) => self.function_of(self.definition(name)),
-            Expr::Attribute(attribute) => {
-                let name = attribute.value.as_name_expr().filter(|name| name.id.as_str() == "self")?;
-                let class = self.class_of_self(self.definition(name))?;
-                self.tree.classes[class.index()].methods.get(attribute.attr.as_str()).copied()
+        let index = self.calls.binary_search_by_key(&call.id, |it| it.id).ok()?;
+        self.callees.get(index).copied().flatten()
+    }
+
+    /// Finds the function that a call runs: by name, as a method of `self` or `super()`, or as a method of an object with a known class.
+    fn find_callee(&self, call: &Call<'a>) -> Option<FunctionId> {
+        if let Some(function) = self.named(&call.syntax.func).and_then(|it| self.function_of(it)) {
+            return Some(function);
+        }
+        let attribute = call.syntax.func.as_attribute_expr()?;
+        let name = attribute.attr.as_str();
+        if !self.methods.contains(name) {
+            return None;
+        }
+        match &*attribute.value {
+            Expr::Name(base) if base.id.as_str() == "self" => {
+                self.method_of(self.class_of_self(self.definition(base))?, name)
             }
+            Expr::Name(_) | Expr::Attribute(_) => self.method_of(self.class_of_object(&attribute.value)?, name),
             _ => None,
         }
+    }
+
+    /// Returns a method of a class, or of the bases that the tree defines.
+    pub(crate) fn method_of(&self, class: ClassId, name: &str) -> Option<FunctionId> {
+        self.own_and_bases(class).into_iter().find_map(|it| self.tree.classes[it.index()].methods.get(name).copied())
+    }
+
+    /// Returns a class and its bases in the tree, nearest first.
+    pub(crate) fn own_and_bases(&self, class: ClassId) -> Vec<ClassId> {
+        let mut classes = vec![class];
+        let mut next = 0;
+        while let Some(&class) = classes.get(next).filter(|_| classes.len() < 8) {
+            let syntax = self.tree.classes[class.index()].syntax;
+            for base in syntax.arguments.iter().flat_map(|arguments| &arguments.args) {
+                let base = self.named(base).and_then(|it| self.class_of(it));
+                classes.extend(base.filter(|it| !classes.contains(it)));
+            }
+            next += 1;
+        }
+        classes
     }
 
     /// Returns the function of this file bound by a definition.
     pub(crate) fn function_of(&self, definition: DefinitionId) -> Option<FunctionId> {
         match &self.tree.definitions[definition.index()].binding {
             Binding::Function(function) => Some(*function),
+            Binding::Alias(definition) => self.function_of(*definition),
             Binding::Outer(symbol) => match self.tree.symbols[symbol.index()].bindings.as_slice() {
                 [only] => self.function_of(*only),
                 _ => None,
@@ -146,6 +183,7 @@ impl<'a> Model<'a> {
     pub(crate) fn class_of(&self, definition: DefinitionId) -> Option<ClassId> {
         match &self.tree.definitions[definition.index()].binding {
             Binding::Class(class) => Some(*class),
+            Binding::Alias(definition) => self.class_of(*definition),
             Binding::Outer(symbol) => match self.tree.symbols[symbol.index()].bindings.as_slice() {
                 [only] => self.class_of(*only),
                 _ => None,

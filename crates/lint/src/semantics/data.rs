@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub(crate) struct $name(pub(crate) u32);
 
         impl $name {
@@ -131,6 +131,8 @@ pub(crate) enum Binding<'a> {
     Class(ClassId),
     /// One of several definitions, by branch; at the head of a loop, the definition before the loop and those of its body.
     Join(Vec<DefinitionId>, Option<LoopId>),
+    /// A name imported from a linked file, with its definition there.
+    Alias(DefinitionId),
     /// Any binding of a name of an outer scope.
     Outer(SymbolId),
     /// An unknown value: `except ... as name`, a starred target, `del`.
@@ -160,6 +162,13 @@ pub(crate) struct Scope<'a> {
     /// Methods do not see the names of their class.
     pub(crate) is_class: bool,
     pub(crate) symbols: FxHashMap<&'a str, SymbolId>,
+}
+
+/// The top-level names of a file: Note `[Aliases]` in `build.rs`.
+#[derive(Debug, Default)]
+pub(crate) struct FileNames<'a> {
+    pub(crate) scope: ScopeId,
+    pub(crate) exports: FxHashMap<&'a str, DefinitionId>,
 }
 
 /// True if autograd records operations.

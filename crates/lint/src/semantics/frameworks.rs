@@ -31,12 +31,16 @@ fn is_test_runner(path: &str) -> bool {
 impl Model<'_> {
     /// Checks whether a file holds tests: it imports a test runner, or has a class that pytest collects.
     pub(crate) fn is_of_tests(&self) -> bool {
-        let imports =
-            self.tree.definitions.iter().any(|it| matches!(&it.binding, Binding::Import(path) if is_test_runner(path)));
-        imports
-            || self.tree.classes.iter().any(|class| {
+        let own = self.tree.ends.first().map_or(self.tree.definitions.len(), |end| end.1.index());
+        let mut own = self.tree.definitions.iter().take(own).map(|it| &it.binding);
+        own.any(|binding| match binding {
+            Binding::Import(path) => is_test_runner(path),
+            Binding::Class(class) => {
+                let class = &self.tree.classes[class.index()];
                 class.syntax.name.starts_with("Test") && class.methods.keys().any(|name| name.starts_with("test_"))
-            })
+            }
+            _ => false,
+        })
     }
 
     /// Returns the hook that a function implements.

@@ -226,6 +226,14 @@ pub(crate) fn is_model_class(name: &str) -> bool {
             || name.ends_with("LMHeadModel"))
 }
 
+/// Checks for a wrapper that runs the module given as its first argument.
+pub(crate) fn keeps_module(path: &str) -> bool {
+    matches!(
+        last(path),
+        "DistributedDataParallel" | "DDP" | "DataParallel" | "FullyShardedDataParallel" | "FSDP" | "get_peft_model"
+    ) || matches!(path, "torch.compile" | "copy.deepcopy" | "torch.nn.SyncBatchNorm.convert_sync_batchnorm")
+}
+
 /// Checks for the class of an optimizer.
 pub(crate) fn makes_optimizer(path: &str) -> bool {
     let name = last(path);

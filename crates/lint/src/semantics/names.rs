@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use ruff_python_ast::{Expr, ExprName};
+use ruff_python_ast::{Expr, ExprAttribute, ExprName};
 
 use super::Model;
 use super::build::UNBOUND;
@@ -49,6 +49,9 @@ impl<'a> Model<'a> {
             Expr::Name(name) => self.path_of_name(name, left.checked_sub(1)?),
             Expr::Attribute(attribute) => {
                 let base = self.path_within(&attribute.value, left.checked_sub(1)?)?;
+                if let Some(definition) = self.linked_name(attribute, &base) {
+                    return self.path_of_definition(definition, left.checked_sub(1)?);
+                }
                 Some(Cow::Owned(format!("{base}.{}", attribute.attr.as_str())))
             }
             _ => None,
@@ -66,6 +69,7 @@ impl<'a> Model<'a> {
         let left = left.checked_sub(1)?;
         match &self.tree.definitions[definition.index()].binding {
             Binding::Import(path) => Some(Cow::Borrowed(path)),
+            Binding::Alias(definition) => self.path_of_definition(*definition, left),
             Binding::Value(value @ (Expr::Name(_) | Expr::Attribute(_))) => {
                 self.path_within(value, left).filter(|path| path.contains('.'))
             }
@@ -73,6 +77,33 @@ impl<'a> Model<'a> {
             Binding::Outer(symbol) => self.path_of_all(&self.tree.symbols[symbol.index()].bindings, left),
             _ => None,
         }
+    }
+
+    /// Returns the definition that an expression names: a name, or a name of a linked file, `models.Net`.
+    pub(crate) fn named(&self, expression: &'a Expr) -> Option<DefinitionId> {
+        match expression {
+            Expr::Name(name) => Some(self.definition(name)),
+            Expr::Attribute(attribute) if !self.linked.files.is_empty() => {
+                let module = self.path_within(&attribute.value, ALIASES)?;
+                self.linked_name(attribute, &module)
+            }
+            _ => None,
+        }
+    }
+
+    /// Returns the definition of an attribute of a linked file.
+    fn linked_name(&self, attribute: &'a ExprAttribute, module: &str) -> Option<DefinitionId> {
+        if self.linked.files.is_empty() {
+            return None;
+        }
+        let at = self.id(attribute)?;
+        let file = self.tree.ends.iter().position(|end| at < end.0)?;
+        let modules = match file.checked_sub(1) {
+            Some(index) => &self.linked.files.get(index)?.modules,
+            None => &self.linked.modules,
+        };
+        let exports = &self.tree.files.get(modules.get(module)?.0)?.exports;
+        exports.get(attribute.attr.as_str()).copied()
     }
 
     /// Returns the first path if all definitions have one: `try: import a as x` and `except: import b as x` mean the same.

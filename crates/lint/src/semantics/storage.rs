@@ -55,8 +55,8 @@ impl<'a> Model<'a> {
         let Some(around) = self.loops(call.region).next().filter(|&around| self.outlives_step(object, around)) else {
             return Vec::new();
         };
-        let Some(class) = self.class_of_object(object) else { return Vec::new() };
-        let function = self.tree.classes[class.index()].methods.get(method).copied();
+        let Some(class) = self.class_of_object(object).filter(|&it| !self.has_unknown_base(it)) else { return Vec::new() };
+        let function = self.method_of(class, method);
         let Some((function, stored_parameters)) = function.and_then(|it| Some((it, stored_parameters.get(&it)?)))
         else {
             return Vec::new();
@@ -127,32 +127,14 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Returns the class, in this file, of an object with a certain class.
-    pub(crate) fn class_of_object(&self, object: &'a Expr) -> Option<ClassId> {
-        let origins = self.origins(object);
-        let made = |value: &&'a Expr| {
-            let name = value.as_call_expr()?.func.as_name_expr()?;
-            self.class_of(self.definition(name))
-        };
-        let class = origins.first().and_then(made)?;
-        let is_known = origins.iter().all(|it| made(it) == Some(class)) && self.is_bound_by_values_alone(object);
-        // An imported base class may wrap the methods, as in torchmetrics.
-        let has_base = self.tree.classes[class.index()].syntax.arguments.iter().flat_map(|it| &it.args).any(|base| {
-            let is_object = base.as_name_expr().is_some_and(|name| name.id.as_str() == "object");
-            !is_object && self.path(base).as_deref() != Some("torch.nn.Module")
-        });
-        (is_known && !has_base).then_some(class)
-    }
-
     /// Checks whether a loop calls a method that empties the attribute: `meter.reset()`.
     fn is_reset(&self, class: ClassId, object: &'a Expr, attribute: &'a Expr, around: LoopId) -> bool {
         let text = self.source(object);
-        let class = &self.tree.classes[class.index()];
         let mut calls = self.calls_between(self.tree.loops[around.index()].body).iter();
         calls.any(|call| {
             let of_object = call.method().filter(|(receiver, _)| self.source(*receiver) == text);
             of_object.is_some_and(|(_, method)| {
-                class.methods.get(method).is_some_and(|&function| self.empties(function, attribute))
+                self.method_of(class, method).is_some_and(|function| self.empties(function, attribute))
             })
         })
     }

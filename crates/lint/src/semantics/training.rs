@@ -157,7 +157,7 @@ impl<'a> Model<'a> {
         let mut bases = syntax.arguments.iter().flat_map(|arguments| &arguments.args);
         left > 0
             && bases.any(|base| {
-                let local = base.as_name_expr().and_then(|name| self.class_of(self.definition(name)));
+                let local = self.named(base).and_then(|it| self.class_of(it));
                 match local {
                     Some(local) => local != class && self.derives_within(local, is_wanted, left - 1),
                     None => self.path(base).is_some_and(|path| is_wanted(&path)),

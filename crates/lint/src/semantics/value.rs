@@ -159,7 +159,10 @@ impl<'a> Model<'a> {
             it if it.is_literal_expr() => ValueKind::Plain,
             Expr::FString(_) | Expr::Compare(_) => ValueKind::Plain,
             Expr::Name(name) => self.value_of_name(name, left),
-            Expr::Attribute(attribute) => self.value_of_attribute(attribute, left),
+            Expr::Attribute(attribute) => match self.named(expression) {
+                Some(definition) => self.value_of_definition(definition, left),
+                None => self.value_of_attribute(attribute, left),
+            },
             Expr::Call(call) => self.value_of_call(call, expression, left),
             Expr::BinOp(it) => {
                 let value = self.value_within(&it.left, left).with(self.value_within(&it.right, left));
@@ -231,6 +234,7 @@ impl<'a> Model<'a> {
                 }
                 any_of(bindings.iter().map(|&input| self.value_of_definition(input, left)))
             }
+            Binding::Alias(definition) => self.value_of_definition(*definition, left),
             Binding::Unbound | Binding::Import(_) | Binding::Function(_) | Binding::Class(_) | Binding::Other => {
                 ValueKind::Unknown
             }
@@ -291,7 +295,8 @@ impl<'a> Model<'a> {
 
     /// Returns the value of an attribute of `self`: the join of the values that methods assign.
     fn value_of_own(&self, class: ClassId, name: &str, left: usize) -> ValueKind {
-        let assigned = self.tree.classes[class.index()].attributes.get(name);
+        let classes = self.own_and_bases(class);
+        let assigned = classes.iter().find_map(|it| self.tree.classes[it.index()].attributes.get(name));
         let assigned = assigned.map_or(&[][..], Vec::as_slice);
         if assigned.len() > 8 {
             return ValueKind::Unknown;

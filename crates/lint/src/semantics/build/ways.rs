@@ -50,7 +50,7 @@ impl<'a> TreeBuilder<'a> {
                 None => scope = around.parent,
             }
         }
-        UNBOUND
+        self.stars.iter().find_map(|id| self.tree.files.get(id.0)?.exports.get(name).copied()).unwrap_or(UNBOUND)
     }
 
     pub(super) fn outer(&mut self, symbol: SymbolId) -> DefinitionId {

@@ -55,6 +55,7 @@ impl<'a> Model<'a> {
         let Some(left) = left.checked_sub(1) else { return TensorDevice::Unsure };
         match &self.tree.definitions[definition.index()].binding {
             Binding::Value(value) => self.device_within(value, left),
+            Binding::Alias(definition) => self.device_of_definition(*definition, left),
             Binding::Outer(symbol) => self.device_of_any(&self.tree.symbols[symbol.index()].bindings, left),
             Binding::Join(inputs, None) => self.device_of_any(inputs, left),
             Binding::Parameter(function, index, parameter) => {

@@ -19,7 +19,7 @@ impl<'a> Model<'a> {
             let returned = &self.tree.functions[function.index()].returned;
             return any_of(returned.iter().map(|it| self.value_within(it, left)));
         }
-        if let Some(class) = syntax.func.as_name_expr().and_then(|name| self.class_of(self.definition(name))) {
+        if let Some(class) = self.named(&syntax.func).and_then(|it| self.class_of(it)) {
             return self.value_of_instance(class);
         }
         if let Some((receiver, method)) = call.method() {
@@ -62,7 +62,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    pub(super) fn value_of_instance(&self, class: ClassId) -> ValueKind {
+    pub(crate) fn value_of_instance(&self, class: ClassId) -> ValueKind {
         if self.derives(class, &|path| {
             path == "torch.nn.Module" || last(path) == "LightningModule" || known::makes_module(path)
         }) {
