@@ -19,6 +19,7 @@ mod baseline;
 mod config;
 mod edits;
 mod finding;
+mod interpreter;
 mod line_index;
 mod notebook;
 mod project;

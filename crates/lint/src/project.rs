@@ -40,6 +40,8 @@ pub trait Project: Sync {
 pub(crate) struct LinkedFiles {
     /// The text of the linted file, followed by those of the linked files; empty if no file is linked.
     pub(crate) text: String,
+    /// The offset of each linked file in the text.
+    pub(crate) starts: Vec<usize>,
     pub(crate) files: Vec<LinkedFile>,
     /// The modules that the linted file imports, by their dotted names.
     pub(crate) modules: ModuleNames,
@@ -74,6 +76,7 @@ pub(crate) fn link(text: &str, body: &[Stmt], path: &Path, project: &dyn Project
     while let Some((path, text)) = linker.queue.pop_front() {
         linked.text.push('\n');
         let start = linked.text.len();
+        linked.starts.push(start);
         linked.text.push_str(&text);
         // A file that does not parse keeps its id and is empty.
         let parsed = source::parse_behind(start, &text).or_else(|| source::parse_behind(start, ""));

@@ -47,6 +47,12 @@ pub(crate) struct Match {
 }
 
 impl Matches {
+    /// Checks whether a piece of code within `syntax` is reported already.
+    pub(crate) fn covers(&self, syntax: &impl Ranged) -> bool {
+        let span = TextSpan::of(syntax);
+        self.list.iter().any(|found| found.span.start >= span.start && found.span.end <= span.end)
+    }
+
     /// Reports an expression or a statement.
     pub(crate) fn add(&mut self, syntax: &impl Ranged, message: impl Into<String>) -> &mut Match {
         let found = Match { span: TextSpan::of(syntax), message: message.into(), effect: None, fix: None };

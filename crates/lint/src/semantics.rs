@@ -14,7 +14,8 @@ mod escape;
 mod evaluation;
 mod evidence;
 mod frameworks;
-mod known;
+mod interpreted;
+pub(crate) mod known;
 mod modes;
 mod names;
 mod objects;
@@ -24,7 +25,7 @@ mod storage;
 mod training;
 mod value;
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
 use ruff_python_ast::{Expr, HasNodeIndex, Stmt};
 use ruff_text_size::Ranged;
@@ -41,9 +42,11 @@ use evidence::Evidence;
 pub(crate) use evidence::is_called_optimizer;
 pub(crate) use storage::StoredAs;
 use training::TrainingCalls;
-pub(crate) use value::{TensorDevice, ValueKind};
+pub(crate) use known::{Gives, tensor_attribute as tensor_part, tensor_method as tensor_result};
+pub(crate) use value::{Graph, TensorDevice, ValueKind};
 
 use self::build::FileBody;
+use crate::interpreter::{self, Observation, ObservationKind};
 use crate::project::LinkedFiles;
 
 /// The result of the walk over a file.
@@ -74,6 +77,11 @@ pub(crate) struct Model<'a> {
     pub(crate) text: &'a str,
     pub(crate) tree: SyntaxTree<'a>,
     linked: &'a LinkedFiles,
+    /// The statements of the linted file.
+    main: &'a [Stmt],
+    observations: OnceCell<Vec<Observation>>,
+    /// The functions by the start of their statement.
+    function_starts: FxHashMap<u32, FunctionId>,
     calls: Vec<Call<'a>>,
     /// The function that each call runs.
     callees: Vec<Option<FunctionId>>,
@@ -95,6 +103,24 @@ pub(crate) struct Model<'a> {
     followed: Cell<u32>,
 }
 
+/// Checks for a method of all modules that is no forward of a part.
+pub(crate) fn is_module_method(name: &str) -> bool {
+    matches!(
+        name,
+        "to" | "cuda" | "cpu" | "half" | "float" | "double" | "bfloat16" | "apply" | "eval" | "train" | "parameters"
+            | "named_parameters" | "modules" | "named_modules" | "children" | "named_children" | "state_dict"
+            | "load_state_dict" | "zero_grad" | "requires_grad_" | "register_forward_hook" | "register_buffer"
+            | "register_full_backward_hook" | "register_forward_pre_hook" | "register_parameter" | "add_module"
+            | "save_pretrained" | "push_to_hub" | "resize_token_embeddings" | "gradient_checkpointing_enable"
+            | "gradient_checkpointing_disable" | "get_input_embeddings" | "get_output_embeddings" | "buffers"
+            | "named_buffers" | "share_memory" | "extra_repr" | "enable_input_require_grads" | "print_trainable_parameters"
+            | "backward" | "step" | "save_checkpoint" | "load_checkpoint" | "no_sync" | "clip_grad_norm_" | "log" | "log_dict"
+            | "save" | "merge_and_unload" | "set_adapter" | "generate_square_subsequent_mask" | "init_hidden" | "init_weights"
+            | "reset_parameters" | "tie_weights" | "__class__" | "append" | "items" | "keys" | "values" | "optimizers"
+            | "lr_schedulers" | "manual_backward" | "toggle_optimizer" | "untoggle_optimizer" | "update" | "get_parameter"
+    )
+}
+
 /// The largest number of functions that a query follows; the answer beyond is unknown.
 const FOLLOWED: u32 = 16;
 
@@ -108,6 +134,9 @@ impl<'a> Model<'a> {
             text,
             tree,
             linked,
+            main: body,
+            observations: OnceCell::new(),
+            function_starts: FxHashMap::default(),
             calls: Vec::new(),
             callees: Vec::new(),
             callers: Vec::new(),
@@ -123,6 +152,7 @@ impl<'a> Model<'a> {
             wanting: RefCell::default(),
             followed: Cell::new(0),
         };
+        model.function_starts = (0..).map(FunctionId).zip(&model.tree.functions).map(|(id, it)| (it.syntax.range().start().to_u32(), id)).collect();
         model.calls = call_graph::collect_calls(&model);
         model.methods = model.tree.classes.iter().flat_map(|it| it.methods.keys().copied()).collect();
         // The class of an argument, and with it the methods called on a parameter, are known once calls of functions are.
@@ -134,6 +164,11 @@ impl<'a> Model<'a> {
         model.switches = evaluation::switches(&model);
         model.evidence = Evidence::collect(&model);
         model
+    }
+
+    /// Returns the statements in which an abstract run has shown a mistake of a kind, with the node that shows it.
+    pub(crate) fn observed(&self, kind: ObservationKind) -> impl Iterator<Item = &Observation> {
+        self.observations.get_or_init(|| interpreter::observe(self)).iter().filter(move |it| it.kind == kind)
     }
 
     /// Continues a query in another function; `None` beyond [`FOLLOWED`] functions.

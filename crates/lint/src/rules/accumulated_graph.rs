@@ -5,6 +5,7 @@ use report::RuleId;
 use ruff_python_ast::Expr;
 
 use crate::edits;
+use crate::interpreter::ObservationKind;
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, DefinitionId, LoopId, NodeId};
@@ -44,6 +45,24 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             );
             matches.add(stored.argument, message).fix = edits::detach(stored.argument);
         }
+    }
+    check_observed(model, matches);
+}
+
+/// Reports what an abstract run has shown beyond the patterns above.
+fn check_observed(model: &Model<'_>, matches: &mut Matches) {
+    for observation in model.observed(ObservationKind::Accumulated) {
+        let Some((_, statement)) = model.statement(observation.at) else { continue };
+        if matches.covers(statement) {
+            continue;
+        }
+        let cost = if observation.in_training {
+            "backward frees the saved tensors, but the nodes of the graph stay in host memory, more with each step"
+        } else {
+            "no backward frees the graph, and the activations of all batches stay on the GPU"
+        };
+        let place = model.source_of((observation.at, model.node(observation.at).last));
+        matches.add(statement, format!("`{place}` keeps the graph of every step; {cost}"));
     }
 }
 

@@ -5,6 +5,7 @@ use report::RuleId;
 use ruff_python_ast::{Expr, Operator, Stmt};
 
 use crate::edits;
+use crate::interpreter::ObservationKind;
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{LoopId, NodeId, RegionId};
@@ -49,6 +50,25 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             }
             _ => {}
         }
+    }
+    check_observed(model, matches);
+}
+
+/// Reports what an abstract run has shown beyond the patterns above.
+fn check_observed(model: &Model<'_>, matches: &mut Matches) {
+    for observation in model.observed(ObservationKind::Collected) {
+        let Some((_, statement)) = model.statement(observation.at) else { continue };
+        if matches.covers(statement) {
+            continue;
+        }
+        let cost = if observation.in_training {
+            "each step adds the tensor, and the tensors saved by its graph until a backward frees them, to GPU memory"
+        } else {
+            "no backward frees the graph, and the activations of all batches stay on the GPU"
+        };
+        let text = model.source_of((observation.at, model.node(observation.at).last));
+        let text = text.lines().next().unwrap_or_default();
+        matches.add(statement, format!("`{text}` keeps a tensor of every step with its graph: {cost}"));
     }
 }
 

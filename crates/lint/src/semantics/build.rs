@@ -264,6 +264,12 @@ impl<'a> TreeBuilder<'a> {
         }
     }
 
+    fn record_yield(&mut self) {
+        if let Some(function) = self.function {
+            self.tree.functions[function.index()].yields = true;
+        }
+    }
+
     fn import_from(&mut self, import: &'a StmtImportFrom) {
         let dots = ".".repeat(import.level as usize);
         let module = import.module.as_ref().map_or("", |module| module.as_str());
@@ -321,6 +327,11 @@ impl<'a> TreeBuilder<'a> {
             Expr::Yield(it) => {
                 walk_expr(self, expression);
                 self.record_return(it.value.as_deref());
+                self.record_yield();
+            }
+            Expr::YieldFrom(_) => {
+                walk_expr(self, expression);
+                self.record_yield();
             }
             _ => walk_expr(self, expression),
         }

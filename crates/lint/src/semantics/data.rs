@@ -191,6 +191,8 @@ pub(crate) struct Function<'a> {
     pub(crate) body: (NodeId, NodeId),
     /// The values of its `return`s and `yield`s.
     pub(crate) returned: Vec<&'a Expr>,
+    /// True for a generator.
+    pub(crate) yields: bool,
 }
 
 #[derive(Debug)]

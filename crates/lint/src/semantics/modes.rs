@@ -34,7 +34,7 @@ impl<'a> Model<'a> {
         with.items.iter().rev().find_map(|item| self.mode_of_manager(&item.context_expr))
     }
 
-    fn mode_of_manager(&self, manager: &'a Expr) -> Option<Mode> {
+    pub(crate) fn mode_of_manager(&self, manager: &'a Expr) -> Option<Mode> {
         let function = manager.as_call_expr().map_or(manager, |call| &*call.func);
         let argument = manager.as_call_expr().and_then(|call| call.arguments.args.first());
         let name = match function {
@@ -66,7 +66,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    fn mode_of_function(&self, function: FunctionId) -> Mode {
+    pub(super) fn mode_of_function(&self, function: FunctionId) -> Mode {
         if let Some(&known) = self.modes.borrow().get(&function) {
             return known;
         }
@@ -79,7 +79,7 @@ impl<'a> Model<'a> {
     }
 
     /// Returns the gradient mode set by the decorators of a function.
-    fn mode_of_definition(&self, function: FunctionId) -> Option<Mode> {
+    pub(super) fn mode_of_definition(&self, function: FunctionId) -> Option<Mode> {
         let syntax = self.tree.functions[function.index()].syntax;
         let decorated = syntax.decorator_list.iter().find_map(|it: &Decorator| self.mode_of_manager(&it.expression));
         decorated.or_else(|| self.mode_of_unknown_decorator(function)).or_else(|| self.hook(function).map(Hook::mode))

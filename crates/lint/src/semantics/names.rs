@@ -120,6 +120,11 @@ impl<'a> Model<'a> {
     }
 }
 
+/// Checks for a builtin that rules ask for.
+pub(crate) fn is_builtin(name: &str) -> bool {
+    BUILTINS.contains(&name)
+}
+
 /// Returns the last part of a dotted path.
 pub(crate) fn last(path: &str) -> &str {
     path.rsplit('.').next().unwrap_or(path)

@@ -118,7 +118,7 @@ impl ValueKind {
 
 impl Graph {
     /// The join of two answers: a graph in either counts.
-    fn or(self, other: Graph) -> Graph {
+    pub(crate) fn or(self, other: Graph) -> Graph {
         if self == other {
             self
         } else if self == Graph::Recorded || other == Graph::Recorded {

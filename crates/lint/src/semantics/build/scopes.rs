@@ -23,6 +23,7 @@ impl<'a> TreeBuilder<'a> {
             outside: self.region,
             body: (first, first),
             returned: Vec::new(),
+            yields: false,
         });
         if let Some(class) = class {
             self.tree.classes[class.index()].methods.insert(statement.name.as_str(), function);

@@ -1,0 +1,230 @@
+//! Runs a program on abstract values, to learn which tensors with a graph outlive the step that made them.
+//!
+//! # Note [Abstract run]
+//! The file's top level is run first, then every function that no call has reached. Calls of functions of the tree are followed with their
+//! arguments; of unknown functions the result is unknown. A loop's body is run twice: what the second run finds in a variable, a field or
+//! an entry was carried from the step before (Note `[Carried values]` in `loops.rs`). Both branches of a condition are run unless the test is
+//! decided, and their variables are joined; changes of objects in either are kept.
+//!
+//! # Note [Time]
+//! Each object has the time of its creation. An object outlives a step of a loop if it is older than the step.
+//!
+//! # Note [Work]
+//! A run ends after [`MOST_STEPS`] expressions; facts found by then are kept, so that a longer program is less known, never wrongly.
+
+mod arguments;
+mod calls;
+mod expressions;
+mod judge;
+mod library;
+mod loops;
+mod methods;
+mod places;
+mod statements;
+mod value;
+
+use ruff_python_ast::Expr;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use self::loops::LoopRun;
+use self::value::{CarrySet, EnvId, Object, ObjectId, ObjectKind, Place, Value};
+use crate::semantics::data::{ClassId, FunctionId, NodeId};
+use crate::semantics::{Mode, Model};
+
+pub(crate) use self::judge::{Observation, ObservationKind};
+
+/// The largest number of expressions of a run.
+const MOST_STEPS: u32 = 60_000;
+/// The largest number of nested calls.
+const MOST_CALLS: usize = 12;
+
+/// A namespace.
+#[derive(Debug, Default)]
+struct Env<'a> {
+    variables: FxHashMap<&'a str, Value<'a>>,
+    /// The namespace around a nested function.
+    around: Option<EnvId>,
+    /// The namespace of the file.
+    file: EnvRoot,
+    /// Names declared `global` or `nonlocal`.
+    outer: FxHashSet<&'a str>,
+}
+
+/// The file of a namespace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct EnvRoot(usize);
+
+/// A run of a function.
+#[derive(Debug)]
+struct Frame<'a> {
+    function: Option<FunctionId>,
+    env: EnvId,
+    /// The join of the returned values.
+    returned: Option<Value<'a>>,
+    /// The yielded elements.
+    yielded: Option<ObjectId>,
+    /// The number of loops around the call.
+    loops: usize,
+}
+
+/// The interpreter.
+struct Interpreter<'m, 'a> {
+    model: &'m Model<'a>,
+    heap: Vec<Object<'a>>,
+    envs: Vec<Env<'a>>,
+    /// The namespace of each file, once the file has run.
+    files: Vec<Option<EnvId>>,
+    frames: Vec<Frame<'a>>,
+    modes: Vec<Mode>,
+    loops: Vec<LoopRun<'a>>,
+    /// The loop and the place of each bit of a [`CarrySet`].
+    carries: Vec<(u32, Place<'a>)>,
+    defaults: FxHashMap<FunctionId, Vec<Option<Value<'a>>>>,
+    class_envs: FxHashMap<ClassId, EnvId>,
+    attributes: FxHashMap<FunctionId, ObjectId>,
+    /// The modes that decorators set.
+    decorated: FxHashMap<FunctionId, Mode>,
+    reached: FxHashSet<FunctionId>,
+    time: u32,
+    steps: u32,
+    /// The depth of branches that may be skipped, within the innermost loop.
+    doubts: u32,
+    found: judge::Facts<'a>,
+}
+
+/// Runs the linted file of a model.
+pub(crate) fn observe(model: &Model<'_>) -> Vec<Observation> {
+    let mut interpreter = Interpreter {
+        model,
+        heap: Vec::new(),
+        envs: Vec::new(),
+        files: vec![None; model.tree.ends.len()],
+        frames: Vec::new(),
+        modes: vec![Mode::On],
+        loops: Vec::new(),
+        carries: Vec::new(),
+        defaults: FxHashMap::default(),
+        class_envs: FxHashMap::default(),
+        attributes: FxHashMap::default(),
+        decorated: FxHashMap::default(),
+        reached: FxHashSet::default(),
+        time: 1,
+        steps: 0,
+        doubts: 0,
+        found: judge::Facts::default(),
+    };
+    interpreter.run();
+    interpreter.found.finish(model)
+}
+
+impl<'a> Interpreter<'_, 'a> {
+    fn run(&mut self) {
+        self.run_file(0);
+        // Callers come before what they call, so that arguments are known: first functions without a caller, then the rest.
+        let own = |it: &Self, id: FunctionId| {
+            let function = &it.model.tree.functions[id.index()];
+            it.model.is_own(function.syntax)
+        };
+        for only_uncalled in [true, false] {
+            for index in 0..self.model.tree.functions.len() {
+                let Ok(index) = u32::try_from(index) else { return };
+                let id = FunctionId(index);
+                let is_called = self.model.callers(id).next().is_some();
+                if !self.reached.contains(&id) && own(self, id) && !(only_uncalled && is_called) {
+                    self.run_entry(id);
+                }
+            }
+        }
+    }
+
+    /// Runs the top level of a file once, and returns its namespace.
+    fn run_file(&mut self, index: usize) -> Option<EnvId> {
+        if let Some(known) = self.files.get(index)? {
+            return Some(*known);
+        }
+        let env = self.new_env(None, index);
+        *self.files.get_mut(index)? = Some(env);
+        let body = self.model.file_body(index)?;
+        self.frames.push(Frame { function: None, env, returned: None, yielded: None, loops: self.loops.len() });
+        self.modes.push(Mode::On);
+        let doubts = std::mem::take(&mut self.doubts);
+        self.block(body);
+        self.doubts = doubts;
+        self.modes.pop();
+        self.frames.pop();
+        self.found.end_frame(self.frames.len());
+        Some(env)
+    }
+
+    /// Runs a function that no call has reached, with unknown arguments.
+    fn run_entry(&mut self, id: FunctionId) {
+        let function = &self.model.tree.functions[id.index()];
+        let Some(env) = self.run_file(self.model.file_of_range(function.syntax)) else { return };
+        let mode = self.model.mode_of_entry(id);
+        let first = function.class.map(|class| self.object_of_unknown_origin(class));
+        self.modes.push(mode);
+        self.doubts = 0;
+        self.call_function(id, env, first, &arguments::Arguments::unknown());
+        self.modes.pop();
+        self.found.end_entry();
+    }
+
+    /// Makes an instance of a class as an unknown caller would.
+    fn object_of_unknown_origin(&mut self, class: ClassId) -> Value<'a> {
+        self.instantiate(class, &arguments::Arguments::unknown())
+    }
+
+    fn new_env(&mut self, around: Option<EnvId>, file: usize) -> EnvId {
+        let id = EnvId(u32::try_from(self.envs.len()).unwrap_or(u32::MAX));
+        self.envs.push(Env { around, file: EnvRoot(file), ..Env::default() });
+        id
+    }
+
+    fn env(&self) -> EnvId {
+        self.frames.last().map_or(EnvId(0), |frame| frame.env)
+    }
+
+    fn mode(&self) -> Mode {
+        self.modes.last().copied().unwrap_or(Mode::Unsure)
+    }
+
+    /// Advances the clock.
+    fn tick(&mut self) -> u32 {
+        self.time = self.time.saturating_add(1);
+        self.time
+    }
+
+    /// Checks whether the work is used up: Note [Work].
+    fn is_over(&self) -> bool {
+        self.steps >= MOST_STEPS
+    }
+
+    fn allocate(&mut self, kind: ObjectKind<'a>) -> ObjectId {
+        let born = self.tick();
+        let id = ObjectId(u32::try_from(self.heap.len()).unwrap_or(u32::MAX));
+        self.heap.push(Object::new(kind, born));
+        id
+    }
+
+    fn new_object(&mut self, kind: ObjectKind<'a>) -> Value<'a> {
+        Value::Object(self.allocate(kind))
+    }
+
+    fn object(&self, id: ObjectId) -> &Object<'a> {
+        &self.heap[id.0 as usize]
+    }
+
+    fn object_mut(&mut self, id: ObjectId) -> &mut Object<'a> {
+        &mut self.heap[id.0 as usize]
+    }
+
+    fn node(&self, expression: &'a Expr) -> NodeId {
+        self.model.id(expression).unwrap_or(NodeId(0))
+    }
+
+    /// Returns the bits of the carried values of a place.
+    fn carries_of(&self, place: Place<'a>) -> CarrySet {
+        let bits = self.carries.iter().enumerate().filter(|(_, (_, it))| *it == place);
+        bits.fold(0, |set, (index, _)| set | (1 << index))
+    }
+}

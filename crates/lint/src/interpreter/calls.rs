@@ -1,0 +1,366 @@
+//! Calls: of functions, classes and methods of the tree, of modules, and of values that are called.
+
+use ruff_python_ast::{Expr, ExprCall};
+
+use super::arguments::Arguments;
+use super::value::{EnvId, ObjectId, ObjectKind, TensorValue, Value};
+use super::{ClassId, Frame, FunctionId, Interpreter, MOST_CALLS, Mode};
+use crate::semantics::data::Syntax;
+use crate::semantics::{Graph, TensorDevice};
+
+impl<'a> Interpreter<'_, 'a> {
+    pub(super) fn value_of_call(&mut self, expression: &'a Expr, syntax: &'a ExprCall) -> Value<'a> {
+        let Some(call) = self.model.call(expression) else { return Value::Unknown };
+        let at = call.id;
+        self.note_training_call(expression);
+        if let Some(path) = call.path.as_deref().or_else(|| self.model.builtin(&syntax.func)) {
+            let arguments = self.arguments(syntax);
+            return self.call_library(path, syntax, &arguments);
+        }
+        if let Expr::Attribute(attribute) = &*syntax.func {
+            if is_super(&attribute.value) {
+                let arguments = self.arguments(syntax);
+                return self.call_super(attribute.attr.as_str(), &arguments);
+            }
+            let receiver = self.evaluate(&attribute.value);
+            let arguments = self.arguments(syntax);
+            return self.call_attribute(receiver, attribute, &arguments, at);
+        }
+        let function = self.evaluate(&syntax.func);
+        let arguments = self.arguments(syntax);
+        let value = self.apply_at(function, &arguments, at);
+        if matches!(function, Value::Unknown) {
+            self.escape(&arguments);
+            return self.value_of_unknown_call(&syntax.func, &arguments, at);
+        }
+        value
+    }
+
+    /// Notes a backward or a step.
+    fn note_training_call(&mut self, expression: &'a Expr) {
+        let Some(call) = self.model.call(expression) else { return };
+        if self.model.backward_subject(call).is_some() {
+            self.note_work(|work| work.backwards += 1);
+        } else if call.is("torch.autograd.grad") || call.is_method("requires_grad_") && call.syntax.arguments.is_empty() {
+            self.note_work(|work| work.grads += 1);
+        } else if call.is_method("step")
+            && call.method().is_some_and(|(receiver, _)| {
+                self.model.is_optimizer_step(call) || crate::semantics::is_called_optimizer(receiver)
+            })
+        {
+            self.note_work(|work| work.steps += 1);
+        }
+    }
+
+    /// A call of an unknown value that is named like a module: `net(x)`.
+    fn value_of_unknown_call(&mut self, function: &'a Expr, arguments: &Arguments<'a>, at: super::NodeId) -> Value<'a> {
+        let name = match function {
+            Expr::Name(name) => name.id.as_str(),
+            Expr::Attribute(it) => it.attr.as_str(),
+            _ => return Value::Unknown,
+        };
+        if !is_called_module(name) {
+            return self.value_of_pure_call(arguments);
+        }
+        let module = self.new_object(ObjectKind::Module);
+        let id = module.object().unwrap_or(ObjectId(0));
+        match function {
+            Expr::Name(name) => {
+                if let Some((env, _)) = self.variable(self.env(), name.id.as_str()) {
+                    self.set_variable(env, name.id.as_str(), module);
+                }
+            }
+            Expr::Attribute(it) => {
+                if let Value::Object(base) = self.evaluate(&it.value) {
+                    self.object_mut(base).fields.insert(it.attr.as_str(), module);
+                }
+            }
+            _ => {}
+        }
+        self.forward_of_library(id, arguments, at)
+    }
+
+    /// The result of an unknown function: with a recorded argument it is likely a tensor of the same graph, but nothing is certain.
+    fn value_of_pure_call(&self, _arguments: &Arguments<'a>) -> Value<'a> {
+        Value::Unknown
+    }
+
+    pub(super) fn call_attribute(
+        &mut self,
+        receiver: Value<'a>,
+        attribute: &'a ruff_python_ast::ExprAttribute,
+        arguments: &Arguments<'a>,
+        at: super::NodeId,
+    ) -> Value<'a> {
+        let name = attribute.attr.as_str();
+        if let Value::Object(id) = receiver {
+            if let Some((function, env)) = self.method_function(id, name) {
+                let first = (!self.model.is_static(function)).then_some(receiver);
+                return self.call_function(function, env, first, arguments);
+            }
+            if let Some(value) = self.field(id, name) {
+                let result = self.apply_at(value, arguments, at);
+                if matches!(value, Value::Unknown) {
+                    return self.value_of_unknown_call_of(attribute, arguments, at);
+                }
+                return result;
+            }
+            return self.call_method_of_object(id, attribute, arguments, at);
+        }
+        match receiver {
+            Value::Tensor(tensor) => self.call_method_of_tensor(tensor, attribute, arguments),
+            Value::File(_) | Value::Class(_) | Value::Function(..) => {
+                let function = self.attribute_of(receiver, name);
+                self.apply_at(function, arguments, at)
+            }
+            _ if matches!(name, "item" | "tolist" | "numpy" | "size") => Value::Plain,
+            _ => {
+                self.escape(arguments);
+                self.value_of_unknown_call_of(attribute, arguments, at)
+            }
+        }
+    }
+
+    fn value_of_unknown_call_of(
+        &mut self,
+        attribute: &'a ruff_python_ast::ExprAttribute,
+        arguments: &Arguments<'a>,
+        at: super::NodeId,
+    ) -> Value<'a> {
+        let name = attribute.attr.as_str();
+        if !is_called_module(name) {
+            return Value::Unknown;
+        }
+        let module = self.allocate(ObjectKind::Module);
+        if let Value::Object(base) = self.evaluate(&attribute.value) {
+            self.object_mut(base).fields.insert(name, Value::Object(module));
+        }
+        self.forward_of_library(module, arguments, at)
+    }
+
+    /// Calls a value.
+    pub(super) fn apply(&mut self, function: Value<'a>, arguments: &Arguments<'a>) -> Value<'a> {
+        self.apply_at(function, arguments, super::NodeId(0))
+    }
+
+    pub(super) fn apply_at(&mut self, function: Value<'a>, arguments: &Arguments<'a>, at: super::NodeId) -> Value<'a> {
+        match function {
+            Value::Function(function, env) => self.call_function(function, env, None, arguments),
+            Value::Class(class) => self.instantiate(class, arguments),
+            Value::Object(id) => self.apply_object(id, arguments, at),
+            _ => Value::Unknown,
+        }
+    }
+
+    fn apply_object(&mut self, id: ObjectId, arguments: &Arguments<'a>, at: super::NodeId) -> Value<'a> {
+        match self.object(id).kind {
+            ObjectKind::Instance(_) => self.call_instance(id, arguments, at),
+            ObjectKind::Module => self.forward_of_library(id, arguments, at),
+            ObjectKind::Operation => self.compute(arguments),
+            ObjectKind::Method(receiver, function) => {
+                let env = receiver.object().and_then(|it| {
+                    let name = self.model.tree.functions[function.index()].syntax.name.as_str();
+                    self.method_function(it, name)
+                });
+                let env = env.map_or(EnvId(0), |(_, env)| env);
+                let first = (!self.model.is_static(function)).then_some(receiver);
+                self.call_function(function, env, first, arguments)
+            }
+            ObjectKind::LibraryMethod(receiver, name) => self.call_named_method(receiver, name, arguments, at),
+            ObjectKind::Partial(function) => {
+                let mut all = self.object(id).elements.clone();
+                all.extend(arguments.positional.iter().copied());
+                let mut named: Vec<_> = self.object(id).entries.iter().map(|(name, value)| (*name, *value)).collect();
+                named.extend(arguments.named.iter().copied());
+                self.apply_at(function, &Arguments { positional: all, named, ..arguments.clone() }, at)
+            }
+            ObjectKind::Lambda(node, env) => self.call_lambda(node, env, arguments),
+            _ => Value::Unknown,
+        }
+    }
+
+    fn call_lambda(&mut self, node: super::NodeId, around: EnvId, arguments: &Arguments<'a>) -> Value<'a> {
+        let Syntax::Expression(Expr::Lambda(lambda)) = self.model.node(node).syntax else { return Value::Unknown };
+        if self.frames.len() >= MOST_CALLS {
+            return Value::Unknown;
+        }
+        let file = self.envs[around.0 as usize].file.0;
+        let env = self.new_env(Some(around), file);
+        let mut given = arguments.positional.iter();
+        for parameter in lambda.parameters.iter().flat_map(|it| it.iter_non_variadic_params()) {
+            let value = given.next().copied().unwrap_or(Value::Unknown);
+            self.set_variable(env, parameter.parameter.name.as_str(), value);
+        }
+        let loops = self.loops.len();
+        self.frames.push(Frame { function: None, env, returned: None, yielded: None, loops });
+        let value = self.evaluate(&lambda.body);
+        self.frames.pop();
+        value
+    }
+
+    /// Calls an instance: `forward` of a module, `__call__` of another class.
+    fn call_instance(&mut self, id: ObjectId, arguments: &Arguments<'a>, at: super::NodeId) -> Value<'a> {
+        let is_module = self.object(id).is_module;
+        let name = if is_module { "forward" } else { "__call__" };
+        let Some((function, env)) = self.method_function(id, name) else {
+            return if is_module { self.forward_of_library(id, arguments, at) } else { Value::Unknown };
+        };
+        if is_module {
+            let has_graph = self.has_recorded(arguments);
+            self.note_forward(at, id, has_graph);
+        }
+        let value = self.call_function(function, env, Some(Value::Object(id)), arguments);
+        match value {
+            Value::Unknown if is_module => Value::Tensor(self.output_of(id, arguments)),
+            Value::Tensor(tensor) if is_module => {
+                // Parameters of the module take part even where an operation is unknown.
+                let graph = if tensor.graph == Graph::Unsure && !self.object(id).is_frozen { self.graph_of_mode() } else { tensor.graph };
+                Value::Tensor(TensorValue { graph, is_output: true, ..tensor })
+            }
+            value => value,
+        }
+    }
+
+    fn has_recorded(&self, arguments: &Arguments<'a>) -> bool {
+        arguments.all().any(|it| self.holds(it, 2, &|it| it.is_recorded()))
+    }
+
+    /// Runs a module of a library.
+    pub(super) fn forward_of_library(&mut self, id: ObjectId, arguments: &Arguments<'a>, at: super::NodeId) -> Value<'a> {
+        let has_graph = self.has_recorded(arguments);
+        self.note_forward(at, id, has_graph);
+        Value::Tensor(self.output_of(id, arguments))
+    }
+
+    fn output_of(&self, id: ObjectId, arguments: &Arguments<'a>) -> TensorValue {
+        let inputs = arguments.all().filter_map(|it| match it {
+            Value::Tensor(tensor) => Some(tensor),
+            Value::Object(id) => self.object(id).any_element().tensor(),
+            _ => None,
+        });
+        let joined = inputs.reduce(TensorValue::with);
+        let is_frozen = self.object(id).is_frozen;
+        let graph = match (is_frozen, joined) {
+            (_, _) if self.mode() == Mode::Off => Graph::Absent,
+            (true, Some(input)) => input.graph,
+            (true, None) => Graph::Unsure,
+            (false, _) => self.graph_of_mode(),
+        };
+        let through = joined.map_or(0, |it| it.added | it.through);
+        let through = if graph == Graph::Recorded { through } else { 0 };
+        TensorValue { graph, device: TensorDevice::Unsure, added: 0, through, is_output: true }
+    }
+
+    /// Marks containers that unknown code gets: it may empty them.
+    pub(super) fn escape(&mut self, arguments: &Arguments<'a>) {
+        let given: Vec<ObjectId> = arguments.all().filter_map(Value::object).collect();
+        for id in given {
+            if self.object(id).is_container() {
+                self.object_mut(id).escaped = true;
+            }
+        }
+    }
+
+    /// Calls a function of the tree.
+    pub(super) fn call_function(
+        &mut self,
+        function: FunctionId,
+        around: EnvId,
+        receiver: Option<Value<'a>>,
+        arguments: &Arguments<'a>,
+    ) -> Value<'a> {
+        let is_running = self.frames.iter().any(|frame| frame.function == Some(function));
+        if is_running || self.frames.len() >= MOST_CALLS || self.is_over() {
+            return Value::Unknown;
+        }
+        self.reached.insert(function);
+        let syntax = self.model.tree.functions[function.index()].syntax;
+        let mode = self.mode_of_call(function);
+        let file = self.envs[around.0 as usize].file.0;
+        let env = self.new_env(Some(around), file);
+        self.bind_parameters(function, env, receiver, arguments);
+        let yielded = self.model.is_generator(function).then(|| self.allocate(ObjectKind::Iterator));
+        let loops = self.loops.len();
+        self.frames.push(Frame { function: Some(function), env, returned: None, yielded, loops });
+        self.modes.push(mode);
+        self.block(&syntax.body);
+        self.modes.pop();
+        let returned = self.frames.pop().and_then(|frame| frame.returned);
+        self.found.end_frame(self.frames.len());
+        match yielded {
+            Some(id) => Value::Object(id),
+            None => returned.unwrap_or(Value::Nothing),
+        }
+    }
+
+    /// Makes an instance of a class of the tree.
+    pub(super) fn instantiate(&mut self, class: ClassId, arguments: &Arguments<'a>) -> Value<'a> {
+        let id = self.allocate(ObjectKind::Instance(class));
+        self.object_mut(id).is_module = self.model.is_module_class(class);
+        match self.method_function(id, "__init__") {
+            Some((function, env)) => {
+                self.call_function(function, env, Some(Value::Object(id)), arguments);
+            }
+            None => self.fill_fields(id, class, arguments),
+        }
+        Value::Object(id)
+    }
+
+    /// Sets the fields of a dataclass or a named tuple.
+    fn fill_fields(&mut self, id: ObjectId, class: ClassId, arguments: &Arguments<'a>) {
+        let mut position = 0;
+        for owner in self.model.own_and_bases(class).into_iter().rev() {
+            let Some(env) = self.class_env(owner) else { continue };
+            for name in self.model.annotated_fields(owner) {
+                let default = self.envs[env.0 as usize].variables.get(name).copied();
+                let given = arguments.get(name, position);
+                position += 1;
+                let value = given.or_else(|| default.map(|it| self.default_of_field(it))).unwrap_or(Value::Unknown);
+                self.object_mut(id).fields.insert(name, value);
+            }
+        }
+    }
+
+    /// `field(default_factory=list)` makes a new list for each object.
+    fn default_of_field(&mut self, default: Value<'a>) -> Value<'a> {
+        match default.object().and_then(|id| self.object(id).factory) {
+            Some(factory) => self.apply(factory, &Arguments::default()),
+            None => default,
+        }
+    }
+
+    /// `super().method(...)`: the method of the next class after that of the running function.
+    fn call_super(&mut self, name: &str, arguments: &Arguments<'a>) -> Value<'a> {
+        let Some(frame) = self.frames.last() else { return Value::Unknown };
+        let (env, function) = (frame.env, frame.function);
+        let owner = function.and_then(|it| self.model.tree.functions[it.index()].class);
+        let receiver = self.variable(env, "self").map(|(_, value)| value);
+        let (Some(owner), Some(Value::Object(id))) = (owner, receiver) else { return Value::Unknown };
+        let ObjectKind::Instance(class) = self.object(id).kind else { return Value::Unknown };
+        let classes = self.model.own_and_bases(class);
+        let next = classes.into_iter().skip_while(|&it| it != owner).skip(1);
+        let found = next.into_iter().find_map(|it| {
+            let function = self.model.tree.classes[it.index()].methods.get(name).copied()?;
+            Some((function, it))
+        });
+        let Some((function, class)) = found else { return Value::Unknown };
+        let Some(env) = self.class_env(class) else { return Value::Unknown };
+        let around = self.envs[env.0 as usize].around.unwrap_or(env);
+        self.call_function(function, around, Some(Value::Object(id)), arguments)
+    }
+}
+
+fn is_super(expression: &Expr) -> bool {
+    let function = expression.as_call_expr().and_then(|call| call.func.as_name_expr());
+    function.is_some_and(|name| name.id.as_str() == "super")
+}
+
+/// Checks whether a name is one that programs give to modules.
+fn is_called_module(name: &str) -> bool {
+    matches!(
+        name,
+        "model" | "net" | "network" | "encoder" | "decoder" | "generator" | "discriminator" | "backbone" | "unet" | "vae"
+            | "policy" | "actor" | "critic" | "student" | "teacher" | "netG" | "netD" | "classifier" | "module" | "text_encoder"
+            | "image_encoder" | "embedder" | "ref_model" | "reward_model" | "policy_net" | "target_net" | "q_net" | "transformer"
+    )
+}

@@ -1,0 +1,266 @@
+//! Judges what a run has noted: stores, chains and forwards become observations once the loops and calls around them have ended.
+
+use rustc_hash::FxHashSet;
+
+use super::loops::{LoopRun, Work};
+use super::value::{ObjectId, ObjectKind, Place, Value};
+use super::{Interpreter, Mode, NodeId};
+use crate::semantics::{Model, TensorDevice};
+
+/// A mistake that a run has shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ObservationKind {
+    /// A total that each step adds to with a graph.
+    Accumulated,
+    /// A collection that keeps a graph of each step.
+    Collected,
+    /// A recurrent state with the graph of the step before.
+    Carried,
+    /// A forward in a loop over batches whose graph nobody uses.
+    RecordedLoop,
+    /// Another forward whose graph nobody uses.
+    RecordedForward,
+    /// A forward of a fixed module in a training step, whose graph nobody uses.
+    RecordedTeacher,
+    /// Outputs of all batches kept on the GPU.
+    OutputsOnGpu,
+}
+
+/// A mistake and its place.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Observation {
+    pub(crate) kind: ObservationKind,
+    pub(crate) at: NodeId,
+    /// True if a training step frees the saved tensors, so that only the nodes of the graph stay.
+    pub(crate) in_training: bool,
+}
+
+/// A recorded tensor put into a container.
+#[derive(Clone, Copy, Debug)]
+struct Store {
+    container: ObjectId,
+    at: NodeId,
+    time: u32,
+    is_recorded: bool,
+    is_on_gpu: bool,
+    is_off: bool,
+}
+
+/// A write that continues the value of the step before.
+#[derive(Clone, Copy, Debug)]
+struct Chain<'a> {
+    place: Place<'a>,
+    at: NodeId,
+    time: u32,
+    is_through_module: bool,
+}
+
+/// A forward of a module with parameters.
+#[derive(Clone, Copy, Debug)]
+struct Forward {
+    at: NodeId,
+    time: u32,
+    is_eval: bool,
+    /// The frames and loops around.
+    frames: usize,
+    in_loop_over_batches: bool,
+}
+
+/// A candidate that waits for the end of its caller.
+#[derive(Clone, Copy, Debug)]
+struct Waiting {
+    observation: Observation,
+    container: Option<ObjectId>,
+    /// The frame that must end without a backward.
+    frames: usize,
+    backwards: u32,
+}
+
+/// What a run has noted.
+#[derive(Debug, Default)]
+pub(super) struct Facts<'a> {
+    stores: Vec<Store>,
+    chains: Vec<Chain<'a>>,
+    forwards: Vec<Forward>,
+    teachers: Vec<(NodeId, u32, ObjectId)>,
+    waiting: Vec<Waiting>,
+    confirmed: Vec<(Observation, Option<ObjectId>)>,
+    /// All work so far.
+    pub(super) work: Work,
+    seen: FxHashSet<(ObservationKind, NodeId)>,
+}
+
+impl<'a> Facts<'a> {
+    /// Drops candidates of ended frames in which a backward came later, and confirms the others.
+    pub(super) fn end_frame(&mut self, frames: usize) {
+        let work = self.work.backwards + self.work.grads;
+        let (ended, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(|it| it.frames > frames);
+        self.waiting = waiting;
+        let ended: Vec<Waiting> = ended;
+        for it in ended.into_iter().filter(|it| it.backwards == work) {
+            self.confirm(it.observation, it.container);
+        }
+    }
+
+    /// Ends an entry: nothing waits for a caller.
+    pub(super) fn end_entry(&mut self) {
+        self.end_frame(0);
+        self.forwards.clear();
+        self.stores.clear();
+        self.chains.clear();
+    }
+
+    fn confirm(&mut self, observation: Observation, container: Option<ObjectId>) {
+        if self.seen.insert((observation.kind, observation.at)) {
+            self.confirmed.push((observation, container));
+        }
+    }
+
+    /// Returns the observations, in the order of the text.
+    pub(super) fn finish(mut self, _model: &Model<'a>) -> Vec<Observation> {
+        self.end_frame(0);
+        let mut all: Vec<Observation> = self.confirmed.into_iter().map(|(it, _)| it).collect();
+        all.sort_by_key(|it| (it.at, it.kind as u8));
+        all
+    }
+}
+
+impl<'a> Interpreter<'_, 'a> {
+    /// Notes that a value was put into a container.
+    pub(super) fn note_store(&mut self, container: ObjectId, value: Value<'a>, at: NodeId) {
+        let is_recorded = self.holds(value, 3, &|it| it.is_recorded());
+        let is_on_gpu = self.holds(value, 3, &|it| {
+            it.tensor().is_some_and(|it| it.is_output && it.device != TensorDevice::Host)
+        });
+        if is_recorded || is_on_gpu {
+            let time = self.tick();
+            let is_off = self.mode() == Mode::Off;
+            self.found.stores.push(Store { container, at, time, is_recorded, is_on_gpu, is_off });
+        }
+    }
+
+    /// Checks whether a value is, or a fresh object holds, a tensor for which `is_wanted` holds.
+    pub(super) fn holds(&self, value: Value<'a>, left: u32, is_wanted: &dyn Fn(Value<'a>) -> bool) -> bool {
+        if is_wanted(value) {
+            return true;
+        }
+        let (Some(id), Some(left)) = (value.object(), left.checked_sub(1)) else { return false };
+        let object = self.object(id);
+        let is_data = object.is_container() || (matches!(object.kind, ObjectKind::Instance(_)) && !object.is_module);
+        let newest = self.loops.last().map_or(0, |run| run.step_started);
+        if !is_data || object.born < newest {
+            return false;
+        }
+        let parts = object.elements.iter().chain(object.entries.values()).chain(object.fields.values()).copied();
+        parts.chain(object.content).any(|part| self.holds(part, left, is_wanted))
+    }
+
+    pub(super) fn note_chain(&mut self, place: Place<'a>, at: NodeId, is_through_module: bool) {
+        let time = self.tick();
+        self.found.chains.push(Chain { place, at, time, is_through_module });
+    }
+
+    /// Notes a forward of a module with parameters under the mode `On`.
+    pub(super) fn note_forward(&mut self, at: NodeId, module: ObjectId, input_has_graph: bool) {
+        self.note_work(|work| work.forwards += 1);
+        let object = self.object(module);
+        if self.mode() != Mode::On || object.is_frozen {
+            return;
+        }
+        let is_eval = object.is_eval == Some(true);
+        let is_fixed = is_eval && !object.is_optimized && !input_has_graph;
+        let time = self.tick();
+        let in_loop_over_batches = self.loops.last().is_some_and(|run| run.is_over_batches);
+        self.found.forwards.push(Forward { at, time, is_eval, frames: self.frames.len(), in_loop_over_batches });
+        if is_fixed {
+            self.found.teachers.push((at, time, module));
+        }
+    }
+
+    /// Judges what happened within a loop.
+    pub(super) fn judge_loop(&mut self, run: &LoopRun<'a>) {
+        if run.work.trains() && !run.has_inner_step {
+            self.judge_training(run);
+        } else if !run.work.wants_gradients() && run.work.forwards > 0 && !run.has_inner_step {
+            self.judge_evaluation(run);
+        }
+    }
+
+    fn judge_training(&mut self, run: &LoopRun<'a>) {
+        let observation = |kind, at| Observation { kind, at, in_training: true };
+        for store in self.stores_within(run).into_iter().filter(|it| it.is_recorded) {
+            self.found.confirm(observation(ObservationKind::Collected, store.at), Some(store.container));
+        }
+        for chain in self.chains_within(run) {
+            let kind = if chain.is_through_module { ObservationKind::Carried } else { ObservationKind::Accumulated };
+            self.found.confirm(observation(kind, chain.at), None);
+        }
+        let teachers: Vec<_> = self.found.teachers.iter().filter(|it| it.1 >= run.started).copied().collect();
+        for (at, _, module) in teachers {
+            if !self.object(module).is_optimized && !self.object(module).is_frozen {
+                self.found.confirm(observation(ObservationKind::RecordedTeacher, at), None);
+            }
+        }
+    }
+
+    fn judge_evaluation(&mut self, run: &LoopRun<'a>) {
+        let forwards: Vec<Forward> = self.found.forwards.iter().filter(|it| it.time >= run.started).copied().collect();
+        let is_evaluation = forwards.iter().any(|it| it.is_eval);
+        let mut found: Vec<(Observation, Option<ObjectId>)> = Vec::new();
+        let observation = |kind, at| Observation { kind, at, in_training: false };
+        for store in self.stores_within(run) {
+            if store.is_recorded && is_evaluation {
+                found.push((observation(ObservationKind::Collected, store.at), Some(store.container)));
+            } else if store.is_on_gpu && store.is_off && run.is_over_batches {
+                found.push((observation(ObservationKind::OutputsOnGpu, store.at), Some(store.container)));
+            }
+        }
+        if is_evaluation {
+            for chain in self.chains_within(run).into_iter().filter(|it| !it.is_through_module) {
+                found.push((observation(ObservationKind::Accumulated, chain.at), None));
+            }
+            let first = forwards.iter().find(|it| it.is_eval);
+            found.extend(first.map(|it| (observation(ObservationKind::RecordedLoop, it.at), None)));
+        }
+        let backwards = self.found.work.backwards + self.found.work.grads;
+        let frames = run.frames;
+        let waiting = found.into_iter().map(|(observation, container)| Waiting { observation, container, frames, backwards });
+        self.found.waiting.extend(waiting);
+    }
+
+    /// Returns the stores within a loop into containers that outlive its steps and are not emptied.
+    fn stores_within(&self, run: &LoopRun<'a>) -> Vec<Store> {
+        let is_kept = |store: &&Store| {
+            let object = self.object(store.container);
+            let is_unlimited = object.limit.is_none_or(|limit| limit > 32);
+            store.time >= run.started
+                && object.born < run.started
+                && object.emptied < run.started
+                && is_unlimited
+                && !object.escaped
+                && (object.kind != ObjectKind::Iterator || object.is_collected)
+        };
+        self.found.stores.iter().filter(is_kept).copied().collect()
+    }
+
+    /// Returns the chains within a loop whose place never starts anew in it.
+    fn chains_within(&self, run: &LoopRun<'a>) -> Vec<Chain<'a>> {
+        let outlives = |place: Place<'a>| match place {
+            Place::Variable(..) => true,
+            Place::Field(id, _) | Place::Entry(id, _) | Place::Content(id) => {
+                let object = self.object(id);
+                object.born < run.started && object.emptied < run.started
+            }
+        };
+        let is_kept = |chain: &&Chain<'a>| {
+            chain.time >= run.started && !run.resets_place(chain.place) && outlives(chain.place)
+        };
+        self.found.chains.iter().filter(is_kept).copied().collect()
+    }
+}
+
+impl<'a> LoopRun<'a> {
+    fn resets_place(&self, place: Place<'a>) -> bool {
+        self.resets.contains(&place)
+    }
+}

@@ -1,0 +1,287 @@
+//! Functions and classes of Python, PyTorch and libraries around it.
+
+use ruff_python_ast::{Expr, ExprCall};
+
+use super::arguments::Arguments;
+use super::value::{ObjectId, ObjectKind, TensorValue, Value, existing};
+use super::{Interpreter, Mode};
+use crate::semantics::{Graph, TensorDevice, known as library};
+
+impl<'a> Interpreter<'_, 'a> {
+    /// Calls a function with a dotted path.
+    pub(super) fn call_library(&mut self, path: &str, syntax: &'a ExprCall, arguments: &Arguments<'a>) -> Value<'a> {
+        match path {
+            "range" | "len" | "int" | "float" | "str" | "bool" | "round" | "repr" | "hash" | "id" | "abs.int" | "ord" | "chr"
+            | "time.time" | "time.perf_counter" | "os.path.join" | "math.exp" | "math.log" | "math.sqrt" | "math.isnan"
+            | "math.isfinite" | "numpy.mean" | "numpy.array" => Value::Plain,
+            "isinstance" | "hasattr" | "print" | "callable" | "issubclass" => Value::Plain,
+            "functools.partial" => self.partial(arguments),
+            "functools.wraps" | "functools.lru_cache" | "functools.cache" | "staticmethod" | "classmethod" | "property" => {
+                Value::Unknown
+            }
+            "getattr" => match (arguments.first(), arguments.positional.get(1)) {
+                (Some(base), Some(Value::Text(name))) => self.attribute_of(base, name),
+                _ => Value::Unknown,
+            },
+            "dataclasses.field" => {
+                let object = self.new_object(ObjectKind::Attributes);
+                let factory = keyword(syntax, "default_factory");
+                self.set_factory(object, arguments, factory);
+                object
+            }
+            _ => self.call_collection(path, syntax, arguments),
+        }
+    }
+
+    fn partial(&mut self, arguments: &Arguments<'a>) -> Value<'a> {
+        let Some((function, rest)) = arguments.positional.split_first() else { return Value::Unknown };
+        let id = self.allocate(ObjectKind::Partial(*function));
+        let object = self.object_mut(id);
+        object.elements = rest.to_vec();
+        object.entries = arguments.named.iter().copied().collect();
+        Value::Object(id)
+    }
+
+    /// Remembers the function that makes missing values.
+    fn set_factory(&mut self, object: Value<'a>, arguments: &Arguments<'a>, syntax: Option<&'a Expr>) {
+        let Some(id) = object.object() else { return };
+        let given = arguments.named.iter().find(|(name, _)| *name == "default_factory").map(|(_, value)| *value);
+        let given = given.or(arguments.first()).filter(|it| !matches!(it, Value::Unknown));
+        let made = syntax.and_then(|it| self.model.builtin(it).map(str::to_owned).or_else(|| self.model.path(it).map(|it| it.to_string())));
+        let factory = given.or_else(|| {
+            let kind = match made.as_deref()? {
+                "list" | "set" | "collections.deque" => ObjectKind::List,
+                "dict" | "collections.defaultdict" | "collections.Counter" | "collections.OrderedDict" => ObjectKind::Dict,
+                _ => return None,
+            };
+            let maker = self.allocate(ObjectKind::LibraryMethod(Value::Nothing, match kind {
+                ObjectKind::List => "list",
+                _ => "dict",
+            }));
+            Some(Value::Object(maker))
+        });
+        self.object_mut(id).factory = factory;
+    }
+
+    /// Collections, and functions of iterables.
+    fn call_collection(&mut self, path: &str, syntax: &'a ExprCall, arguments: &Arguments<'a>) -> Value<'a> {
+        match path {
+            "list" | "set" | "sorted" | "collections.deque" | "queue.Queue" | "queue.SimpleQueue" | "queue.LifoQueue"
+            | "multiprocessing.Queue" | "frozenset" | "asyncio.Queue" => {
+                let list = self.collect(ObjectKind::List, arguments.first());
+                if let (Some(id), Some(limit)) = (list.object(), arguments.get("maxlen", 1)) {
+                    self.object_mut(id).limit = match limit {
+                        Value::Int(limit) => Some(limit),
+                        Value::Nothing => None,
+                        _ => Some(0),
+                    };
+                }
+                list
+            }
+            "tuple" => self.collect(ObjectKind::Tuple, arguments.first()),
+            "dict" | "collections.OrderedDict" | "collections.Counter" | "types.SimpleNamespace" => self.dict_of(arguments),
+            "collections.defaultdict" => {
+                let dict = self.new_object(ObjectKind::Dict);
+                self.set_factory(dict, arguments, syntax.arguments.args.first());
+                dict
+            }
+            "sum" => self.sum(arguments),
+            "max" | "min" | "next" | "reversed" | "iter" | "filter" | "itertools.chain" | "itertools.cycle" | "itertools.islice"
+            | "tqdm" | "tqdm.tqdm" | "tqdm.auto.tqdm" | "tqdm.notebook.tqdm" | "rich.progress.track" | "track" => {
+                let first = arguments.first().unwrap_or(Value::Unknown);
+                if matches!(path, "max" | "min" | "next") { self.element_of(first) } else { self.iterate(first) }
+            }
+            "enumerate" => {
+                let element = arguments.first().map_or(Value::Unknown, |it| self.element_of(it));
+                self.tuples(vec![Value::Plain, element])
+            }
+            "zip" => {
+                let elements = arguments.positional.iter().map(|&it| self.element_of(it)).collect();
+                self.tuples(elements)
+            }
+            "map" => {
+                let Some((&function, iterables)) = arguments.positional.split_first() else { return Value::Unknown };
+                let elements = iterables.iter().map(|&it| self.element_of(it)).collect();
+                let value = self.apply(function, &Arguments::of(elements));
+                let iterator = self.allocate(ObjectKind::Iterator);
+                self.object_mut(iterator).content = Some(value);
+                Value::Object(iterator)
+            }
+            _ => self.call_torch(path, syntax, arguments),
+        }
+    }
+
+    /// Returns an iterator over the elements of a value.
+    fn iterate(&mut self, value: Value<'a>) -> Value<'a> {
+        match value.object().map(|id| self.object(id).kind) {
+            Some(ObjectKind::Dict) => Value::Plain,
+            _ => value,
+        }
+    }
+
+    /// Returns an iterator of tuples.
+    pub(super) fn tuples(&mut self, elements: Vec<Value<'a>>) -> Value<'a> {
+        let tuple = self.allocate(ObjectKind::Tuple);
+        self.object_mut(tuple).elements = elements;
+        let iterator = self.allocate(ObjectKind::Iterator);
+        self.object_mut(iterator).content = Some(Value::Object(tuple));
+        Value::Object(iterator)
+    }
+
+    /// Returns a new collection with the elements of a value.
+    pub(super) fn collect(&mut self, kind: ObjectKind<'a>, from: Option<Value<'a>>) -> Value<'a> {
+        let id = self.allocate(kind);
+        if let Some(from) = from {
+            if let Some(elements) = self.elements_of(from) {
+                self.object_mut(id).elements = elements;
+            } else if let Some(source) = from.object() {
+                self.object_mut(source).is_collected = true;
+                self.object_mut(id).content = Some(self.element_of(from)).filter(|_| !self.is_empty(source));
+            } else {
+                self.object_mut(id).content = Some(self.element_of(from));
+            }
+        }
+        Value::Object(id)
+    }
+
+    fn is_empty(&self, id: ObjectId) -> bool {
+        let object = self.object(id);
+        object.is_container() && object.content.is_none() && object.elements.is_empty() && object.entries.is_empty()
+    }
+
+    fn dict_of(&mut self, arguments: &Arguments<'a>) -> Value<'a> {
+        let id = self.allocate(ObjectKind::Dict);
+        if let Some(source) = arguments.first().and_then(Value::object) {
+            let from = self.object(source).clone();
+            let object = self.object_mut(id);
+            (object.entries, object.content) = (from.entries, from.content);
+        }
+        self.object_mut(id).entries.extend(arguments.named.iter().copied());
+        Value::Object(id)
+    }
+
+    /// `sum(values)`: the graph of any element is that of the sum.
+    fn sum(&mut self, arguments: &Arguments<'a>) -> Value<'a> {
+        let Some(first) = arguments.first() else { return Value::Unknown };
+        if let Some(id) = first.object() {
+            self.object_mut(id).is_collected = true;
+            self.object_mut(id).is_summed = true;
+        }
+        let of_dict = first.object().filter(|&id| self.object(id).kind == ObjectKind::Dict);
+        match of_dict {
+            Some(_) => Value::Plain,
+            None => self.element_of(first),
+        }
+    }
+
+    /// PyTorch and libraries around it.
+    fn call_torch(&mut self, path: &str, syntax: &'a ExprCall, arguments: &Arguments<'a>) -> Value<'a> {
+        if library::makes_tensor(path) {
+            let device = keyword(syntax, "device").map_or(TensorDevice::Host, |device| self.model.device_of(device));
+            let holds_graph = matches!(path, "torch.zeros_like" | "torch.ones_like" | "torch.empty_like");
+            let device = if holds_graph { TensorDevice::Unsure } else { device };
+            return Value::Tensor(TensorValue::new(Graph::Absent, device));
+        }
+        if library::ends_graph(path) {
+            return Value::Tensor(TensorValue::new(Graph::Absent, TensorDevice::Unsure));
+        }
+        if library::keeps_module(path) {
+            return arguments.first().unwrap_or(Value::Unknown);
+        }
+        if library::makes_optimizer(path) {
+            return self.optimizer(arguments);
+        }
+        if library::computes(path) {
+            return self.compute(arguments);
+        }
+        let kind = match path {
+            _ if library::is_parameterless(path) => ObjectKind::Operation,
+            _ if library::makes_scaler(path) => ObjectKind::Scaler,
+            _ if library::makes_loader(path) => ObjectKind::Loader,
+            _ if library::makes_module(path) => ObjectKind::Module,
+            _ => {
+                self.escape(arguments);
+                return self.value_of_foreign(arguments);
+            }
+        };
+        let object = self.new_object(kind);
+        if let Some(id) = object.object().filter(|_| path.starts_with("diffusers.") && path.ends_with("from_pretrained")) {
+            self.object_mut(id).is_eval = Some(true);
+        }
+        object
+    }
+
+    /// The result of a function of an unknown library: with one recorded tensor among its arguments it is unknown, but no plain number.
+    fn value_of_foreign(&self, arguments: &Arguments<'a>) -> Value<'a> {
+        let given: Vec<Value<'a>> = arguments.all().collect();
+        match given.as_slice() {
+            // `hvd.allreduce(tensor)`, `reduce_tensor(loss, 4)`: a tensor in, a tensor of the same graph out.
+            [tensor @ Value::Tensor(_), rest @ ..] if rest.iter().all(|it| it.is_plain() || matches!(it, Value::Unknown)) => *tensor,
+            _ => Value::Unknown,
+        }
+    }
+
+    fn optimizer(&mut self, arguments: &Arguments<'a>) -> Value<'a> {
+        let given: Vec<Value<'a>> = arguments.all().collect();
+        given.into_iter().for_each(|value| self.optimize(value, 4));
+        self.new_object(ObjectKind::Optimizer)
+    }
+
+    /// Marks the modules whose parameters an optimizer gets.
+    fn optimize(&mut self, value: Value<'a>, left: u32) {
+        let (Some(id), Some(left)) = (value.object(), left.checked_sub(1)) else { return };
+        if let ObjectKind::ParameterOf(module) = self.object(id).kind {
+            self.mark_optimized(module, 4);
+            return;
+        }
+        let object = self.object(id);
+        let parts: Vec<Value<'a>> =
+            object.elements.iter().chain(object.entries.values()).copied().chain(object.content).collect();
+        parts.into_iter().for_each(|part| self.optimize(part, left));
+    }
+
+    /// Marks a module and its parts.
+    pub(super) fn mark_optimized(&mut self, module: ObjectId, left: u32) {
+        self.each_part(module, left, &mut |object| object.is_optimized = true);
+    }
+
+    /// Visits a module and the modules in its fields.
+    pub(super) fn each_part(&mut self, module: ObjectId, left: u32, visit: &mut dyn FnMut(&mut super::Object<'a>)) {
+        visit(self.object_mut(module));
+        let Some(left) = left.checked_sub(1) else { return };
+        let parts: Vec<ObjectId> = self.object(module).fields.values().filter_map(|it| it.object()).collect();
+        for part in parts {
+            if self.object(part).is_module && part != module {
+                self.each_part(part, left, visit);
+            }
+        }
+    }
+
+    /// Returns the result of a computation on the arguments.
+    pub(super) fn compute(&mut self, arguments: &Arguments<'a>) -> Value<'a> {
+        let mut found: Option<Value<'a>> = None;
+        for value in arguments.all() {
+            let value = match value {
+                Value::Object(id) if self.object(id).is_container() => self.object(id).any_element(),
+                Value::Object(_) | Value::Function(..) | Value::Class(_) => continue,
+                value => value,
+            };
+            found = Some(found.map_or(value, |before| match (before, value) {
+                (Value::Tensor(one), Value::Tensor(other)) => Value::Tensor(one.with(other)),
+                (one, other) => existing(one, other),
+            }));
+        }
+        match found {
+            Some(Value::Tensor(tensor)) if self.mode() == Mode::Off => Value::Tensor(tensor.detached()),
+            Some(value @ Value::Tensor(_)) => value,
+            _ => {
+                let graph = if self.mode() == Mode::Off { Graph::Absent } else { Graph::Unsure };
+                Value::Tensor(TensorValue::new(graph, TensorDevice::Unsure))
+            }
+        }
+    }
+}
+
+fn keyword<'a>(syntax: &'a ExprCall, name: &str) -> Option<&'a Expr> {
+    syntax.arguments.find_keyword(name).map(|it| &it.value)
+}

@@ -1,0 +1,252 @@
+//! Loops, and the steps that they make.
+//!
+//! # Note [Carried values]
+//! Before the second run of a loop's body, every variable, field and entry with a recorded tensor is marked as carried. A mark follows the
+//! tensor through arithmetic (`added`) and through modules (`through`), and ends with its graph. If a write to the same place finds its own
+//! mark, the graph of each step hangs on that of the step before. A write without the mark starts anew.
+
+use ruff_python_ast::{Expr, Stmt, StmtFor, StmtWhile};
+
+use super::value::{ObjectKind, Place, Value};
+use super::{Interpreter, Mode, NodeId};
+use crate::semantics::Graph;
+
+/// The largest number of marks.
+const MOST_CARRIES: usize = 127;
+
+/// The syntax of a loop.
+pub(super) struct LoopHead<'a> {
+    pub(super) at: NodeId,
+    /// The iterated expression.
+    pub(super) iterated: Option<&'a Expr>,
+}
+
+impl<'a> LoopHead<'a> {
+    pub(super) fn of_for(statement: &'a StmtFor) -> LoopHead<'a> {
+        LoopHead { at: node_of(statement), iterated: Some(&statement.iter) }
+    }
+
+    pub(super) fn of_while(statement: &'a StmtWhile) -> LoopHead<'a> {
+        LoopHead { at: node_of(statement), iterated: None }
+    }
+}
+
+fn node_of(syntax: &impl ruff_python_ast::HasNodeIndex) -> NodeId {
+    crate::semantics::data::id_of(syntax).unwrap_or(NodeId(0))
+}
+
+/// The training work within a run of a loop, calls included.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Work {
+    pub(super) backwards: u32,
+    pub(super) steps: u32,
+    /// Gradients by `autograd.grad`, and inputs that require gradients.
+    pub(super) grads: u32,
+    /// Forwards of modules.
+    pub(super) forwards: u32,
+}
+
+impl Work {
+    pub(super) fn trains(self) -> bool {
+        self.backwards > 0 && self.steps > 0
+    }
+
+    pub(super) fn wants_gradients(self) -> bool {
+        self.backwards + self.grads + self.steps > 0
+    }
+
+    fn add(&mut self, other: Work) {
+        self.backwards += other.backwards;
+        self.steps += other.steps;
+        self.grads += other.grads;
+        self.forwards += other.forwards;
+    }
+}
+
+/// A run of a loop.
+#[derive(Debug)]
+pub(super) struct LoopRun<'a> {
+    /// The number of the run.
+    pub(super) serial: u32,
+    pub(super) at: NodeId,
+    /// The time at the start of the loop, and of the current step.
+    pub(super) started: u32,
+    pub(super) step_started: u32,
+    pub(super) work: Work,
+    /// True if a loop within trains or evaluates by itself.
+    pub(super) has_inner_step: bool,
+    pub(super) is_over_batches: bool,
+    /// The number of frames when the loop started.
+    pub(super) frames: usize,
+    /// Places that started anew in the second step.
+    pub(super) resets: Vec<Place<'a>>,
+    pub(super) is_second: bool,
+    pub(super) doubts: u32,
+}
+
+impl<'a> Interpreter<'_, 'a> {
+    /// Runs a loop: `bind` assigns an element to the target.
+    pub(super) fn run_loop(
+        &mut self,
+        head: &LoopHead<'a>,
+        iterable: Value<'a>,
+        bind: impl Fn(&mut Self, Value<'a>),
+        body: &'a [Stmt],
+    ) {
+        self.repeat(head, iterable, |run, element| {
+            bind(run, element);
+            run.block(body);
+        });
+    }
+
+    /// Runs code twice as the body of a loop.
+    pub(super) fn repeat(&mut self, head: &LoopHead<'a>, iterable: Value<'a>, mut body: impl FnMut(&mut Self, Value<'a>)) {
+        let serial = self.tick();
+        let is_over_batches = self.is_of_batches(head, iterable);
+        let doubts = std::mem::take(&mut self.doubts);
+        self.loops.push(LoopRun {
+            serial,
+            at: head.at,
+            started: serial,
+            step_started: serial,
+            work: Work::default(),
+            has_inner_step: false,
+            is_over_batches,
+            frames: self.frames.len(),
+            resets: Vec::new(),
+            is_second: false,
+            doubts,
+        });
+        for step in 0..2 {
+            if self.is_over() {
+                break;
+            }
+            let now = self.tick();
+            if let Some(run) = self.loops.last_mut() {
+                run.step_started = now;
+                run.is_second = step == 1;
+            }
+            if step == 1 {
+                self.mark_carried();
+            }
+            let element = self.element_for_step(head, iterable);
+            body(self, element);
+        }
+        let Some(run) = self.loops.pop() else { return };
+        self.doubts = run.doubts;
+        self.end_loop(run);
+    }
+
+    fn end_loop(&mut self, run: LoopRun<'a>) {
+        let is_step = run.work.trains() || (run.is_over_batches && run.work.forwards > 0);
+        if let Some(outer) = self.loops.last_mut() {
+            outer.work.add(run.work);
+            outer.has_inner_step |= is_step || run.has_inner_step;
+        }
+        self.judge_loop(&run);
+    }
+
+    /// Checks whether a loop visibly runs over batches.
+    fn is_of_batches(&self, head: &LoopHead<'a>, iterable: Value<'a>) -> bool {
+        if iterable.object().is_some_and(|id| self.object(id).kind == ObjectKind::Loader) {
+            return true;
+        }
+        let Some(iterated) = head.iterated else { return false };
+        let text = self.model.source(iterated).to_ascii_lowercase();
+        self.model.gives_batches(iterated)
+            || ["loader", "batches", "dataset", "dataiter", "data_iter"].iter().any(|word| text.contains(word))
+    }
+
+    fn element_for_step(&mut self, head: &LoopHead<'a>, iterable: Value<'a>) -> Value<'a> {
+        let is_plain = head
+            .iterated
+            .and_then(|it| self.model.call(it))
+            .is_some_and(|call| call.path.as_deref() == Some("range"));
+        if is_plain { Value::Plain } else { self.element_of(iterable) }
+    }
+
+    /// Marks the recorded tensors that the second step finds: Note [Carried values].
+    fn mark_carried(&mut self) {
+        let Some(run) = self.loops.last() else { return };
+        let (serial, started) = (run.serial, run.started);
+        let mut places = Vec::new();
+        for frame in &self.frames {
+            let variables = &self.envs[frame.env.0 as usize].variables;
+            let recorded = variables.iter().filter(|(_, value)| value.is_recorded());
+            places.extend(recorded.map(|(name, _)| Place::Variable(frame.env, name)));
+        }
+        for env in self.files.iter().flatten() {
+            let recorded = self.envs[env.0 as usize].variables.iter().filter(|(_, value)| value.is_recorded());
+            places.extend(recorded.map(|(name, _)| Place::Variable(*env, name)));
+        }
+        for (index, object) in self.heap.iter().enumerate().filter(|(_, it)| it.born < started) {
+            let id = super::ObjectId(u32::try_from(index).unwrap_or(u32::MAX));
+            let of = |entries: &rustc_hash::FxHashMap<&'a str, Value<'a>>, make: &dyn Fn(&'a str) -> Place<'a>| {
+                entries.iter().filter(|(_, value)| value.is_recorded()).map(|(name, _)| make(name)).collect::<Vec<_>>()
+            };
+            places.extend(of(&object.fields, &|name| Place::Field(id, name)));
+            places.extend(of(&object.entries, &|name| Place::Entry(id, name)));
+            if object.content.is_some_and(Value::is_recorded) {
+                places.push(Place::Content(id));
+            }
+        }
+        places.sort_by_key(|place| format!("{place:?}"));
+        places.dedup();
+        for place in places {
+            self.mark(serial, place);
+        }
+    }
+
+    fn mark(&mut self, serial: u32, place: Place<'a>) {
+        let known = self.carries.iter().position(|(_, it)| *it == place);
+        if known.is_none() && self.carries.len() >= MOST_CARRIES {
+            return;
+        }
+        let index = known.unwrap_or(self.carries.len());
+        match self.carries.get_mut(index) {
+            Some(entry) => entry.0 = serial,
+            None => self.carries.push((serial, place)),
+        }
+        let bit = 1_u128 << index;
+        let marked = |value: &mut Value<'a>| {
+            if let Value::Tensor(tensor) = value
+                && tensor.graph == Graph::Recorded
+            {
+                tensor.added = bit;
+                tensor.through = 0;
+            }
+        };
+        match place {
+            Place::Variable(env, name) => self.envs[env.0 as usize].variables.get_mut(name).map(marked),
+            Place::Field(id, name) => self.object_mut(id).fields.get_mut(name).map(marked),
+            Place::Entry(id, name) => self.object_mut(id).entries.get_mut(name).map(marked),
+            Place::Content(id) => self.object_mut(id).content.as_mut().map(marked),
+        };
+    }
+
+    /// Notes that a place starts anew.
+    pub(super) fn note_reset(&mut self, place: Place<'a>) {
+        for run in &mut self.loops {
+            if run.is_second && !run.resets.contains(&place) {
+                run.resets.push(place);
+            }
+        }
+    }
+
+    /// Notes training work in all loops around.
+    pub(super) fn note_work(&mut self, note: impl Fn(&mut Work)) {
+        if let Some(run) = self.loops.last_mut() {
+            note(&mut run.work);
+        }
+        note(&mut self.found.work);
+    }
+
+    /// Returns the mode of gradients as a graph of what is computed.
+    pub(super) fn graph_of_mode(&self) -> Graph {
+        match self.mode() {
+            Mode::On => Graph::Recorded,
+            Mode::Off => Graph::Absent,
+            Mode::Unsure => Graph::Unsure,
+        }
+    }
+}

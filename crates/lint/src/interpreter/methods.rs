@@ -1,0 +1,287 @@
+//! Methods of tensors, collections, modules and optimizers.
+
+use ruff_python_ast::ExprAttribute;
+
+use super::arguments::Arguments;
+use super::value::{ObjectId, ObjectKind, TensorValue, Value};
+use super::{Interpreter, Mode, NodeId};
+use crate::semantics::{Gives, Graph, TensorDevice, is_module_method, tensor_result};
+
+impl<'a> Interpreter<'_, 'a> {
+    pub(super) fn call_method_of_tensor(
+        &mut self,
+        tensor: TensorValue,
+        attribute: &'a ExprAttribute,
+        arguments: &Arguments<'a>,
+    ) -> Value<'a> {
+        let name = attribute.attr.as_str();
+        match name {
+            "cpu" => Value::Tensor(TensorValue { device: TensorDevice::Host, ..tensor }),
+            "cuda" => Value::Tensor(TensorValue { device: TensorDevice::Gpu, ..tensor }),
+            "to" => Value::Tensor(TensorValue { device: self.device_after_to(tensor, arguments), ..tensor }),
+            "requires_grad_" => Value::Tensor(TensorValue { graph: Graph::Unsure, ..tensor }),
+            "add_" | "sub_" | "copy_" | "index_add_" | "scatter_add_" | "index_copy_" | "lerp_" | "put_" | "scatter_" => {
+                let written = arguments.all().filter_map(Value::tensor).filter(|it| it.graph == Graph::Recorded);
+                let written = written.reduce(TensorValue::with);
+                match written.filter(|_| self.mode() != Mode::Off) {
+                    Some(written) => {
+                        let value = Value::Tensor(tensor.with(written));
+                        self.assign(&attribute.value, value);
+                        value
+                    }
+                    None => Value::Tensor(tensor),
+                }
+            }
+            "detach_" | "zero_" | "fill_" => {
+                let value = Value::Tensor(tensor.detached());
+                self.assign(&attribute.value, value);
+                value
+            }
+            "unbind" | "split" | "chunk" | "tensor_split" => {
+                let list = self.allocate(ObjectKind::List);
+                self.object_mut(list).content = Some(Value::Tensor(tensor));
+                Value::Object(list)
+            }
+            "items" | "keys" | "values" if tensor.is_output => {
+                // The output of a model may be a mapping of tensors.
+                if name == "keys" { Value::Plain } else { self.tuples(vec![Value::Plain, Value::Tensor(tensor)]) }
+            }
+            _ => match tensor_result(name) {
+                Gives::Plain => Value::Plain,
+                Gives::Detached => Value::Tensor(TensorValue { is_output: is_selection(name) && tensor.is_output, ..tensor.detached() }),
+                Gives::Leaf => Value::Tensor(TensorValue { graph: Graph::Unsure, ..tensor }),
+                Gives::Same => {
+                    let other = arguments.all().filter_map(Value::tensor).reduce(TensorValue::with);
+                    let joined = other.map_or(tensor, |other| tensor.with(other));
+                    let is_output = joined.is_output && !is_reduction(name, arguments);
+                    let joined = TensorValue { is_output, ..joined };
+                    Value::Tensor(if self.mode() == Mode::Off { joined.detached() } else { joined })
+                }
+            },
+        }
+    }
+
+    fn device_after_to(&self, tensor: TensorValue, arguments: &Arguments<'a>) -> TensorDevice {
+        match arguments.get("device", 0) {
+            Some(Value::Text(name)) if name.starts_with("cpu") => TensorDevice::Host,
+            Some(Value::Text(name)) if name.starts_with("cuda") => TensorDevice::Gpu,
+            Some(_) => TensorDevice::Unsure,
+            None => tensor.device,
+        }
+    }
+
+    pub(super) fn call_method_of_object(
+        &mut self,
+        id: ObjectId,
+        attribute: &'a ExprAttribute,
+        arguments: &Arguments<'a>,
+        at: NodeId,
+    ) -> Value<'a> {
+        self.call_named_method(Value::Object(id), attribute.attr.as_str(), arguments, at)
+    }
+
+    /// Calls a method of an object that is no method of a class of the tree.
+    pub(super) fn call_named_method(
+        &mut self,
+        receiver: Value<'a>,
+        name: &'a str,
+        arguments: &Arguments<'a>,
+        at: NodeId,
+    ) -> Value<'a> {
+        let Some(id) = receiver.object() else {
+            // A factory of `defaultdict(list)`.
+            return match name {
+                "list" => self.new_object(ObjectKind::List),
+                "dict" => self.new_object(ObjectKind::Dict),
+                _ => Value::Unknown,
+            };
+        };
+        let object = self.object(id);
+        if object.is_module {
+            return self.call_method_of_module(id, name, arguments, at);
+        }
+        match object.kind {
+            ObjectKind::List | ObjectKind::Tuple | ObjectKind::Dict | ObjectKind::Iterator => {
+                self.call_method_of_container(id, name, arguments, at)
+            }
+            ObjectKind::Scaler if name == "scale" => arguments.first().unwrap_or(Value::Unknown),
+            ObjectKind::Operation if matches!(name, "to" | "cuda") => Value::Object(id),
+            ObjectKind::Optimizer if name == "add_param_group" => {
+                Value::Nothing
+            }
+            ObjectKind::Instance(_) if matches!(name, "to" | "cuda") => Value::Object(id),
+            _ => {
+                self.escape(arguments);
+                Value::Unknown
+            }
+        }
+    }
+
+    fn call_method_of_container(&mut self, id: ObjectId, name: &'a str, arguments: &Arguments<'a>, at: NodeId) -> Value<'a> {
+        let first = arguments.first().unwrap_or(Value::Unknown);
+        match name {
+            "append" | "appendleft" | "add" | "put" | "put_nowait" | "push" => {
+                self.note_store(id, first, at);
+                self.add_content(id, first);
+                Value::Nothing
+            }
+            "insert" => {
+                let value = arguments.positional.get(1).copied().unwrap_or(Value::Unknown);
+                self.note_store(id, value, at);
+                self.add_content(id, value);
+                Value::Nothing
+            }
+            "extend" | "extendleft" => {
+                if let Some(source) = first.object() {
+                    self.object_mut(source).is_collected = true;
+                }
+                let element = self.element_of(first);
+                self.note_store(id, element, at);
+                self.add_content(id, element);
+                Value::Nothing
+            }
+            "update" => self.update(id, arguments, at),
+            "setdefault" => {
+                let default = arguments.positional.get(1).copied().unwrap_or(Value::Nothing);
+                self.set_default(id, first, default, at)
+            }
+            "get" => {
+                let default = arguments.positional.get(1).copied().unwrap_or(Value::Nothing);
+                let object = self.object(id);
+                let known = match first {
+                    Value::Text(key) => object.entries.get(key).copied().or(object.content),
+                    _ if object.kind == ObjectKind::List || object.content.is_some() || !object.entries.is_empty() => {
+                        Some(object.any_element())
+                    }
+                    _ => None,
+                };
+                known.map_or(default, |known| known.or(default))
+            }
+            "clear" => {
+                self.empty(id);
+                Value::Nothing
+            }
+            "pop" | "popleft" | "popitem" | "remove" | "get_nowait" => {
+                let element = self.object(id).any_element();
+                let now = self.tick();
+                self.object_mut(id).emptied = now;
+                element
+            }
+            "items" => {
+                let value = self.object(id).any_element();
+                self.tuples(vec![Value::Plain, value])
+            }
+            "values" => {
+                let value = self.object(id).any_element();
+                let iterator = self.allocate(ObjectKind::Iterator);
+                self.object_mut(iterator).content = Some(value);
+                Value::Object(iterator)
+            }
+            "keys" | "index" | "count" | "join" => Value::Plain,
+            "copy" => {
+                let copy = self.object(id).clone();
+                let made = self.allocate(copy.kind);
+                let object = self.object_mut(made);
+                (object.entries, object.content, object.elements) = (copy.entries, copy.content, copy.elements);
+                Value::Object(made)
+            }
+            _ => Value::Unknown,
+        }
+    }
+
+    fn update(&mut self, id: ObjectId, arguments: &Arguments<'a>, at: NodeId) -> Value<'a> {
+        let mut named: Vec<(&'a str, Value<'a>)> = arguments.named.clone();
+        let mut rest = arguments.named_rest;
+        if let Some(source) = arguments.first().and_then(Value::object) {
+            let source = self.object(source);
+            named.extend(source.entries.iter().map(|(key, value)| (*key, *value)));
+            rest = rest.or(source.content);
+        }
+        for (key, value) in named {
+            self.set_entry(id, Value::Text(key), value, at);
+        }
+        if let Some(value) = rest {
+            self.note_store(id, value, at);
+            self.add_content(id, value);
+        }
+        Value::Nothing
+    }
+
+    fn set_default(&mut self, id: ObjectId, key: Value<'a>, default: Value<'a>, at: NodeId) -> Value<'a> {
+        let object = self.object(id);
+        let known = match key {
+            Value::Text(key) => object.entries.get(key).copied(),
+            _ => object.content,
+        };
+        if let Some(known) = known {
+            return known;
+        }
+        // The default lives as long as the mapping.
+        if let Some(made) = default.object() {
+            self.object_mut(made).born = self.object(id).born;
+        }
+        self.set_entry(id, key, default, at);
+        default
+    }
+
+    fn call_method_of_module(&mut self, id: ObjectId, name: &'a str, arguments: &Arguments<'a>, at: NodeId) -> Value<'a> {
+        match name {
+            "to" | "cuda" | "cpu" | "half" | "float" | "double" | "bfloat16" | "apply" | "to_empty" | "compile" => Value::Object(id),
+            "eval" => {
+                self.each_part(id, 4, &mut |it| it.is_eval = Some(true));
+                Value::Object(id)
+            }
+            "train" => {
+                let is_train = !matches!(arguments.first(), Some(Value::Int(0)));
+                self.each_part(id, 4, &mut |it| it.is_eval = Some(!is_train));
+                Value::Object(id)
+            }
+            "requires_grad_" => {
+                let is_frozen = arguments.get("requires_grad", 0).is_some_and(|it| !matches!(it, Value::Int(1)));
+                self.each_part(id, 4, &mut |it| it.is_frozen = is_frozen);
+                Value::Object(id)
+            }
+            "parameters" => {
+                let parameter = self.allocate(ObjectKind::ParameterOf(id));
+                let iterator = self.allocate(ObjectKind::Iterator);
+                self.object_mut(iterator).content = Some(Value::Object(parameter));
+                Value::Object(iterator)
+            }
+            "named_parameters" => {
+                let parameter = self.new_object(ObjectKind::ParameterOf(id));
+                self.tuples(vec![Value::Plain, parameter])
+            }
+            "register_buffer" => {
+                if let (Some(Value::Text(field)), Some(value)) = (arguments.first(), arguments.positional.get(1)) {
+                    self.object_mut(id).fields.insert(field, *value);
+                }
+                Value::Nothing
+            }
+            "forward" => self.forward_of_library(id, arguments, at),
+            "backward" | "step" | "zero_grad" | "state_dict" | "load_state_dict" | "save_pretrained" | "generate" => {
+                if name == "load_state_dict" { Value::Nothing } else { Value::Unknown }
+            }
+            "log" | "log_dict" | "save_hyperparameters" | "print" => Value::Nothing,
+            _ if is_module_method(name) => Value::Unknown,
+            _ => {
+                // `model.features(x)`, `vae.encode(x)`, `model.get_image_features(x)`: a forward of a part.
+                let kind = self.object(id).kind;
+                let has_tensor = arguments.all().next().is_some();
+                if kind == ObjectKind::Module && has_tensor && !name.starts_with("set_") && !name.starts_with("add_") {
+                    return self.forward_of_library(id, arguments, at);
+                }
+                Value::Unknown
+            }
+        }
+    }
+}
+
+/// Checks for a method that picks elements, as an output still.
+fn is_selection(name: &str) -> bool {
+    matches!(name, "detach" | "detach_")
+}
+
+/// Checks for a method that makes a number of a tensor.
+fn is_reduction(name: &str, arguments: &Arguments<'_>) -> bool {
+    matches!(name, "mean" | "sum" | "max" | "min" | "norm" | "median" | "std" | "var" | "prod") && arguments.all().next().is_none()
+}

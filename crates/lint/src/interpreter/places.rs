@@ -1,0 +1,226 @@
+//! Variables, fields and entries: reading, writing, and what a write says of a loop.
+
+use ruff_python_ast::Expr;
+
+use super::value::{EnvId, ObjectId, ObjectKind, Place, Value};
+use super::{Interpreter, NodeId};
+
+impl<'a> Interpreter<'_, 'a> {
+    /// Returns the value of a variable, looked up from a namespace outwards.
+    pub(super) fn variable(&self, env: EnvId, name: &str) -> Option<(EnvId, Value<'a>)> {
+        let mut next = Some(env);
+        while let Some(id) = next {
+            let env = &self.envs[id.0 as usize];
+            if let Some(value) = env.variables.get(name) {
+                return Some((id, *value));
+            }
+            next = env.around.or_else(|| self.files.get(env.file.0).copied().flatten().filter(|&it| it != id));
+        }
+        None
+    }
+
+    pub(super) fn set_variable(&mut self, env: EnvId, name: &'a str, value: Value<'a>) {
+        self.envs[env.0 as usize].variables.insert(name, value);
+    }
+
+    /// Assigns to a name of the current function.
+    pub(super) fn assign_name(&mut self, name: &'a str, value: Value<'a>, at: NodeId) {
+        let env = self.env();
+        let owner = if self.envs[env.0 as usize].outer.contains(name) {
+            let around = self.envs[env.0 as usize].around;
+            let file = self.files.get(self.envs[env.0 as usize].file.0).copied().flatten();
+            around.or(file).and_then(|outer| self.variable(outer, name)).map_or(env, |(owner, _)| owner)
+        } else {
+            env
+        };
+        let place = Place::Variable(owner, name);
+        let before = self.envs[owner.0 as usize].variables.get(name).copied();
+        self.note_write(place, before, value, at);
+        self.set_variable(owner, name, value);
+    }
+
+    /// Returns the value of a field of an object: its own, or an attribute of its class.
+    pub(super) fn field(&mut self, id: ObjectId, name: &'a str) -> Option<Value<'a>> {
+        if let Some(value) = self.object(id).fields.get(name) {
+            return Some(*value);
+        }
+        let ObjectKind::Instance(class) = self.object(id).kind else { return None };
+        let classes = self.model.own_and_bases(class);
+        classes.into_iter().find_map(|it| {
+            let env = self.class_env(it)?;
+            let value = self.envs[env.0 as usize].variables.get(name).copied()?;
+            (!matches!(value, Value::Function(..))).then_some(value)
+        })
+    }
+
+    pub(super) fn set_field(&mut self, id: ObjectId, name: &'a str, value: Value<'a>, at: NodeId) {
+        let before = self.object(id).fields.get(name).copied();
+        self.note_write(Place::Field(id, name), before, value, at);
+        self.object_mut(id).fields.insert(name, value);
+    }
+
+    /// Writes an entry of a dict or an element of a list.
+    pub(super) fn set_entry(&mut self, id: ObjectId, key: Value<'a>, value: Value<'a>, at: NodeId) {
+        match key {
+            Value::Text(key) => {
+                let before = self.object(id).entries.get(key).copied();
+                self.note_write(Place::Entry(id, key), before, value, at);
+                self.object_mut(id).entries.insert(key, value);
+            }
+            _ => {
+                self.note_write(Place::Content(id), None, value, at);
+                if matches!(key, Value::Plain) && self.object(id).kind == ObjectKind::Dict {
+                    self.note_store(id, value, at);
+                }
+                self.add_content(id, value);
+            }
+        }
+    }
+
+    /// Joins a value into the elements of an object.
+    pub(super) fn add_content(&mut self, id: ObjectId, value: Value<'a>) {
+        let object = self.object_mut(id);
+        object.content = Some(object.content.map_or(value, |before| super::value::existing(before, value)));
+    }
+
+    /// Notes that a container is empty from now on.
+    pub(super) fn empty(&mut self, id: ObjectId) {
+        let now = self.tick();
+        let object = self.object_mut(id);
+        object.emptied = now;
+        object.content = None;
+        object.elements.clear();
+        object.entries.clear();
+    }
+
+    /// Notes a write to a place: a chain of carried values, or a new start.
+    fn note_write(&mut self, place: Place<'a>, before: Option<Value<'a>>, value: Value<'a>, at: NodeId) {
+        let now = self.tick();
+        if let Some(id) = before.and_then(Value::object).filter(|&id| Some(id) != value.object())
+            && self.object(id).is_container()
+        {
+            self.object_mut(id).emptied = now;
+        }
+        let carried = self.carries_of(place);
+        let tensor = value.tensor();
+        let is_chain = |set: u128| carried & set != 0;
+        match tensor {
+            Some(tensor) if value.is_recorded() && is_chain(tensor.through) => self.note_chain(place, at, true),
+            Some(tensor) if value.is_recorded() && is_chain(tensor.added) => self.note_chain(place, at, false),
+            _ if matches!(place, Place::Content(_)) => {}
+            _ => self.note_reset(place),
+        }
+    }
+
+    /// Assigns a value to the target of an assignment.
+    pub(super) fn assign(&mut self, target: &'a Expr, value: Value<'a>) {
+        let at = self.node(target);
+        match target {
+            Expr::Name(name) => self.assign_name(name.id.as_str(), value, at),
+            Expr::Attribute(attribute) => {
+                let object = self.evaluate(&attribute.value);
+                self.assign_attribute(object, attribute.attr.as_str(), value, at);
+            }
+            Expr::Subscript(subscript) => {
+                let object = self.evaluate(&subscript.value);
+                if subscript.slice.is_slice_expr() {
+                    if let Some(id) = object.object() {
+                        self.empty(id);
+                    }
+                    return;
+                }
+                let key = self.evaluate(&subscript.slice);
+                match object {
+                    Value::Object(id) => self.set_entry(id, key, value, at),
+                    Value::Tensor(tensor) if value.is_recorded() => self.write_into_tensor(&subscript.value, tensor, value),
+                    _ => {}
+                }
+            }
+            Expr::Tuple(it) => self.assign_all(&it.elts, value),
+            Expr::List(it) => self.assign_all(&it.elts, value),
+            Expr::Starred(it) => self.assign(&it.value, Value::Unknown),
+            _ => {}
+        }
+    }
+
+    /// `buffer[i] = value` with a graph: the whole buffer has the graph from then on.
+    pub(super) fn write_into_tensor(&mut self, base: &'a Expr, tensor: super::value::TensorValue, value: Value<'a>) {
+        let Some(written) = value.tensor() else { return };
+        if matches!(base, Expr::Name(_) | Expr::Attribute(_)) {
+            self.assign(base, Value::Tensor(tensor.with(written)));
+        }
+    }
+
+    fn assign_attribute(&mut self, object: Value<'a>, name: &'a str, value: Value<'a>, at: NodeId) {
+        match object {
+            Value::Object(id) => match self.object(id).kind {
+                ObjectKind::ParameterOf(module) if name == "requires_grad" => {
+                    self.object_mut(module).is_frozen = !matches!(value, Value::Int(1));
+                }
+                _ => self.set_field(id, name, value, at),
+            },
+            Value::Function(function, _) => {
+                let id = self.attributes_of(function);
+                self.set_field(id, name, value, at);
+            }
+            Value::File(file) => {
+                if let Some(env) = self.run_file(file) {
+                    self.set_variable(env, name, value);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the object that holds the attributes of a function.
+    pub(super) fn attributes_of(&mut self, function: super::FunctionId) -> ObjectId {
+        if let Some(&known) = self.attributes.get(&function) {
+            return known;
+        }
+        let id = self.allocate(ObjectKind::Attributes);
+        self.attributes.insert(function, id);
+        id
+    }
+
+    fn assign_all(&mut self, targets: &'a [Expr], value: Value<'a>) {
+        let elements = self.elements_of(value);
+        let starred = targets.iter().position(Expr::is_starred_expr);
+        for (index, target) in targets.iter().enumerate() {
+            let item = match (&elements, starred) {
+                (Some(elements), None) => elements.get(index).copied().unwrap_or(Value::Unknown),
+                (Some(elements), Some(star)) if index < star => elements.get(index).copied().unwrap_or(Value::Unknown),
+                (Some(elements), Some(star)) if index > star => {
+                    let from_end = targets.len() - index;
+                    elements.len().checked_sub(from_end).and_then(|it| elements.get(it)).copied().unwrap_or(Value::Unknown)
+                }
+                _ => self.element_of(value),
+            };
+            self.assign(target, item);
+        }
+    }
+
+    /// Returns the elements of a value of known length.
+    pub(super) fn elements_of(&self, value: Value<'a>) -> Option<Vec<Value<'a>>> {
+        let object = self.object(value.object()?);
+        let is_known = matches!(object.kind, ObjectKind::Tuple | ObjectKind::List) && object.content.is_none();
+        (is_known && !object.elements.is_empty()).then(|| object.elements.clone())
+    }
+
+    /// Returns an element of a value.
+    pub(super) fn element_of(&self, value: Value<'a>) -> Value<'a> {
+        match value {
+            Value::Tensor(_) => value,
+            Value::Object(id) => {
+                let object = self.object(id);
+                match object.kind {
+                    ObjectKind::Loader => Value::Unknown,
+                    ObjectKind::Dict => Value::Plain,
+                    ObjectKind::Instance(_) | ObjectKind::Module => Value::Unknown,
+                    _ => object.any_element(),
+                }
+            }
+            Value::Plain => Value::Plain,
+            _ => Value::Unknown,
+        }
+    }
+}

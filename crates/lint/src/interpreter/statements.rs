@@ -1,0 +1,421 @@
+//! Statements.
+
+use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtClassDef, StmtFunctionDef, StmtIf, StmtImport, StmtImportFrom, StmtTry, StmtWith};
+use rustc_hash::FxHashMap;
+
+use super::loops::LoopHead;
+use super::value::{EnvId, ObjectKind, Value};
+use super::{ClassId, Frame, FunctionId, Interpreter, Mode};
+
+/// The way in which a block ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum End {
+    /// The next statement follows.
+    Falls,
+    /// A `break`, `continue`, `return` or `raise` was reached for certain.
+    Leaves,
+}
+
+/// The variables of a namespace at some point.
+type Snapshot<'a> = FxHashMap<&'a str, Value<'a>>;
+
+impl<'a> Interpreter<'_, 'a> {
+    pub(super) fn block(&mut self, body: &'a [Stmt]) -> End {
+        for statement in body {
+            if self.is_over() || self.statement(statement) == End::Leaves {
+                return End::Leaves;
+            }
+        }
+        End::Falls
+    }
+
+    fn statement(&mut self, statement: &'a Stmt) -> End {
+        match statement {
+            Stmt::Expr(it) => _ = self.evaluate(&it.value),
+            Stmt::Assign(it) => {
+                let value = self.evaluate(&it.value);
+                it.targets.iter().for_each(|target| self.assign(target, value));
+            }
+            Stmt::AnnAssign(it) => {
+                let value = it.value.as_deref().map(|value| self.evaluate(value));
+                match value {
+                    Some(value) => self.assign(&it.target, value),
+                    // A field of a dataclass without a default.
+                    None => self.declare(&it.target),
+                }
+            }
+            Stmt::AugAssign(it) => {
+                let value = self.augmented(it);
+                self.assign(&it.target, value);
+            }
+            Stmt::Return(it) => {
+                let value = it.value.as_deref().map_or(Value::Nothing, |value| self.evaluate(value));
+                if let Some(frame) = self.frames.last_mut() {
+                    frame.returned = Some(frame.returned.map_or(value, |before| before.or(value)));
+                }
+                return End::Leaves;
+            }
+            Stmt::Raise(_) | Stmt::Break(_) | Stmt::Continue(_) => return End::Leaves,
+            Stmt::If(it) => return self.conditional(it),
+            Stmt::For(it) => {
+                let iterable = self.evaluate(&it.iter);
+                self.run_loop(&LoopHead::of_for(it), iterable, |it_, value| it_.assign(&it.target, value), &it.body);
+                self.block(&it.orelse);
+            }
+            Stmt::While(it) => {
+                self.evaluate(&it.test);
+                self.run_loop(&LoopHead::of_while(it), Value::Unknown, |_, _| {}, &it.body);
+            }
+            Stmt::With(it) => return self.with(it),
+            Stmt::Try(it) => return self.attempt(it),
+            Stmt::Match(it) => {
+                self.evaluate(&it.subject);
+                for case in &it.cases {
+                    self.branch(|run| run.block(&case.body));
+                }
+            }
+            _ => self.definition(statement),
+        }
+        End::Falls
+    }
+
+    fn definition(&mut self, statement: &'a Stmt) {
+        match statement {
+            Stmt::FunctionDef(it) => self.define_function(it),
+            Stmt::ClassDef(it) => self.define_class(it),
+            Stmt::Import(it) => self.import(it),
+            Stmt::ImportFrom(it) => self.import_from(it),
+            Stmt::Global(it) => {
+                let env = self.env();
+                self.envs[env.0 as usize].outer.extend(it.names.iter().map(ruff_python_ast::Identifier::as_str));
+            }
+            Stmt::Nonlocal(it) => {
+                let env = self.env();
+                self.envs[env.0 as usize].outer.extend(it.names.iter().map(ruff_python_ast::Identifier::as_str));
+            }
+            Stmt::Delete(it) => it.targets.iter().for_each(|target| self.delete(target)),
+            Stmt::Assert(it) => _ = self.evaluate(&it.test),
+            _ => {}
+        }
+    }
+
+    fn declare(&mut self, target: &'a Expr) {
+        if let Expr::Name(name) = target {
+            let env = self.env();
+            self.envs[env.0 as usize].variables.entry(name.id.as_str()).or_insert(Value::Unknown);
+        }
+    }
+
+    fn delete(&mut self, target: &'a Expr) {
+        match target {
+            Expr::Subscript(it) => {
+                if let Some(id) = self.evaluate(&it.value).object() {
+                    self.empty(id);
+                }
+            }
+            Expr::Name(name) => {
+                let at = self.node(target);
+                self.assign_name(name.id.as_str(), Value::Unknown, at);
+            }
+            _ => {}
+        }
+    }
+
+    // Branches.
+
+    fn snapshot(&self) -> Snapshot<'a> {
+        self.envs[self.env().0 as usize].variables.clone()
+    }
+
+    fn restore(&mut self, variables: Snapshot<'a>) {
+        let env = self.env();
+        self.envs[env.0 as usize].variables = variables;
+    }
+
+    /// Joins the current variables with those of another way.
+    fn join(&mut self, other: &Snapshot<'a>) {
+        let env = self.env();
+        let variables = &mut self.envs[env.0 as usize].variables;
+        for (name, value) in other {
+            let joined = variables.get(name).map_or(*value, |it| it.or(*value));
+            variables.insert(name, joined);
+        }
+    }
+
+    /// Runs code that may be skipped.
+    pub(super) fn branch(&mut self, run: impl FnOnce(&mut Self) -> End) -> End {
+        let before = self.snapshot();
+        self.doubts += 1;
+        let end = run(self);
+        self.doubts -= 1;
+        match end {
+            End::Falls => self.join(&before),
+            End::Leaves => self.restore(before),
+        }
+        End::Falls
+    }
+
+    fn conditional(&mut self, statement: &'a StmtIf) -> End {
+        let mut arms: Vec<(Option<&'a Expr>, &'a [Stmt])> = vec![(Some(&statement.test), &statement.body)];
+        arms.extend(statement.elif_else_clauses.iter().map(|it| (it.test.as_ref(), &it.body[..])));
+        self.arms(&arms)
+    }
+
+    fn arms(&mut self, arms: &[(Option<&'a Expr>, &'a [Stmt])]) -> End {
+        let Some(((test, body), rest)) = arms.split_first() else { return End::Falls };
+        let Some(test) = test else { return self.block(body) };
+        let decided = self.truth(test);
+        self.evaluate(test);
+        match decided {
+            Some(true) => self.block(body),
+            Some(false) => self.arms(rest),
+            None => self.both(|it| it.block(body), |it| it.arms(rest)),
+        }
+    }
+
+    fn both(&mut self, one: impl FnOnce(&mut Self) -> End, other: impl FnOnce(&mut Self) -> End) -> End {
+        let before = self.snapshot();
+        self.doubts += 1;
+        let first = one(self);
+        let after = std::mem::replace(&mut self.envs[self.frames.last().map_or(0, |it| it.env.0 as usize)].variables, before);
+        let second = other(self);
+        self.doubts -= 1;
+        match (first, second) {
+            (End::Falls, End::Falls) => self.join(&after),
+            (End::Falls, End::Leaves) => self.restore(after),
+            (End::Leaves, _) => {}
+        }
+        if first == End::Leaves && second == End::Leaves { End::Leaves } else { End::Falls }
+    }
+
+    fn attempt(&mut self, statement: &'a StmtTry) -> End {
+        let before = self.snapshot();
+        let end = self.block(&statement.body);
+        let end = if end == End::Falls { self.block(&statement.orelse) } else { end };
+        let after = self.snapshot();
+        let mut falls = end == End::Falls;
+        for ExceptHandler::ExceptHandler(handler) in &statement.handlers {
+            self.doubts += 1;
+            self.join(&before);
+            if let Some(name) = &handler.name {
+                let env = self.env();
+                self.set_variable(env, name.as_str(), Value::Unknown);
+            }
+            falls |= self.block(&handler.body) == End::Falls;
+            self.doubts -= 1;
+            self.restore(after.clone());
+        }
+        self.block(&statement.finalbody);
+        if falls { End::Falls } else { End::Leaves }
+    }
+
+    fn with(&mut self, statement: &'a StmtWith) -> End {
+        let mut entered = 0;
+        for item in &statement.items {
+            if let Some(mode) = self.model.mode_of_manager(&item.context_expr) {
+                self.modes.push(mode);
+                entered += 1;
+            }
+            let value = self.evaluate(&item.context_expr);
+            if let Some(target) = item.optional_vars.as_deref() {
+                let value = self.enter(value);
+                self.assign(target, value);
+            }
+        }
+        let end = self.block(&statement.body);
+        for _ in 0..entered {
+            self.modes.pop();
+        }
+        end
+    }
+
+    /// Returns what `with value as name` binds.
+    fn enter(&mut self, value: Value<'a>) -> Value<'a> {
+        let Some(id) = value.object() else { return Value::Unknown };
+        match self.method_function(id, "__enter__") {
+            Some((function, env)) => self.call_function(function, env, Some(value), &super::arguments::Arguments::default()),
+            None => value,
+        }
+    }
+
+    // Definitions.
+
+    fn define_function(&mut self, statement: &'a StmtFunctionDef) {
+        let Some(function) = self.model.function_at(statement) else { return };
+        let env = self.env();
+        let defaults = statement.parameters.iter_non_variadic_params().map(|it| it.default());
+        let defaults = defaults.map(|it| it.map(|value| self.evaluate(value))).collect();
+        self.defaults.insert(function, defaults);
+        let mut value = Value::Function(function, env);
+        for decorator in statement.decorator_list.iter().rev() {
+            value = self.decorate(function, value, &decorator.expression);
+        }
+        let name = statement.name.as_str();
+        self.set_variable(env, name, value);
+    }
+
+    fn decorate(&mut self, function: FunctionId, value: Value<'a>, decorator: &'a Expr) -> Value<'a> {
+        if let Some(mode) = self.model.mode_of_manager(decorator) {
+            self.decorated.insert(function, mode);
+            return value;
+        }
+        match self.evaluate(decorator) {
+            decorating @ (Value::Function(..) | Value::Object(_)) => {
+                let arguments = super::arguments::Arguments::of(vec![value]);
+                match self.apply(decorating, &arguments) {
+                    Value::Unknown => value,
+                    decorated => decorated,
+                }
+            }
+            _ => value,
+        }
+    }
+
+    fn define_class(&mut self, statement: &'a StmtClassDef) {
+        let Some(class) = self.model.class_at(statement) else { return };
+        self.run_class(class, statement);
+        let env = self.env();
+        self.set_variable(env, statement.name.as_str(), Value::Class(class));
+    }
+
+    /// Runs the body of a class once.
+    fn run_class(&mut self, class: ClassId, statement: &'a StmtClassDef) {
+        let around = self.env();
+        let file = self.envs[around.0 as usize].file.0;
+        let env = self.new_env(Some(around), file);
+        self.class_envs.insert(class, env);
+        let loops = self.loops.len();
+        self.frames.push(Frame { function: None, env, returned: None, yielded: None, loops });
+        self.block(&statement.body);
+        self.frames.pop();
+    }
+
+    /// Returns the namespace of a class.
+    pub(super) fn class_env(&mut self, class: ClassId) -> Option<EnvId> {
+        if !self.class_envs.contains_key(&class) {
+            let file = self.model.file_of_range(self.model.tree.classes[class.index()].syntax);
+            self.run_file(file);
+        }
+        self.class_envs.get(&class).copied()
+    }
+
+    // Imports.
+
+    fn import(&mut self, statement: &'a StmtImport) {
+        let env = self.env();
+        for alias in &statement.names {
+            let file = self.imported_file(alias.name.as_str());
+            if let (Some(file), Some(name)) = (file, alias.asname.as_ref().or(Some(&alias.name))) {
+                self.run_file(file);
+                if !name.as_str().contains('.') {
+                    self.set_variable(env, name.as_str(), Value::File(file));
+                }
+            }
+        }
+    }
+
+    fn import_from(&mut self, statement: &'a StmtImportFrom) {
+        let dots = ".".repeat(statement.level as usize);
+        let module = statement.module.as_ref().map_or("", |module| module.as_str());
+        let whole = format!("{dots}{module}");
+        let env = self.env();
+        let source = self.imported_file(&whole).and_then(|file| self.run_file(file));
+        for alias in &statement.names {
+            let name = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
+            if alias.name.as_str() == "*" {
+                let all = source.map(|it| self.envs[it.0 as usize].variables.clone()).unwrap_or_default();
+                self.envs[env.0 as usize].variables.extend(all);
+                continue;
+            }
+            let value = source.and_then(|it| self.envs[it.0 as usize].variables.get(alias.name.as_str()).copied());
+            let separator = if module.is_empty() { "" } else { "." };
+            let value = value.or_else(|| {
+                let file = self.imported_file(&format!("{whole}{separator}{}", alias.name))?;
+                self.run_file(file)?;
+                Some(Value::File(file))
+            });
+            if let Some(value) = value {
+                self.set_variable(env, name, value);
+            }
+        }
+    }
+
+    fn imported_file(&self, name: &str) -> Option<usize> {
+        let file = self.envs[self.env().0 as usize].file.0;
+        self.model.imported_file(file, name)
+    }
+
+    /// Returns the mode of a function's body.
+    pub(super) fn mode_of_call(&self, function: FunctionId) -> Mode {
+        self.decorated.get(&function).copied().unwrap_or_else(|| self.model.declared_mode(function).unwrap_or(self.mode()))
+    }
+
+    /// Decides a test by the values in it, where that is certain.
+    pub(super) fn truth(&mut self, test: &'a Expr) -> Option<bool> {
+        match test {
+            Expr::UnaryOp(it) if it.op == ruff_python_ast::UnaryOp::Not => self.truth(&it.operand).map(|it| !it),
+            Expr::BooleanLiteral(it) => Some(it.value),
+            Expr::BoolOp(it) => {
+                let is_and = it.op == ruff_python_ast::BoolOp::And;
+                let known: Vec<Option<bool>> = it.values.iter().map(|value| self.truth(value)).collect();
+                if known.contains(&Some(!is_and)) {
+                    return Some(!is_and);
+                }
+                known.iter().all(|it| *it == Some(is_and)).then_some(is_and)
+            }
+            Expr::Compare(it) => self.truth_of_comparison(it),
+            Expr::Call(it) => self.truth_of_call(test, it),
+            Expr::Name(name) if name.id.as_str() == "__name__" => None,
+            Expr::Name(_) | Expr::Attribute(_) => match self.evaluate(test) {
+                Value::Nothing => Some(false),
+                Value::Object(id) => self.truth_of_object(id),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    fn truth_of_object(&self, id: super::ObjectId) -> Option<bool> {
+        let object = self.object(id);
+        let is_sure = matches!(object.kind, ObjectKind::Module | ObjectKind::Optimizer | ObjectKind::Scaler | ObjectKind::Loader);
+        is_sure.then_some(true)
+    }
+
+    /// `value is None`, `value is not None`
+    fn truth_of_comparison(&mut self, it: &'a ruff_python_ast::ExprCompare) -> Option<bool> {
+        let ([op], [right]) = (&*it.ops, &*it.comparators) else { return None };
+        let is_none = matches!(right, Expr::NoneLiteral(_));
+        let left = self.evaluate(&it.left);
+        let found = match left {
+            Value::Nothing => true,
+            Value::Unknown => return None,
+            _ => false,
+        };
+        match op {
+            ruff_python_ast::CmpOp::Is if is_none => Some(found),
+            ruff_python_ast::CmpOp::IsNot if is_none => Some(!found),
+            _ => None,
+        }
+    }
+
+    /// `isinstance(value, torch.Tensor)`, `torch.is_tensor(value)`, `hasattr(value, "item")`
+    fn truth_of_call(&mut self, test: &'a Expr, syntax: &'a ruff_python_ast::ExprCall) -> Option<bool> {
+        let call = self.model.call(test)?;
+        let function = call.path.as_deref().or_else(|| self.model.builtin(&syntax.func))?;
+        let first = syntax.arguments.args.first()?;
+        let asks_tensor = match function {
+            "torch.is_tensor" => true,
+            "isinstance" => self.model.path(syntax.arguments.args.get(1)?).is_some_and(|it| it == "torch.Tensor"),
+            "hasattr" => syntax.arguments.args.get(1).is_some_and(|it| {
+                it.as_string_literal_expr().is_some_and(|it| matches!(it.value.to_str(), "item" | "detach" | "cpu"))
+            }),
+            _ => return None,
+        };
+        match self.evaluate(first) {
+            Value::Tensor(_) if asks_tensor => Some(true),
+            Value::Unknown => None,
+            value if asks_tensor && (value.is_plain() || value.object().is_some()) => Some(false),
+            _ => None,
+        }
+    }
+}

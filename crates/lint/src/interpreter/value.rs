@@ -1,0 +1,232 @@
+//! Values of interpreted programs, and the objects that they refer to.
+
+use rustc_hash::FxHashMap;
+
+use crate::semantics::data::{ClassId, FunctionId, NodeId};
+use crate::semantics::{Graph, TensorDevice};
+
+/// An object of the heap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct ObjectId(pub(super) u32);
+
+/// A namespace of variables: of a file, of a class body, or of one run of a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) struct EnvId(pub(super) u32);
+
+/// A set of places whose value of the previous step went into a tensor; bits are indices of `Interpreter::carries`.
+pub(super) type CarrySet = u128;
+
+/// A tensor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct TensorValue {
+    pub(super) graph: Graph,
+    pub(super) device: TensorDevice,
+    /// Carried places that reached the tensor by arithmetic alone.
+    pub(super) added: CarrySet,
+    /// Carried places that reached the tensor through a module.
+    pub(super) through: CarrySet,
+    /// True for an output of a module, or a value computed from one without a reduction to a number.
+    pub(super) is_output: bool,
+}
+
+impl TensorValue {
+    pub(super) fn new(graph: Graph, device: TensorDevice) -> TensorValue {
+        TensorValue { graph, device, added: 0, through: 0, is_output: false }
+    }
+
+    /// Returns the tensor without its graph.
+    pub(super) fn detached(self) -> TensorValue {
+        TensorValue { graph: Graph::Absent, added: 0, through: 0, ..self }
+    }
+
+    /// Returns a tensor computed from two.
+    pub(super) fn with(self, other: TensorValue) -> TensorValue {
+        TensorValue {
+            graph: self.graph.or(other.graph),
+            device: if self.device == TensorDevice::Unsure { other.device } else { self.device },
+            added: self.added | other.added,
+            through: self.through | other.through,
+            is_output: self.is_output || other.is_output,
+        }
+    }
+}
+
+/// A value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Value<'a> {
+    Unknown,
+    Nothing,
+    /// A number, a string, a shape: nothing with a tensor.
+    Plain,
+    Int(i64),
+    Text(&'a str),
+    Tensor(TensorValue),
+    Object(ObjectId),
+    Function(FunctionId, EnvId),
+    Class(ClassId),
+    /// A file of the tree, imported as a module.
+    File(usize),
+}
+
+impl<'a> Value<'a> {
+    pub(super) fn tensor(self) -> Option<TensorValue> {
+        match self {
+            Value::Tensor(tensor) => Some(tensor),
+            _ => None,
+        }
+    }
+
+    pub(super) fn object(self) -> Option<ObjectId> {
+        match self {
+            Value::Object(id) => Some(id),
+            _ => None,
+        }
+    }
+
+    pub(super) fn is_recorded(self) -> bool {
+        matches!(self, Value::Tensor(TensorValue { graph: Graph::Recorded, .. }))
+    }
+
+    pub(super) fn is_plain(self) -> bool {
+        matches!(self, Value::Plain | Value::Int(_) | Value::Text(_) | Value::Nothing)
+    }
+
+    /// The join of two values, for code where either may occur.
+    pub(super) fn or(self, other: Value<'a>) -> Value<'a> {
+        match (self, other) {
+            (one, other) if one == other => one,
+            (Value::Tensor(one), Value::Tensor(other)) => Value::Tensor(TensorValue {
+                device: if one.device == other.device { one.device } else { TensorDevice::Unsure },
+                ..one.with(other)
+            }),
+            (known, nothing) | (nothing, known) if nothing.is_plain() && !known.is_plain() => known,
+            (one, other) if one.is_plain() && other.is_plain() => Value::Plain,
+            (object @ Value::Object(_), Value::Object(_)) => object,
+            _ => Value::Unknown,
+        }
+    }
+}
+
+/// A place that holds a value from one step to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Place<'a> {
+    Variable(EnvId, &'a str),
+    Field(ObjectId, &'a str),
+    /// An entry of a dict under a constant key.
+    Entry(ObjectId, &'a str),
+    /// Any other entry or element.
+    Content(ObjectId),
+}
+
+/// The kind of an object.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum ObjectKind<'a> {
+    /// A list, a deque, a set, a queue.
+    List,
+    Tuple,
+    Dict,
+    /// An instance of a class of the tree.
+    Instance(ClassId),
+    /// A module of a library, or one known by its use.
+    Module,
+    /// A loss function or an activation.
+    Operation,
+    Optimizer,
+    Scaler,
+    Loader,
+    /// The elements of a generator or an iterator.
+    Iterator,
+    /// The attributes of a function.
+    Attributes,
+    /// A method with its object.
+    Method(Value<'a>, FunctionId),
+    /// A method of a library object: `losses.append`.
+    LibraryMethod(Value<'a>, &'a str),
+    /// A call with some arguments given: `functools.partial`.
+    Partial(Value<'a>),
+    /// A parameter of a module, from `module.parameters()`.
+    ParameterOf(ObjectId),
+    Lambda(NodeId, EnvId),
+}
+
+/// An object of the heap.
+#[derive(Clone, Debug)]
+pub(super) struct Object<'a> {
+    pub(super) kind: ObjectKind<'a>,
+    /// The time of its creation.
+    pub(super) born: u32,
+    /// The time of the last emptying, or of the last replacement at a place that held it.
+    pub(super) emptied: u32,
+    pub(super) fields: FxHashMap<&'a str, Value<'a>>,
+    /// Entries under constant keys; for a tuple, under "0", "1", ...
+    pub(super) entries: FxHashMap<&'a str, Value<'a>>,
+    /// The join of all other elements.
+    pub(super) content: Option<Value<'a>>,
+    /// The values of positional elements of a tuple or list literal.
+    pub(super) elements: Vec<Value<'a>>,
+    /// The value that `defaultdict` or `field(default_factory=...)` makes.
+    pub(super) factory: Option<Value<'a>>,
+    /// The largest number of elements: `deque(maxlen=...)`; zero for an unknown limit.
+    pub(super) limit: Option<i64>,
+    /// True after `.eval()`, false after `.train()`.
+    pub(super) is_eval: Option<bool>,
+    pub(super) is_frozen: bool,
+    /// True if an optimizer has its parameters.
+    pub(super) is_optimized: bool,
+    /// True if code outside of the tree got the object and may change it.
+    pub(super) escaped: bool,
+    /// True for elements that were all kept: a generator in `list(...)`.
+    pub(super) is_collected: bool,
+    /// True for elements that were summed: a generator in `sum(...)`.
+    pub(super) is_summed: bool,
+    /// True for a module of the tree or of a library.
+    pub(super) is_module: bool,
+    pub(super) device: TensorDevice,
+}
+
+impl<'a> Object<'a> {
+    pub(super) fn new(kind: ObjectKind<'a>, born: u32) -> Object<'a> {
+        Object {
+            kind,
+            born,
+            emptied: 0,
+            fields: FxHashMap::default(),
+            entries: FxHashMap::default(),
+            content: None,
+            elements: Vec::new(),
+            factory: None,
+            limit: None,
+            is_eval: None,
+            is_frozen: false,
+            is_optimized: false,
+            escaped: false,
+            is_collected: false,
+            is_summed: false,
+            is_module: matches!(kind, ObjectKind::Module),
+            device: TensorDevice::Unsure,
+        }
+    }
+
+    /// Checks for an object that holds elements.
+    pub(super) fn is_container(&self) -> bool {
+        matches!(
+            self.kind,
+            ObjectKind::List | ObjectKind::Dict | ObjectKind::Tuple | ObjectKind::Iterator
+        )
+    }
+
+    /// Returns the join of all elements.
+    pub(super) fn any_element(&self) -> Value<'a> {
+        let known = self.elements.iter().chain(self.entries.values()).copied().chain(self.content);
+        let known = known.reduce(existing);
+        known.or(self.factory).unwrap_or(Value::Unknown)
+    }
+}
+
+/// The join for elements that are all visited: a graph in one of them counts, whatever the others are.
+pub(super) fn existing<'a>(one: Value<'a>, other: Value<'a>) -> Value<'a> {
+    match (one, other) {
+        (recorded, _) | (_, recorded) if recorded.is_recorded() => recorded,
+        (one, other) => one.or(other),
+    }
+}

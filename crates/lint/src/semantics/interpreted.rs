@@ -1,0 +1,116 @@
+//! What the interpreter asks of the tree: files, functions at a definition, and facts about names by their use.
+
+use ruff_python_ast::{Expr, Stmt, StmtClassDef, StmtFunctionDef};
+use ruff_text_size::Ranged;
+
+use super::data::{ClassId, DefinitionId, FunctionId, Mode};
+use super::names::last;
+use super::{Model, ValueKind};
+
+/// Builtins that are no names of libraries.
+const MORE_BUILTINS: &[&str] = &["isinstance", "hasattr", "getattr", "print", "callable", "issubclass", "hash", "id", "ord", "chr", "frozenset"];
+
+impl<'a> Model<'a> {
+    /// Checks whether a node lies in the linted file.
+    pub(crate) fn is_own(&self, syntax: &impl Ranged) -> bool {
+        self.file_of_range(syntax) == 0
+    }
+
+    /// Returns the index of the file in which a node lies.
+    pub(crate) fn file_of_range(&self, syntax: &impl Ranged) -> usize {
+        let start = syntax.range().start().to_usize();
+        self.linked.starts.partition_point(|&it| it <= start)
+    }
+
+    /// Returns the top-level statements of a file.
+    pub(crate) fn file_body(&self, index: usize) -> Option<&'a [Stmt]> {
+        match index.checked_sub(1) {
+            None => Some(self.main),
+            Some(index) => self.linked.files.get(index).map(|it| &**it.parsed.suite()),
+        }
+    }
+
+    /// Returns the linked file that a file imports under a dotted name.
+    pub(crate) fn imported_file(&self, file: usize, name: &str) -> Option<usize> {
+        let modules = match file.checked_sub(1) {
+            None => &self.linked.modules,
+            Some(index) => &self.linked.files.get(index)?.modules,
+        };
+        modules.get(name).map(|id| id.0)
+    }
+
+    /// Returns the name of an unbound builtin.
+    pub(crate) fn builtin(&self, expression: &'a Expr) -> Option<&'a str> {
+        let name = expression.as_name_expr()?;
+        let is_builtin = MORE_BUILTINS.contains(&name.id.as_str()) || super::names::is_builtin(name.id.as_str());
+        (self.definition(name) == super::build::UNBOUND && is_builtin).then_some(name.id.as_str())
+    }
+
+    pub(crate) fn function_at(&self, statement: &StmtFunctionDef) -> Option<FunctionId> {
+        let start = statement.range().start();
+        let index = self.function_starts.get(&start.to_u32())?;
+        Some(*index)
+    }
+
+    pub(crate) fn class_at(&self, statement: &StmtClassDef) -> Option<ClassId> {
+        let start = statement.range().start();
+        let index = self.tree.classes.iter().position(|it| it.syntax.range().start() == start)?;
+        u32::try_from(index).ok().map(ClassId)
+    }
+
+    /// Checks whether a class is a module.
+    pub(crate) fn is_module_class(&self, class: ClassId) -> bool {
+        self.value_of_instance(class) == ValueKind::Module
+    }
+
+    /// Returns the fields that a class declares by annotations, in order.
+    pub(crate) fn annotated_fields(&self, class: ClassId) -> Vec<&'a str> {
+        let body = &self.tree.classes[class.index()].syntax.body;
+        let name = |it: &'a Stmt| it.as_ann_assign_stmt().and_then(|it| it.target.as_name_expr()).map(|it| it.id.as_str());
+        body.iter().filter_map(name).collect()
+    }
+
+    /// Checks for a function that yields.
+    pub(crate) fn is_generator(&self, function: FunctionId) -> bool {
+        self.tree.functions[function.index()].yields
+    }
+
+    pub(crate) fn is_static(&self, function: FunctionId) -> bool {
+        self.is_decorated(function, &["staticmethod"])
+    }
+
+    pub(crate) fn is_property(&self, function: FunctionId) -> bool {
+        self.is_decorated(function, &["property", "cached_property"])
+    }
+
+    fn is_decorated(&self, function: FunctionId, names: &[&str]) -> bool {
+        let decorators = &self.tree.functions[function.index()].syntax.decorator_list;
+        decorators.iter().any(|it| names.contains(&last(self.source(&it.expression))))
+    }
+
+    pub(crate) fn is_backwarded(&self, definition: DefinitionId) -> bool {
+        definition != super::build::UNBOUND && self.evidence.is_backwarded(definition)
+    }
+
+    pub(crate) fn is_backwarded_attribute(&self, definition: DefinitionId, name: &'a str) -> bool {
+        self.evidence.is_backwarded_attribute(definition, name)
+    }
+
+    pub(crate) fn is_module_by_use(&self, definition: DefinitionId) -> bool {
+        self.evidence.is_module(definition)
+    }
+
+    pub(crate) fn is_module_attribute_by_use(&self, definition: DefinitionId, name: &'a str) -> bool {
+        self.evidence.is_module_attribute(definition, name)
+    }
+
+    /// Returns the mode in which a function runs that no known call reaches.
+    pub(crate) fn mode_of_entry(&self, function: FunctionId) -> Mode {
+        self.mode_of_function(function)
+    }
+
+    /// Returns the mode that decorators or a framework give to a function.
+    pub(crate) fn declared_mode(&self, function: FunctionId) -> Option<Mode> {
+        self.mode_of_definition(function)
+    }
+}
