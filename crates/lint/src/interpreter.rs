@@ -26,7 +26,7 @@ mod value;
 use ruff_python_ast::Expr;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use self::loops::LoopRun;
+use self::loops::{LoopHead, LoopRun};
 use self::value::{CarrySet, EnvId, Object, ObjectId, ObjectKind, Place, Value};
 use crate::semantics::data::{ClassId, FunctionId, NodeId};
 use crate::semantics::{Mode, Model};
@@ -41,6 +41,8 @@ const MOST_CALLS: usize = 12;
 /// A namespace.
 #[derive(Debug, Default)]
 struct Env<'a> {
+    /// The time of its creation.
+    born: u32,
     variables: FxHashMap<&'a str, Value<'a>>,
     /// The namespace around a nested function.
     around: Option<EnvId>,
@@ -63,8 +65,8 @@ struct Frame<'a> {
     returned: Option<Value<'a>>,
     /// The yielded elements.
     yielded: Option<ObjectId>,
-    /// The number of loops around the call.
-    loops: usize,
+    /// The call.
+    at: NodeId,
 }
 
 /// The interpreter.
@@ -89,6 +91,8 @@ struct Interpreter<'m, 'a> {
     steps: u32,
     /// The depth of branches that may be skipped, within the innermost loop.
     doubts: u32,
+    /// The innermost call under evaluation.
+    call: NodeId,
     found: judge::Facts<'a>,
 }
 
@@ -111,6 +115,7 @@ pub(crate) fn observe(model: &Model<'_>) -> Vec<Observation> {
         time: 1,
         steps: 0,
         doubts: 0,
+        call: NodeId(0),
         found: judge::Facts::default(),
     };
     interpreter.run();
@@ -119,18 +124,15 @@ pub(crate) fn observe(model: &Model<'_>) -> Vec<Observation> {
 
 impl<'a> Interpreter<'_, 'a> {
     fn run(&mut self) {
-        self.run_file(0);
+        let files: Vec<usize> = (0..self.files.len()).filter(|&it| self.model.is_run_from(it)).collect();
+        files.iter().for_each(|&file| _ = self.run_file(file));
         // Callers come before what they call, so that arguments are known: first functions without a caller, then the rest.
-        let own = |it: &Self, id: FunctionId| {
-            let function = &it.model.tree.functions[id.index()];
-            it.model.is_own(function.syntax)
-        };
         for only_uncalled in [true, false] {
-            for index in 0..self.model.tree.functions.len() {
-                let Ok(index) = u32::try_from(index) else { return };
+            for (index, function) in (0..).zip(&self.model.tree.functions) {
                 let id = FunctionId(index);
                 let is_called = self.model.callers(id).next().is_some();
-                if !self.reached.contains(&id) && own(self, id) && !(only_uncalled && is_called) {
+                let is_entry = files.contains(&self.model.file_of_range(function.syntax));
+                if is_entry && !self.reached.contains(&id) && !(only_uncalled && is_called) {
                     self.run_entry(id);
                 }
             }
@@ -145,7 +147,8 @@ impl<'a> Interpreter<'_, 'a> {
         let env = self.new_env(None, index);
         *self.files.get_mut(index)? = Some(env);
         let body = self.model.file_body(index)?;
-        self.frames.push(Frame { function: None, env, returned: None, yielded: None, loops: self.loops.len() });
+        let at = self.call;
+        self.frames.push(Frame { function: None, env, returned: None, yielded: None, at });
         self.modes.push(Mode::On);
         let doubts = std::mem::take(&mut self.doubts);
         self.block(body);
@@ -156,27 +159,42 @@ impl<'a> Interpreter<'_, 'a> {
         Some(env)
     }
 
-    /// Runs a function that no call has reached, with unknown arguments.
+    /// Runs a function that no call has reached, with unknown arguments, as often as a loop would: another file may call it in each step.
     fn run_entry(&mut self, id: FunctionId) {
         let function = &self.model.tree.functions[id.index()];
         let Some(env) = self.run_file(self.model.file_of_range(function.syntax)) else { return };
-        let mode = self.model.mode_of_entry(id);
-        let first = function.class.map(|class| self.object_of_unknown_origin(class));
-        self.modes.push(mode);
+        let receiver = function.class.map(|class| self.object_of_unknown_origin(class, id));
+        self.modes.push(self.model.mode_of_entry(id));
         self.doubts = 0;
-        self.call_function(id, env, first, &arguments::Arguments::unknown());
+        let head = LoopHead { at: function.body.0, iterated: None };
+        let is_training_step = self.model.is_training_step(id);
+        self.repeat(&head, Value::Unknown, |run, _| {
+            if is_training_step {
+                run.note_work(|work| (work.backwards, work.steps) = (work.backwards + 1, work.steps + 1));
+            }
+            let value = run.call_function(id, env, receiver, &arguments::Arguments::unknown());
+            run.note_use(value);
+        });
         self.modes.pop();
         self.found.end_entry();
     }
 
-    /// Makes an instance of a class as an unknown caller would.
-    fn object_of_unknown_origin(&mut self, class: ClassId) -> Value<'a> {
-        self.instantiate(class, &arguments::Arguments::unknown())
+    /// Makes an instance of a class as an unknown caller would, set up by the methods with such a name.
+    fn object_of_unknown_origin(&mut self, class: ClassId, entry: FunctionId) -> Value<'a> {
+        let object = self.instantiate(self.model.leaf_class(class), &arguments::Arguments::unknown());
+        let Some(id) = object.object() else { return object };
+        for name in ["initialize", "setup", "load_model", "load", "build_model", "init_model", "_build_model", "_load_model"] {
+            if let Some((function, env)) = self.method_function(id, name).filter(|it| it.0 != entry) {
+                self.call_function(function, env, Some(object), &arguments::Arguments::unknown());
+            }
+        }
+        object
     }
 
     fn new_env(&mut self, around: Option<EnvId>, file: usize) -> EnvId {
         let id = EnvId(u32::try_from(self.envs.len()).unwrap_or(u32::MAX));
-        self.envs.push(Env { around, file: EnvRoot(file), ..Env::default() });
+        let born = self.tick();
+        self.envs.push(Env { born, around, file: EnvRoot(file), ..Env::default() });
         id
     }
 
@@ -216,6 +234,12 @@ impl<'a> Interpreter<'_, 'a> {
 
     fn object_mut(&mut self, id: ObjectId) -> &mut Object<'a> {
         &mut self.heap[id.0 as usize]
+    }
+
+    /// Returns the node itself, or the innermost call in the linted file that leads to it.
+    fn own_node(&self, at: NodeId) -> NodeId {
+        let calls = self.frames.iter().rev().map(|frame| frame.at);
+        std::iter::once(at).chain(calls).find(|&it| self.model.is_own_node(it)).unwrap_or(at)
     }
 
     fn node(&self, expression: &'a Expr) -> NodeId {

@@ -42,6 +42,8 @@ pub(crate) struct LinkedFiles {
     pub(crate) text: String,
     /// The offset of each linked file in the text.
     pub(crate) starts: Vec<usize>,
+    /// The files that import the linted one.
+    pub(crate) importers: Vec<ModuleId>,
     pub(crate) files: Vec<LinkedFile>,
     /// The modules that the linted file imports, by their dotted names.
     pub(crate) modules: ModuleNames,
@@ -67,7 +69,7 @@ pub(crate) fn link(text: &str, body: &[Stmt], path: &Path, project: &dyn Project
     linker.ids.insert(path.to_owned(), ModuleId(0));
     let mut linked = LinkedFiles { modules: linker.modules_of(path, body), ..LinkedFiles::default() };
     for importer in project.importers(path).into_iter().take(2) {
-        linker.add(importer);
+        linked.importers.extend(linker.add(importer));
     }
     if linker.queue.is_empty() {
         return linked;

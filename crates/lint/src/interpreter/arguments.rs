@@ -135,9 +135,7 @@ impl<'a> Interpreter<'_, 'a> {
     /// Returns the value that an annotation promises.
     fn annotated(&mut self, annotation: &'a Expr) -> Value<'a> {
         if let Some(class) = self.model.named(annotation).and_then(|it| self.model.class_of(it)) {
-            let object = self.allocate(ObjectKind::Instance(class));
-            self.object_mut(object).is_module = self.model.is_module_class(class);
-            return Value::Object(object);
+            return self.instantiate(class, &Arguments::unknown());
         }
         match self.model.path(annotation).as_deref() {
             Some("torch.nn.Module" | "torch.nn.Sequential") => self.new_object(ObjectKind::Module),

@@ -12,6 +12,14 @@ impl<'a> Interpreter<'_, 'a> {
     pub(super) fn value_of_call(&mut self, expression: &'a Expr, syntax: &'a ExprCall) -> Value<'a> {
         let Some(call) = self.model.call(expression) else { return Value::Unknown };
         let at = call.id;
+        let outer = std::mem::replace(&mut self.call, at);
+        let value = self.value_of_call_at(expression, syntax, at);
+        self.call = outer;
+        value
+    }
+
+    fn value_of_call_at(&mut self, expression: &'a Expr, syntax: &'a ExprCall, at: super::NodeId) -> Value<'a> {
+        let Some(call) = self.model.call(expression) else { return Value::Unknown };
         self.note_training_call(expression);
         if let Some(path) = call.path.as_deref().or_else(|| self.model.builtin(&syntax.func)) {
             let arguments = self.arguments(syntax);
@@ -93,6 +101,10 @@ impl<'a> Interpreter<'_, 'a> {
         at: super::NodeId,
     ) -> Value<'a> {
         let name = attribute.attr.as_str();
+        if matches!(name, "backward" | "manual_backward") {
+            self.note_use(receiver);
+            arguments.all().collect::<Vec<_>>().into_iter().for_each(|it| self.note_use(it));
+        }
         if let Value::Object(id) = receiver {
             if let Some((function, env)) = self.method_function(id, name) {
                 let first = (!self.model.is_static(function)).then_some(receiver);
@@ -114,11 +126,45 @@ impl<'a> Interpreter<'_, 'a> {
                 self.apply_at(function, arguments, at)
             }
             _ if matches!(name, "item" | "tolist" | "numpy" | "size") => Value::Plain,
+            _ if name == "eval" && arguments.all().next().is_none() => {
+                let module = self.learn_module(&attribute.value);
+                self.object_mut(module).is_eval = Some(true);
+                Value::Object(module)
+            }
+            _ if matches!(name, "decode" | "encode" | "forward") && is_called_module(root_name(&attribute.value)) => {
+                let module = self.learn_module(&attribute.value);
+                self.forward_of_library(module, arguments, at)
+            }
             _ => {
                 self.escape(arguments);
                 self.value_of_unknown_call_of(attribute, arguments, at)
             }
         }
+    }
+
+    /// Learns that an unknown value is a module: `net.cuda().eval()`.
+    fn learn_module(&mut self, mut expression: &'a Expr) -> ObjectId {
+        let module = self.allocate(ObjectKind::Module);
+        while let Expr::Call(call) = expression
+            && let Expr::Attribute(attribute) = &*call.func
+            && matches!(attribute.attr.as_str(), "to" | "cuda" | "half" | "float" | "bfloat16" | "cpu")
+        {
+            expression = &attribute.value;
+        }
+        match expression {
+            Expr::Name(name) => {
+                if let Some((env, _)) = self.variable(self.env(), name.id.as_str()) {
+                    self.set_variable(env, name.id.as_str(), Value::Object(module));
+                }
+            }
+            Expr::Attribute(it) => {
+                if let Value::Object(base) = self.evaluate(&it.value) {
+                    self.object_mut(base).fields.insert(it.attr.as_str(), Value::Object(module));
+                }
+            }
+            _ => {}
+        }
+        module
     }
 
     fn value_of_unknown_call_of(
@@ -191,8 +237,8 @@ impl<'a> Interpreter<'_, 'a> {
             let value = given.next().copied().unwrap_or(Value::Unknown);
             self.set_variable(env, parameter.parameter.name.as_str(), value);
         }
-        let loops = self.loops.len();
-        self.frames.push(Frame { function: None, env, returned: None, yielded: None, loops });
+        let at = self.call;
+        self.frames.push(Frame { function: None, env, returned: None, yielded: None, at });
         let value = self.evaluate(&lambda.body);
         self.frames.pop();
         value
@@ -205,17 +251,22 @@ impl<'a> Interpreter<'_, 'a> {
         let Some((function, env)) = self.method_function(id, name) else {
             return if is_module { self.forward_of_library(id, arguments, at) } else { Value::Unknown };
         };
-        if is_module {
-            let has_graph = self.has_recorded(arguments);
-            self.note_forward(at, id, has_graph);
+        if !is_module {
+            return self.call_function(function, env, Some(Value::Object(id)), arguments);
         }
+        let has_graph = self.has_recorded(arguments);
+        let site = self.note_forward(at, id, has_graph);
         let value = self.call_function(function, env, Some(Value::Object(id)), arguments);
         match value {
-            Value::Unknown if is_module => Value::Tensor(self.output_of(id, arguments)),
-            Value::Tensor(tensor) if is_module => {
+            Value::Unknown => {
+                let output = self.output_of(id, arguments);
+                Value::Tensor(TensorValue { sources: output.sources | site, ..output })
+            }
+            Value::Tensor(tensor) => {
                 // Parameters of the module take part even where an operation is unknown.
                 let graph = if tensor.graph == Graph::Unsure && !self.object(id).is_frozen { self.graph_of_mode() } else { tensor.graph };
-                Value::Tensor(TensorValue { graph, is_output: true, ..tensor })
+                let sources = if graph == Graph::Recorded { tensor.sources | site } else { 0 };
+                Value::Tensor(TensorValue { graph, is_output: true, sources, ..tensor })
             }
             value => value,
         }
@@ -228,8 +279,22 @@ impl<'a> Interpreter<'_, 'a> {
     /// Runs a module of a library.
     pub(super) fn forward_of_library(&mut self, id: ObjectId, arguments: &Arguments<'a>, at: super::NodeId) -> Value<'a> {
         let has_graph = self.has_recorded(arguments);
-        self.note_forward(at, id, has_graph);
-        Value::Tensor(self.output_of(id, arguments))
+        let site = self.note_forward(at, id, has_graph);
+        self.run_parts(id, arguments);
+        let output = self.output_of(id, arguments);
+        let is_recorded = output.graph == Graph::Recorded;
+        Value::Tensor(TensorValue { sources: if is_recorded { output.sources | site } else { 0 }, ..output })
+    }
+
+    /// Runs the modules of the tree in a `Sequential`, for what they keep.
+    fn run_parts(&mut self, id: ObjectId, arguments: &Arguments<'a>) {
+        let parts = self.object(id).elements.clone();
+        for part in parts.into_iter().filter_map(Value::object) {
+            if matches!(self.object(part).kind, ObjectKind::Instance(_)) {
+                let input = Value::Tensor(self.output_of(id, arguments));
+                self.call_instance(part, &Arguments::of(vec![input]), super::NodeId(0));
+            }
+        }
     }
 
     fn output_of(&self, id: ObjectId, arguments: &Arguments<'a>) -> TensorValue {
@@ -248,13 +313,16 @@ impl<'a> Interpreter<'_, 'a> {
         };
         let through = joined.map_or(0, |it| it.added | it.through);
         let through = if graph == Graph::Recorded { through } else { 0 };
-        TensorValue { graph, device: TensorDevice::Unsure, added: 0, through, is_output: true }
+        let sources = joined.map_or(0, |it| it.sources);
+        let sources = if graph == Graph::Recorded { sources } else { 0 };
+        TensorValue { graph, device: TensorDevice::Unsure, added: 0, through, is_output: true, sources }
     }
 
     /// Marks containers that unknown code gets: it may empty them.
     pub(super) fn escape(&mut self, arguments: &Arguments<'a>) {
-        let given: Vec<ObjectId> = arguments.all().filter_map(Value::object).collect();
-        for id in given {
+        let values: Vec<Value<'a>> = arguments.all().collect();
+        values.iter().for_each(|&value| self.note_use(value));
+        for id in values.into_iter().filter_map(Value::object) {
             if self.object(id).is_container() {
                 self.object_mut(id).escaped = true;
             }
@@ -280,8 +348,8 @@ impl<'a> Interpreter<'_, 'a> {
         let env = self.new_env(Some(around), file);
         self.bind_parameters(function, env, receiver, arguments);
         let yielded = self.model.is_generator(function).then(|| self.allocate(ObjectKind::Iterator));
-        let loops = self.loops.len();
-        self.frames.push(Frame { function: Some(function), env, returned: None, yielded, loops });
+        let at = self.call;
+        self.frames.push(Frame { function: Some(function), env, returned: None, yielded, at });
         self.modes.push(mode);
         self.block(&syntax.body);
         self.modes.pop();
@@ -350,6 +418,14 @@ impl<'a> Interpreter<'_, 'a> {
     }
 }
 
+fn root_name(expression: &Expr) -> &str {
+    match expression {
+        Expr::Name(name) => name.id.as_str(),
+        Expr::Attribute(attribute) => attribute.attr.as_str(),
+        _ => "",
+    }
+}
+
 fn is_super(expression: &Expr) -> bool {
     let function = expression.as_call_expr().and_then(|call| call.func.as_name_expr());
     function.is_some_and(|name| name.id.as_str() == "super")
@@ -361,6 +437,6 @@ fn is_called_module(name: &str) -> bool {
         name,
         "model" | "net" | "network" | "encoder" | "decoder" | "generator" | "discriminator" | "backbone" | "unet" | "vae"
             | "policy" | "actor" | "critic" | "student" | "teacher" | "netG" | "netD" | "classifier" | "module" | "text_encoder"
-            | "image_encoder" | "embedder" | "ref_model" | "reward_model" | "policy_net" | "target_net" | "q_net" | "transformer"
+            | "image_encoder" | "embedder" | "ref_model" | "reward_model" | "gen" | "dis" | "disc" | "G" | "D" | "policy_net" | "target_net" | "q_net" | "transformer"
     )
 }

@@ -28,7 +28,12 @@ impl<'a> Interpreter<'_, 'a> {
             }
             Expr::BoolOp(it) => {
                 let values: Vec<Value<'a>> = it.values.iter().map(|value| self.evaluate(value)).collect();
-                values.into_iter().reduce(Value::or).unwrap_or(Value::Unknown)
+                let known = values.iter().find(|it| it.object().is_some()).copied();
+                match (it.op, known) {
+                    // `criterion or nn.MSELoss()`
+                    (ruff_python_ast::BoolOp::Or, Some(known)) => known,
+                    _ => values.into_iter().reduce(|one, other| self.either(one, other)).unwrap_or(Value::Unknown),
+                }
             }
             Expr::Compare(it) => {
                 self.evaluate(&it.left);
@@ -69,7 +74,10 @@ impl<'a> Interpreter<'_, 'a> {
         match decided {
             Some(true) => self.evaluate(&it.body),
             Some(false) => self.evaluate(&it.orelse),
-            None => self.evaluate(&it.body).or(self.evaluate(&it.orelse)),
+            None => {
+                let (one, other) = (self.evaluate(&it.body), self.evaluate(&it.orelse));
+                self.either(one, other)
+            }
         }
     }
 
@@ -266,6 +274,7 @@ impl<'a> Interpreter<'_, 'a> {
         }
         match self.object(id).kind {
             ObjectKind::Module if name == "module" => Value::Object(id),
+            ObjectKind::List | ObjectKind::Dict => self.new_object(ObjectKind::LibraryMethod(Value::Object(id), name)),
             // A part of a module: its state follows the whole.
             ObjectKind::Module if !crate::semantics::is_module_method(name) => self.part_of_module(id, name),
             _ => Value::Unknown,
@@ -305,7 +314,14 @@ impl<'a> Interpreter<'_, 'a> {
         match base {
             Value::Tensor(_) => base,
             Value::Object(id) => self.item(id, index, subscript.slice.is_slice_expr()),
-            _ => Value::Unknown,
+            _ => {
+                let key = self.model.source(&*subscript.slice);
+                let base = subscript.value.as_name_expr().map(|it| self.model.definition(it));
+                if base.is_some_and(|it| self.model.is_backwarded_entry(it, key)) {
+                    return Value::Tensor(TensorValue::new(self.graph_of_mode(), TensorDevice::Unsure));
+                }
+                Value::Unknown
+            }
         }
     }
 

@@ -55,15 +55,24 @@ struct Chain<'a> {
     is_through_module: bool,
 }
 
-/// A forward of a module with parameters.
+/// A forward of a module with parameters that records a graph.
 #[derive(Clone, Copy, Debug)]
 struct Forward {
     at: NodeId,
     time: u32,
     is_eval: bool,
-    /// The frames and loops around.
-    frames: usize,
-    in_loop_over_batches: bool,
+    in_loop: bool,
+    in_constructor: bool,
+}
+
+/// A forward at one place of the program, reached by one chain of calls.
+#[derive(Clone, Copy, Debug)]
+struct ForwardSite {
+    at: NodeId,
+    caller: NodeId,
+    is_eval: bool,
+    in_loop: bool,
+    in_constructor: bool,
 }
 
 /// A candidate that waits for the end of its caller.
@@ -83,8 +92,15 @@ pub(super) struct Facts<'a> {
     chains: Vec<Chain<'a>>,
     forwards: Vec<Forward>,
     teachers: Vec<(NodeId, u32, ObjectId)>,
+    sites: Vec<ForwardSite>,
+    /// Sites whose graph a backward or unknown code got.
+    used: u128,
+    /// Sites whose result was read without its graph.
+    read: u128,
     waiting: Vec<Waiting>,
-    confirmed: Vec<(Observation, Option<ObjectId>)>,
+    confirmed: Vec<Observation>,
+    /// Stores into generators, which count once the elements are collected.
+    lazy: Vec<(Observation, ObjectId)>,
     /// All work so far.
     pub(super) work: Work,
     seen: FxHashSet<(ObservationKind, NodeId)>,
@@ -110,16 +126,38 @@ impl<'a> Facts<'a> {
         self.chains.clear();
     }
 
-    fn confirm(&mut self, observation: Observation, container: Option<ObjectId>) {
-        if self.seen.insert((observation.kind, observation.at)) {
-            self.confirmed.push((observation, container));
+    fn confirm(&mut self, observation: Observation, lazy: Option<ObjectId>) {
+        if let Some(container) = lazy {
+            self.lazy.push((observation, container));
+        } else if self.seen.insert((observation.kind, observation.at)) {
+            self.confirmed.push(observation);
         }
     }
 
+    /// Confirms the stores into a generator.
+    pub(super) fn collect(&mut self, container: ObjectId) {
+        let (ready, lazy) = std::mem::take(&mut self.lazy).into_iter().partition(|it| it.1 == container);
+        self.lazy = lazy;
+        let ready: Vec<(Observation, ObjectId)> = ready;
+        ready.into_iter().for_each(|(observation, _)| self.confirm(observation, None));
+    }
+
     /// Returns the observations, in the order of the text.
-    pub(super) fn finish(mut self, _model: &Model<'a>) -> Vec<Observation> {
+    pub(super) fn finish(mut self, model: &Model<'a>) -> Vec<Observation> {
         self.end_frame(0);
-        let mut all: Vec<Observation> = self.confirmed.into_iter().map(|(it, _)| it).collect();
+        let trains = self.work.wants_gradients();
+        if std::env::var_os("DBG").is_some() { eprintln!("work {:?} sites {:?} used {:b} read {:b}", self.work, self.sites, self.used, self.read); }
+        for (index, site) in self.sites.clone().into_iter().enumerate() {
+            let bit = 1_u128 << index;
+            let is_dead = self.used & bit == 0 && self.read & bit != 0;
+            // A program without any backward, with a module that it put into evaluation mode.
+            let is_inference = !trains && site.is_eval;
+            if (is_dead || is_inference) && !site.in_constructor && model.is_own_node(site.at) {
+                let kind = if site.in_loop { ObservationKind::RecordedLoop } else { ObservationKind::RecordedForward };
+                self.confirm(Observation { kind, at: site.at, in_training: false }, None);
+            }
+        }
+        let mut all = self.confirmed;
         all.sort_by_key(|it| (it.at, it.kind as u8));
         all
     }
@@ -135,6 +173,7 @@ impl<'a> Interpreter<'_, 'a> {
         if is_recorded || is_on_gpu {
             let time = self.tick();
             let is_off = self.mode() == Mode::Off;
+            let at = self.own_node(at);
             self.found.stores.push(Store { container, at, time, is_recorded, is_on_gpu, is_off });
         }
     }
@@ -157,28 +196,73 @@ impl<'a> Interpreter<'_, 'a> {
 
     pub(super) fn note_chain(&mut self, place: Place<'a>, at: NodeId, is_through_module: bool) {
         let time = self.tick();
+        let at = self.own_node(at);
         self.found.chains.push(Chain { place, at, time, is_through_module });
     }
 
-    /// Notes a forward of a module with parameters under the mode `On`.
-    pub(super) fn note_forward(&mut self, at: NodeId, module: ObjectId, input_has_graph: bool) {
+    /// Notes a forward of a module with parameters, and returns the bit of its site.
+    pub(super) fn note_forward(&mut self, at: NodeId, module: ObjectId, input_has_graph: bool) -> u128 {
         self.note_work(|work| work.forwards += 1);
         let object = self.object(module);
         if self.mode() != Mode::On || object.is_frozen {
-            return;
+            return 0;
         }
         let is_eval = object.is_eval == Some(true);
-        let is_fixed = is_eval && !object.is_optimized && !input_has_graph;
+        let is_fixed = (is_eval || object.is_copy) && !object.is_optimized && !input_has_graph;
         let time = self.tick();
-        let in_loop_over_batches = self.loops.last().is_some_and(|run| run.is_over_batches);
-        self.found.forwards.push(Forward { at, time, is_eval, frames: self.frames.len(), in_loop_over_batches });
+        let caller = self.frames.last().map_or(NodeId(0), |frame| frame.at);
+        let site_at = at;
+        let at = self.own_node(at);
+        let in_loop = !self.loops.is_empty();
+        let in_constructor = self.frames.iter().any(|frame| {
+            let function = frame.function.map(|it| &self.model.tree.functions[it.index()]);
+            function.is_some_and(|it| it.syntax.name.as_str() == "__init__")
+        });
+        self.found.forwards.push(Forward { at, time, is_eval, in_loop, in_constructor });
         if is_fixed {
             self.found.teachers.push((at, time, module));
+        }
+        self.site(ForwardSite { at: site_at, caller, is_eval, in_loop, in_constructor })
+    }
+
+    /// Returns the bit of a forward at a place; zero beyond the largest number of places.
+    fn site(&mut self, site: ForwardSite) -> u128 {
+        let is_same = |it: &ForwardSite| it.at == site.at && it.caller == site.caller && it.is_eval == site.is_eval;
+        let index = self.found.sites.iter().position(is_same).unwrap_or_else(|| {
+            self.found.sites.push(site);
+            self.found.sites.len() - 1
+        });
+        if index < 128 { 1 << index } else { 0 }
+    }
+
+    /// Notes that a backward or unknown code gets the graph of a value.
+    pub(super) fn note_use(&mut self, value: Value<'a>) {
+        self.found.used |= self.sources_of(value, 3);
+    }
+
+    /// Notes that a value is read without its graph.
+    pub(super) fn note_read(&mut self, tensor: super::value::TensorValue) {
+        self.found.read |= tensor.sources;
+    }
+
+    fn sources_of(&self, value: Value<'a>, left: u32) -> u128 {
+        match (value, left.checked_sub(1)) {
+            (Value::Tensor(tensor), _) => tensor.sources,
+            (Value::Object(id), Some(left)) if !self.object(id).is_module => {
+                let object = self.object(id);
+                let parts = object.elements.iter().chain(object.entries.values()).chain(object.fields.values());
+                parts.copied().chain(object.content).fold(0, |set, part| set | self.sources_of(part, left))
+            }
+            _ => 0,
         }
     }
 
     /// Judges what happened within a loop.
     pub(super) fn judge_loop(&mut self, run: &LoopRun<'a>) {
+        // A mistake belongs to the file of the loop: there the value of each step is made.
+        if !self.model.is_own_node(run.at) {
+            return;
+        }
         if run.work.trains() && !run.has_inner_step {
             self.judge_training(run);
         } else if !run.work.wants_gradients() && run.work.forwards > 0 && !run.has_inner_step {
@@ -189,7 +273,8 @@ impl<'a> Interpreter<'_, 'a> {
     fn judge_training(&mut self, run: &LoopRun<'a>) {
         let observation = |kind, at| Observation { kind, at, in_training: true };
         for store in self.stores_within(run).into_iter().filter(|it| it.is_recorded) {
-            self.found.confirm(observation(ObservationKind::Collected, store.at), Some(store.container));
+            let lazy = self.lazy_container(store.container);
+            self.found.confirm(observation(ObservationKind::Collected, store.at), lazy);
         }
         for chain in self.chains_within(run) {
             let kind = if chain.is_through_module { ObservationKind::Carried } else { ObservationKind::Accumulated };
@@ -210,9 +295,9 @@ impl<'a> Interpreter<'_, 'a> {
         let observation = |kind, at| Observation { kind, at, in_training: false };
         for store in self.stores_within(run) {
             if store.is_recorded && is_evaluation {
-                found.push((observation(ObservationKind::Collected, store.at), Some(store.container)));
+                found.push((observation(ObservationKind::Collected, store.at), self.lazy_container(store.container)));
             } else if store.is_on_gpu && store.is_off && run.is_over_batches {
-                found.push((observation(ObservationKind::OutputsOnGpu, store.at), Some(store.container)));
+                found.push((observation(ObservationKind::OutputsOnGpu, store.at), self.lazy_container(store.container)));
             }
         }
         if is_evaluation {
@@ -228,17 +313,30 @@ impl<'a> Interpreter<'_, 'a> {
         self.found.waiting.extend(waiting);
     }
 
+    /// Returns the container if its elements are collected later, or never.
+    fn lazy_container(&self, container: ObjectId) -> Option<ObjectId> {
+        let object = self.object(container);
+        (object.kind == ObjectKind::Iterator && !object.is_collected).then_some(container)
+    }
+
+    /// Notes that all elements of a generator are kept or summed.
+    pub(super) fn mark_collected(&mut self, id: ObjectId) {
+        if !self.object(id).is_collected {
+            self.object_mut(id).is_collected = true;
+            self.found.collect(id);
+        }
+    }
+
     /// Returns the stores within a loop into containers that outlive its steps and are not emptied.
     fn stores_within(&self, run: &LoopRun<'a>) -> Vec<Store> {
         let is_kept = |store: &&Store| {
             let object = self.object(store.container);
-            let is_unlimited = object.limit.is_none_or(|limit| limit > 32);
+            let is_unlimited = object.limit.is_none_or(|limit| limit == 0 || limit >= 16);
             store.time >= run.started
                 && object.born < run.started
                 && object.emptied < run.started
                 && is_unlimited
                 && !object.escaped
-                && (object.kind != ObjectKind::Iterator || object.is_collected)
         };
         self.found.stores.iter().filter(is_kept).copied().collect()
     }
@@ -246,7 +344,7 @@ impl<'a> Interpreter<'_, 'a> {
     /// Returns the chains within a loop whose place never starts anew in it.
     fn chains_within(&self, run: &LoopRun<'a>) -> Vec<Chain<'a>> {
         let outlives = |place: Place<'a>| match place {
-            Place::Variable(..) => true,
+            Place::Variable(env, _) => self.envs[env.0 as usize].born < run.started,
             Place::Field(id, _) | Place::Entry(id, _) | Place::Content(id) => {
                 let object = self.object(id);
                 object.born < run.started && object.emptied < run.started

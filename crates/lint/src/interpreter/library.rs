@@ -11,6 +11,22 @@ impl<'a> Interpreter<'_, 'a> {
     /// Calls a function with a dotted path.
     pub(super) fn call_library(&mut self, path: &str, syntax: &'a ExprCall, arguments: &Arguments<'a>) -> Value<'a> {
         match path {
+            "torch.set_grad_enabled" | "torch.autograd.set_grad_enabled" => {
+                let mode = match arguments.first() {
+                    Some(Value::Int(0)) => Mode::Off,
+                    Some(Value::Int(1)) => Mode::On,
+                    _ => Mode::Unsure,
+                };
+                if let Some(last) = self.modes.last_mut() {
+                    *last = mode;
+                }
+                Value::Nothing
+            }
+            "float" | "int" | "bool" => {
+                arguments.all().filter_map(Value::tensor).collect::<Vec<_>>().into_iter().for_each(|it| self.note_read(it));
+                Value::Plain
+            }
+            "copy.deepcopy" => arguments.first().map_or(Value::Unknown, |it| self.deep_copy(it, 4)),
             "range" | "len" | "int" | "float" | "str" | "bool" | "round" | "repr" | "hash" | "id" | "abs.int" | "ord" | "chr"
             | "time.time" | "time.perf_counter" | "os.path.join" | "math.exp" | "math.log" | "math.sqrt" | "math.isnan"
             | "math.isfinite" | "numpy.mean" | "numpy.array" => Value::Plain,
@@ -31,6 +47,21 @@ impl<'a> Interpreter<'_, 'a> {
             }
             _ => self.call_collection(path, syntax, arguments),
         }
+    }
+
+    /// Copies an object with the modules in its fields.
+    fn deep_copy(&mut self, value: Value<'a>, left: u32) -> Value<'a> {
+        let (Some(id), Some(left)) = (value.object(), left.checked_sub(1)) else { return value };
+        let original = self.object(id).clone();
+        let copy = self.allocate(original.kind);
+        let born = self.object(copy).born;
+        let fields: Vec<_> = original.fields.iter().map(|(name, value)| (*name, *value)).collect();
+        *self.object_mut(copy) = super::Object { born, is_copy: true, is_optimized: false, ..original };
+        for (name, value) in fields {
+            let value = self.deep_copy(value, left);
+            self.object_mut(copy).fields.insert(name, value);
+        }
+        Value::Object(copy)
     }
 
     fn partial(&mut self, arguments: &Arguments<'a>) -> Value<'a> {
@@ -135,7 +166,7 @@ impl<'a> Interpreter<'_, 'a> {
             if let Some(elements) = self.elements_of(from) {
                 self.object_mut(id).elements = elements;
             } else if let Some(source) = from.object() {
-                self.object_mut(source).is_collected = true;
+                self.mark_collected(source);
                 self.object_mut(id).content = Some(self.element_of(from)).filter(|_| !self.is_empty(source));
             } else {
                 self.object_mut(id).content = Some(self.element_of(from));
@@ -164,8 +195,7 @@ impl<'a> Interpreter<'_, 'a> {
     fn sum(&mut self, arguments: &Arguments<'a>) -> Value<'a> {
         let Some(first) = arguments.first() else { return Value::Unknown };
         if let Some(id) = first.object() {
-            self.object_mut(id).is_collected = true;
-            self.object_mut(id).is_summed = true;
+            self.mark_collected(id);
         }
         let of_dict = first.object().filter(|&id| self.object(id).kind == ObjectKind::Dict);
         match of_dict {
@@ -183,6 +213,12 @@ impl<'a> Interpreter<'_, 'a> {
             return Value::Tensor(TensorValue::new(Graph::Absent, device));
         }
         if library::ends_graph(path) {
+            let read: Vec<_> = arguments.all().filter_map(Value::tensor).collect();
+            if path.starts_with("torch.autograd") {
+                arguments.all().collect::<Vec<_>>().into_iter().for_each(|it| self.note_use(it));
+            } else {
+                read.into_iter().for_each(|it| self.note_read(it));
+            }
             return Value::Tensor(TensorValue::new(Graph::Absent, TensorDevice::Unsure));
         }
         if library::keeps_module(path) {
@@ -201,14 +237,37 @@ impl<'a> Interpreter<'_, 'a> {
             _ if library::makes_module(path) => ObjectKind::Module,
             _ => {
                 self.escape(arguments);
+                if path == "torch.autograd.backward" {
+                    return Value::Nothing;
+                }
                 return self.value_of_foreign(arguments);
             }
         };
         let object = self.new_object(kind);
-        if let Some(id) = object.object().filter(|_| path.starts_with("diffusers.") && path.ends_with("from_pretrained")) {
+        if let Some(id) = object.object().filter(|_| matches!(path, "torch.nn.Sequential" | "torch.nn.ModuleList")) {
+            let parts = self.parts_given(arguments);
+            self.object_mut(id).elements = parts;
+        }
+        if let Some(id) = object.object().filter(|_| path.ends_with(".from_pretrained")) {
             self.object_mut(id).is_eval = Some(true);
         }
         object
+    }
+
+    /// Returns the modules given to `nn.Sequential(...)` or `nn.ModuleList([...])`.
+    fn parts_given(&self, arguments: &Arguments<'a>) -> Vec<Value<'a>> {
+        let mut parts = Vec::new();
+        for value in arguments.all() {
+            let Some(id) = value.object() else { continue };
+            let object = self.object(id);
+            if object.is_container() {
+                parts.extend(object.elements.iter().copied().chain(object.content));
+            } else {
+                parts.push(value);
+            }
+        }
+        parts.retain(|it| it.object().is_some());
+        parts
     }
 
     /// The result of a function of an unknown library: with one recorded tensor among its arguments it is unknown, but no plain number.
@@ -249,7 +308,9 @@ impl<'a> Interpreter<'_, 'a> {
     pub(super) fn each_part(&mut self, module: ObjectId, left: u32, visit: &mut dyn FnMut(&mut super::Object<'a>)) {
         visit(self.object_mut(module));
         let Some(left) = left.checked_sub(1) else { return };
-        let parts: Vec<ObjectId> = self.object(module).fields.values().filter_map(|it| it.object()).collect();
+        let object = self.object(module);
+        let parts: Vec<ObjectId> =
+            object.fields.values().chain(&object.elements).filter_map(|it| it.object()).collect();
         for part in parts {
             if self.object(part).is_module && part != module {
                 self.each_part(part, left, visit);

@@ -117,19 +117,23 @@ impl<'a> Interpreter<'_, 'a> {
             is_second: false,
             doubts,
         });
-        for step in 0..2 {
+        let elements = self.elements_of(iterable).unwrap_or_default();
+        for step in 0..elements.len().clamp(2, 4) {
             if self.is_over() {
                 break;
             }
             let now = self.tick();
             if let Some(run) = self.loops.last_mut() {
                 run.step_started = now;
-                run.is_second = step == 1;
+                run.is_second = step >= 1;
             }
             if step == 1 {
                 self.mark_carried();
             }
-            let element = self.element_for_step(head, iterable);
+            let element = match elements.get(step) {
+                Some(element) => *element,
+                None => self.element_for_step(head, iterable),
+            };
             body(self, element);
         }
         let Some(run) = self.loops.pop() else { return };

@@ -47,7 +47,16 @@ impl<'a> Interpreter<'_, 'a> {
                 if name == "keys" { Value::Plain } else { self.tuples(vec![Value::Plain, Value::Tensor(tensor)]) }
             }
             _ => match tensor_result(name) {
-                Gives::Plain => Value::Plain,
+                Gives::Detached if name != "eq" => {
+                    self.note_read(tensor);
+                    Value::Tensor(TensorValue { is_output: is_selection(name) && tensor.is_output, ..tensor.detached() })
+                }
+                Gives::Plain => {
+                    if matches!(name, "item" | "tolist" | "numpy") {
+                        self.note_read(tensor);
+                    }
+                    Value::Plain
+                }
                 Gives::Detached => Value::Tensor(TensorValue { is_output: is_selection(name) && tensor.is_output, ..tensor.detached() }),
                 Gives::Leaf => Value::Tensor(TensorValue { graph: Graph::Unsure, ..tensor }),
                 Gives::Same => {
@@ -104,6 +113,11 @@ impl<'a> Interpreter<'_, 'a> {
             ObjectKind::List | ObjectKind::Tuple | ObjectKind::Dict | ObjectKind::Iterator => {
                 self.call_method_of_container(id, name, arguments, at)
             }
+            ObjectKind::ParameterOf(module) if name == "requires_grad_" => {
+                let is_frozen = arguments.get("requires_grad", 0).is_some_and(|it| !matches!(it, Value::Int(1)));
+                self.each_part(module, 4, &mut |it| it.is_frozen = is_frozen);
+                receiver
+            }
             ObjectKind::Scaler if name == "scale" => arguments.first().unwrap_or(Value::Unknown),
             ObjectKind::Operation if matches!(name, "to" | "cuda") => Value::Object(id),
             ObjectKind::Optimizer if name == "add_param_group" => {
@@ -133,7 +147,7 @@ impl<'a> Interpreter<'_, 'a> {
             }
             "extend" | "extendleft" => {
                 if let Some(source) = first.object() {
-                    self.object_mut(source).is_collected = true;
+                    self.mark_collected(source);
                 }
                 let element = self.element_of(first);
                 self.note_store(id, element, at);

@@ -54,6 +54,8 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     pub(super) fn set_field(&mut self, id: ObjectId, name: &'a str, value: Value<'a>, at: NodeId) {
+        // Another method may run a backward on what the object keeps.
+        self.note_use(value);
         let before = self.object(id).fields.get(name).copied();
         self.note_write(Place::Field(id, name), before, value, at);
         self.object_mut(id).fields.insert(name, value);
@@ -155,7 +157,8 @@ impl<'a> Interpreter<'_, 'a> {
         match object {
             Value::Object(id) => match self.object(id).kind {
                 ObjectKind::ParameterOf(module) if name == "requires_grad" => {
-                    self.object_mut(module).is_frozen = !matches!(value, Value::Int(1));
+                    let is_frozen = !matches!(value, Value::Int(1));
+                    self.each_part(module, 4, &mut |it| it.is_frozen = is_frozen);
                 }
                 _ => self.set_field(id, name, value, at),
             },
@@ -202,7 +205,7 @@ impl<'a> Interpreter<'_, 'a> {
     /// Returns the elements of a value of known length.
     pub(super) fn elements_of(&self, value: Value<'a>) -> Option<Vec<Value<'a>>> {
         let object = self.object(value.object()?);
-        let is_known = matches!(object.kind, ObjectKind::Tuple | ObjectKind::List) && object.content.is_none();
+        let is_known = matches!(object.kind, ObjectKind::Tuple | ObjectKind::List | ObjectKind::Module) && object.content.is_none();
         (is_known && !object.elements.is_empty()).then(|| object.elements.clone())
     }
 
@@ -215,6 +218,7 @@ impl<'a> Interpreter<'_, 'a> {
                 match object.kind {
                     ObjectKind::Loader => Value::Unknown,
                     ObjectKind::Dict => Value::Plain,
+                    ObjectKind::Module if !object.elements.is_empty() => object.any_element(),
                     ObjectKind::Instance(_) | ObjectKind::Module => Value::Unknown,
                     _ => object.any_element(),
                 }

@@ -50,8 +50,14 @@ impl<'a> Interpreter<'_, 'a> {
             }
             Stmt::Return(it) => {
                 let value = it.value.as_deref().map_or(Value::Nothing, |value| self.evaluate(value));
+                if self.frames.len() == 1 {
+                    // The caller of an entry is unknown.
+                    self.note_use(value);
+                }
+                let before = self.frames.last().and_then(|frame| frame.returned);
+                let joined = before.map_or(value, |before| self.either(before, value));
                 if let Some(frame) = self.frames.last_mut() {
-                    frame.returned = Some(frame.returned.map_or(value, |before| before.or(value)));
+                    frame.returned = Some(joined);
                 }
                 return End::Leaves;
             }
@@ -135,11 +141,21 @@ impl<'a> Interpreter<'_, 'a> {
     /// Joins the current variables with those of another way.
     fn join(&mut self, other: &Snapshot<'a>) {
         let env = self.env();
-        let variables = &mut self.envs[env.0 as usize].variables;
         for (name, value) in other {
-            let joined = variables.get(name).map_or(*value, |it| it.or(*value));
-            variables.insert(name, joined);
+            let here = self.envs[env.0 as usize].variables.get(name).copied();
+            let joined = here.map_or(*value, |it| self.either(it, *value));
+            self.set_variable(env, name, joined);
         }
+    }
+
+    /// Joins two values; where nothing is known of the result, their graphs may be used.
+    pub(super) fn either(&mut self, one: Value<'a>, other: Value<'a>) -> Value<'a> {
+        let joined = one.or(other);
+        if matches!(joined, Value::Unknown) {
+            self.note_use(one);
+            self.note_use(other);
+        }
+        joined
     }
 
     /// Runs code that may be skipped.
@@ -284,8 +300,8 @@ impl<'a> Interpreter<'_, 'a> {
         let file = self.envs[around.0 as usize].file.0;
         let env = self.new_env(Some(around), file);
         self.class_envs.insert(class, env);
-        let loops = self.loops.len();
-        self.frames.push(Frame { function: None, env, returned: None, yielded: None, loops });
+        let at = self.call;
+        self.frames.push(Frame { function: None, env, returned: None, yielded: None, at });
         self.block(&statement.body);
         self.frames.pop();
     }

@@ -27,16 +27,18 @@ pub(super) struct TensorValue {
     pub(super) through: CarrySet,
     /// True for an output of a module, or a value computed from one without a reduction to a number.
     pub(super) is_output: bool,
+    /// The forwards whose graph the tensor has; bits are indices of `Facts::forwards`.
+    pub(super) sources: u128,
 }
 
 impl TensorValue {
     pub(super) fn new(graph: Graph, device: TensorDevice) -> TensorValue {
-        TensorValue { graph, device, added: 0, through: 0, is_output: false }
+        TensorValue { graph, device, added: 0, through: 0, is_output: false, sources: 0 }
     }
 
     /// Returns the tensor without its graph.
     pub(super) fn detached(self) -> TensorValue {
-        TensorValue { graph: Graph::Absent, added: 0, through: 0, ..self }
+        TensorValue { graph: Graph::Absent, added: 0, through: 0, sources: 0, ..self }
     }
 
     /// Returns a tensor computed from two.
@@ -47,6 +49,7 @@ impl TensorValue {
             added: self.added | other.added,
             through: self.through | other.through,
             is_output: self.is_output || other.is_output,
+            sources: self.sources | other.sources,
         }
     }
 }
@@ -171,17 +174,16 @@ pub(super) struct Object<'a> {
     /// True after `.eval()`, false after `.train()`.
     pub(super) is_eval: Option<bool>,
     pub(super) is_frozen: bool,
+    /// True for a deep copy of another module.
+    pub(super) is_copy: bool,
     /// True if an optimizer has its parameters.
     pub(super) is_optimized: bool,
     /// True if code outside of the tree got the object and may change it.
     pub(super) escaped: bool,
     /// True for elements that were all kept: a generator in `list(...)`.
     pub(super) is_collected: bool,
-    /// True for elements that were summed: a generator in `sum(...)`.
-    pub(super) is_summed: bool,
     /// True for a module of the tree or of a library.
     pub(super) is_module: bool,
-    pub(super) device: TensorDevice,
 }
 
 impl<'a> Object<'a> {
@@ -198,12 +200,11 @@ impl<'a> Object<'a> {
             limit: None,
             is_eval: None,
             is_frozen: false,
+            is_copy: false,
             is_optimized: false,
             escaped: false,
             is_collected: false,
-            is_summed: false,
             is_module: matches!(kind, ObjectKind::Module),
-            device: TensorDevice::Unsure,
         }
     }
 

@@ -5,6 +5,7 @@ use report::RuleId;
 use ruff_python_ast::Expr;
 
 use crate::finding::MemoryEffect;
+use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, DefinitionId, LoopId};
 use crate::semantics::{Call, Model};
@@ -32,6 +33,19 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
                 model.source(state)
             );
             matches.add(state, message);
+        }
+    }
+    for observation in model.observed(ObservationKind::Carried) {
+        let Some((_, statement)) = model.statement(observation.at) else { continue };
+        if matches.list.is_empty() {
+            let place = model.source_of((observation.at, model.node(observation.at).last));
+            matches.add(
+                statement,
+                format!(
+                    "`{place}` has the graph of the previous step: backward runs through all earlier steps, or fails because \
+                    their graphs are freed"
+                ),
+            );
         }
     }
 }

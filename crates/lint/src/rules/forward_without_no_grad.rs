@@ -1,7 +1,9 @@
 //! Inference with gradients recorded.
 
 use crate::finding::MemoryEffect;
+use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
+use crate::semantics::data::Syntax;
 use crate::semantics::{Call, Model, ValueKind, ran_module};
 use causes::CauseId;
 use report::RuleId;
@@ -17,6 +19,20 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
+    check_patterns(model, matches);
+    if has_explainer(model) {
+        return;
+    }
+    for observation in model.observed(ObservationKind::RecordedForward) {
+        let Syntax::Expression(expression) = model.node(observation.at).syntax else { continue };
+        if !matches.covers(expression) {
+            let text = model.source(expression).lines().next().unwrap_or_default();
+            matches.add(expression, format!("`{text}` saves its activations for a backward that never runs"));
+        }
+    }
+}
+
+fn check_patterns(model: &Model<'_>, matches: &mut Matches) {
     // A file that trains may run the backward out of sight.
     let work = model.work_of(model.calls());
     if work.backwards + work.steps > 0 || has_explainer(model) {

@@ -4,8 +4,9 @@ use causes::CauseId;
 use report::RuleId;
 
 use crate::finding::MemoryEffect;
+use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
-use crate::semantics::data::LoopId;
+use crate::semantics::data::{LoopId, NodeId, Syntax};
 use crate::semantics::{Model, ran_module};
 
 pub(super) const RULE: Rule = Rule {
@@ -34,5 +35,31 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
                 ),
             );
         }
+    }
+    for observation in model.observed(ObservationKind::RecordedLoop) {
+        report_observed(
+            model,
+            matches,
+            observation.at,
+            "is evaluated with gradients recorded: every forward saves its activations for a backward that never runs",
+        );
+    }
+    for observation in model.observed(ObservationKind::RecordedTeacher) {
+        report_observed(
+            model,
+            matches,
+            observation.at,
+            "runs in evaluation mode, no optimizer has its parameters and its input has no graph: the activations that it \
+            saves are for gradients that nobody uses",
+        );
+    }
+}
+
+/// Reports a forward unless its line is reported already.
+fn report_observed(model: &Model<'_>, matches: &mut Matches, at: NodeId, cost: &str) {
+    let Syntax::Expression(expression) = model.node(at).syntax else { return };
+    if !matches.covers(expression) {
+        let text = model.source(expression).lines().next().unwrap_or_default();
+        matches.add(expression, format!("`{text}` {cost}"));
     }
 }

@@ -1,6 +1,7 @@
 //! Outputs of an evaluation collected on the GPU.
 
 use crate::edits;
+use crate::interpreter::ObservationKind;
 use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Mode, Model};
@@ -30,6 +31,14 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             let message = format!("`{}` keeps the outputs of all batches on the GPU", model.source(list));
             let end = kept.range().end().to_usize();
             matches.add(kept, message).fix = Some(edits::insert(end, ".cpu()", Applicability::Unsafe));
+        }
+    }
+    for observation in model.observed(ObservationKind::OutputsOnGpu) {
+        let Some((_, statement)) = model.statement(observation.at) else { continue };
+        if !matches.covers(statement) {
+            let text = model.source_of((observation.at, model.node(observation.at).last));
+            let text = text.lines().next().unwrap_or_default();
+            matches.add(statement, format!("`{text}` keeps the outputs of all batches on the GPU"));
         }
     }
 }

@@ -20,6 +20,8 @@ pub(crate) struct Evidence<'a> {
     /// The names of these definitions, for any value of the name.
     backwarded_symbols: FxHashSet<SymbolId>,
     backwarded_symbol_attributes: FxHashSet<(SymbolId, &'a str)>,
+    /// Entries on which `backward` is called, with the text of their key: `losses["total"].backward()`.
+    backwarded_entries: FxHashSet<(DefinitionId, &'a str)>,
     /// Definitions used in a way that only modules are.
     modules: FxHashSet<DefinitionId>,
     module_attributes: FxHashSet<(DefinitionId, &'a str)>,
@@ -59,6 +61,10 @@ impl<'a> Evidence<'a> {
         definition != UNBOUND && self.backwarded_attributes.contains(&(definition, attribute))
     }
 
+    pub(crate) fn is_backwarded_entry(&self, definition: DefinitionId, key: &'a str) -> bool {
+        definition != UNBOUND && self.backwarded_entries.contains(&(definition, key))
+    }
+
     pub(crate) fn is_module(&self, definition: DefinitionId) -> bool {
         definition != UNBOUND && self.modules.contains(&definition)
     }
@@ -78,6 +84,11 @@ impl<'a> Evidence<'a> {
                     self.backwarded_attributes.insert((definition, name));
                     let symbol = model.tree.definitions[definition.index()].symbol;
                     self.backwarded_symbol_attributes.insert((symbol, name));
+                }
+            }
+            Expr::Subscript(subscript) => {
+                if let Some(base) = subscript.value.as_name_expr() {
+                    self.backwarded_entries.insert((model.definition(base), model.source(&*subscript.slice)));
                 }
             }
             // `(loss / 4).backward()`; for a sum, the summand with the graph is unknown.

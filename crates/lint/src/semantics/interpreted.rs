@@ -11,15 +11,20 @@ use super::{Model, ValueKind};
 const MORE_BUILTINS: &[&str] = &["isinstance", "hasattr", "getattr", "print", "callable", "issubclass", "hash", "id", "ord", "chr", "frozenset"];
 
 impl<'a> Model<'a> {
-    /// Checks whether a node lies in the linted file.
-    pub(crate) fn is_own(&self, syntax: &impl Ranged) -> bool {
-        self.file_of_range(syntax) == 0
-    }
-
     /// Returns the index of the file in which a node lies.
     pub(crate) fn file_of_range(&self, syntax: &impl Ranged) -> usize {
         let start = syntax.range().start().to_usize();
         self.linked.starts.partition_point(|&it| it <= start)
+    }
+
+    /// Checks whether a node lies in the linted file.
+    pub(crate) fn is_own_node(&self, id: super::NodeId) -> bool {
+        id < self.end()
+    }
+
+    /// Checks whether a file is the linted one or imports it.
+    pub(crate) fn is_run_from(&self, file: usize) -> bool {
+        file == 0 || self.linked.importers.iter().any(|it| it.0 == file)
     }
 
     /// Returns the top-level statements of a file.
@@ -56,6 +61,14 @@ impl<'a> Model<'a> {
         let start = statement.range().start();
         let index = self.tree.classes.iter().position(|it| it.syntax.range().start() == start)?;
         u32::try_from(index).ok().map(ClassId)
+    }
+
+    /// Returns a class that derives from a class and is not derived from; the class itself if there is none.
+    pub(crate) fn leaf_class(&self, class: ClassId) -> ClassId {
+        let count = u32::try_from(self.tree.classes.len()).unwrap_or(u32::MAX);
+        let mut all = (0..count).map(ClassId);
+        let is_leaf = |&it: &ClassId| it != class && self.own_and_bases(it).contains(&class);
+        all.rfind(is_leaf).unwrap_or(class)
     }
 
     /// Checks whether a class is a module.
@@ -96,6 +109,10 @@ impl<'a> Model<'a> {
         self.evidence.is_backwarded_attribute(definition, name)
     }
 
+    pub(crate) fn is_backwarded_entry(&self, definition: DefinitionId, key: &'a str) -> bool {
+        self.evidence.is_backwarded_entry(definition, key)
+    }
+
     pub(crate) fn is_module_by_use(&self, definition: DefinitionId) -> bool {
         self.evidence.is_module(definition)
     }
@@ -104,9 +121,19 @@ impl<'a> Model<'a> {
         self.evidence.is_module_attribute(definition, name)
     }
 
+    /// Checks whether a framework calls a function in each training step.
+    pub(crate) fn is_training_step(&self, function: FunctionId) -> bool {
+        self.hook(function) == Some(super::frameworks::Hook::Training)
+    }
+
     /// Returns the mode in which a function runs that no known call reaches.
     pub(crate) fn mode_of_entry(&self, function: FunctionId) -> Mode {
-        self.mode_of_function(function)
+        let of_module = self.tree.functions[function.index()].class.is_some_and(|it| self.is_module_class(it));
+        let is_uncalled = self.callers(function).next().is_none();
+        match self.mode_of_function(function) {
+            Mode::Unsure if is_uncalled && !of_module && !self.evidence.switches_mode => Mode::On,
+            mode => mode,
+        }
     }
 
     /// Returns the mode that decorators or a framework give to a function.
