@@ -103,7 +103,7 @@ impl<'a> Interpreter<'_, 'a> {
             let default = defaults.get(index).copied().flatten();
             let rest = arguments.rest.filter(|_| index < by_position).or(arguments.named_rest);
             let value = given.or(named).or(rest).or(if arguments.are_unknown {
-                default.filter(|it| it.object().is_some())
+                default.filter(|it| matches!(it, Value::Object(_) | Value::Text(_)))
             } else {
                 default
             });

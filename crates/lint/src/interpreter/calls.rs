@@ -89,8 +89,17 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// The result of an unknown function: with a recorded argument it is likely a tensor of the same graph, but nothing is certain.
-    fn value_of_pure_call(&self, _arguments: &Arguments<'a>) -> Value<'a> {
-        Value::Unknown
+    fn value_of_pure_call(&self, arguments: &Arguments<'a>) -> Value<'a> {
+        let tensors = arguments.all().filter_map(|it| match it {
+            Value::Tensor(tensor) => Some(tensor),
+            Value::Object(id) if self.object(id).is_container() => self.object(id).any_element().tensor(),
+            _ => None,
+        });
+        let joined = tensors.filter(|it| it.graph != Graph::Absent || it.is_output).reduce(TensorValue::with);
+        joined.map_or(Value::Unknown, |it| {
+            let graph = if self.mode() == Mode::Off { Graph::Absent } else { Graph::Unsure };
+            Value::Tensor(TensorValue { graph, added: 0, through: 0, ..it })
+        })
     }
 
     pub(super) fn call_attribute(
@@ -175,7 +184,7 @@ impl<'a> Interpreter<'_, 'a> {
     ) -> Value<'a> {
         let name = attribute.attr.as_str();
         if !is_called_module(name) {
-            return Value::Unknown;
+            return self.value_of_pure_call(arguments);
         }
         let module = self.allocate(ObjectKind::Module);
         if let Value::Object(base) = self.evaluate(&attribute.value) {

@@ -190,8 +190,14 @@ impl<'a> Interpreter<'_, 'a> {
     fn value_of_name(&mut self, name: &'a ExprName) -> Value<'a> {
         let found = self.variable(self.env(), name.id.as_str());
         let known = found.map_or(Value::Unknown, |(_, value)| value);
-        if !matches!(known, Value::Unknown) {
-            return known;
+        match known {
+            Value::Unknown => {}
+            Value::Tensor(tensor)
+                if tensor.graph == Graph::Unsure && self.model.is_backwarded(self.model.definition(name)) =>
+            {
+                return Value::Tensor(TensorValue { graph: self.graph_of_mode(), ..tensor });
+            }
+            known => return known,
         }
         let learned = self.value_by_use(name);
         if let (Some((env, _)), Value::Object(_)) = (found, learned) {
@@ -359,6 +365,7 @@ impl<'a> Interpreter<'_, 'a> {
         let value = self.apply(factory, &super::arguments::Arguments::default());
         if let Value::Object(made) = value {
             self.object_mut(made).born = self.object(id).born;
+            self.object_mut(made).is_many = !matches!(key, Value::Text(_));
         }
         match key {
             Value::Text(key) => _ = self.object_mut(id).entries.insert(key, value),

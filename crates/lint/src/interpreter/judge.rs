@@ -146,7 +146,6 @@ impl<'a> Facts<'a> {
     pub(super) fn finish(mut self, model: &Model<'a>) -> Vec<Observation> {
         self.end_frame(0);
         let trains = self.work.wants_gradients();
-        if std::env::var_os("DBG").is_some() { eprintln!("work {:?} sites {:?} used {:b} read {:b}", self.work, self.sites, self.used, self.read); }
         for (index, site) in self.sites.clone().into_iter().enumerate() {
             let bit = 1_u128 << index;
             let is_dead = self.used & bit == 0 && self.read & bit != 0;
@@ -170,6 +169,11 @@ impl<'a> Interpreter<'_, 'a> {
         let is_on_gpu = self.holds(value, 3, &|it| {
             it.tensor().is_some_and(|it| it.is_output && it.device != TensorDevice::Host)
         });
+        let frame_born = self.envs[self.env().0 as usize].born;
+        if self.object(container).born < frame_born {
+            // Other code may run a backward on what the container keeps.
+            self.note_use(value);
+        }
         if is_recorded || is_on_gpu {
             let time = self.tick();
             let is_off = self.mode() == Mode::Off;
@@ -192,6 +196,15 @@ impl<'a> Interpreter<'_, 'a> {
         }
         let parts = object.elements.iter().chain(object.entries.values()).chain(object.fields.values()).copied();
         parts.chain(object.content).any(|part| self.holds(part, left, is_wanted))
+    }
+
+    /// Notes that outputs of a batch are written into a buffer on the GPU.
+    pub(super) fn note_buffer(&mut self, value: Value<'a>, at: NodeId) {
+        let is_output = value.tensor().is_some_and(|it| it.is_output && it.device != TensorDevice::Host);
+        let is_over_batches = self.loops.last().is_some_and(|run| run.is_over_batches);
+        if is_output && is_over_batches && self.model.is_own_node(at) {
+            self.found.confirm(Observation { kind: ObservationKind::OutputsOnGpu, at, in_training: false }, None);
+        }
     }
 
     pub(super) fn note_chain(&mut self, place: Place<'a>, at: NodeId, is_through_module: bool) {
@@ -263,10 +276,21 @@ impl<'a> Interpreter<'_, 'a> {
         if !self.model.is_own_node(run.at) {
             return;
         }
+        let backwards = run.work.backwards + run.work.grads;
+        if backwards > 0 && !run.has_inner_backward {
+            self.judge_carried(run);
+        }
         if run.work.trains() && !run.has_inner_step {
             self.judge_training(run);
         } else if !run.work.wants_gradients() && run.work.forwards > 0 && !run.has_inner_step {
             self.judge_evaluation(run);
+        }
+    }
+
+    fn judge_carried(&mut self, run: &LoopRun<'a>) {
+        for chain in self.chains_within(run).into_iter().filter(|it| it.is_through_module) {
+            let observation = Observation { kind: ObservationKind::Carried, at: chain.at, in_training: true };
+            self.found.confirm(observation, None);
         }
     }
 
@@ -276,9 +300,8 @@ impl<'a> Interpreter<'_, 'a> {
             let lazy = self.lazy_container(store.container);
             self.found.confirm(observation(ObservationKind::Collected, store.at), lazy);
         }
-        for chain in self.chains_within(run) {
-            let kind = if chain.is_through_module { ObservationKind::Carried } else { ObservationKind::Accumulated };
-            self.found.confirm(observation(kind, chain.at), None);
+        for chain in self.chains_within(run).into_iter().filter(|it| !it.is_through_module) {
+            self.found.confirm(observation(ObservationKind::Accumulated, chain.at), None);
         }
         let teachers: Vec<_> = self.found.teachers.iter().filter(|it| it.1 >= run.started).copied().collect();
         for (at, _, module) in teachers {
@@ -296,7 +319,7 @@ impl<'a> Interpreter<'_, 'a> {
         for store in self.stores_within(run) {
             if store.is_recorded && is_evaluation {
                 found.push((observation(ObservationKind::Collected, store.at), self.lazy_container(store.container)));
-            } else if store.is_on_gpu && store.is_off && run.is_over_batches {
+            } else if store.is_on_gpu && store.is_off && run.is_over_many {
                 found.push((observation(ObservationKind::OutputsOnGpu, store.at), self.lazy_container(store.container)));
             }
         }

@@ -26,6 +26,9 @@ impl<'a> Interpreter<'_, 'a> {
                 arguments.all().filter_map(Value::tensor).collect::<Vec<_>>().into_iter().for_each(|it| self.note_read(it));
                 Value::Plain
             }
+            "torch.nn.Parameter" | "torch.nn.parameter.Parameter" => {
+                Value::Tensor(TensorValue::new(Graph::Unsure, TensorDevice::Unsure))
+            }
             "copy.deepcopy" => arguments.first().map_or(Value::Unknown, |it| self.deep_copy(it, 4)),
             "range" | "len" | "int" | "float" | "str" | "bool" | "round" | "repr" | "hash" | "id" | "abs.int" | "ord" | "chr"
             | "time.time" | "time.perf_counter" | "os.path.join" | "math.exp" | "math.log" | "math.sqrt" | "math.isnan"
@@ -207,7 +210,11 @@ impl<'a> Interpreter<'_, 'a> {
     /// PyTorch and libraries around it.
     fn call_torch(&mut self, path: &str, syntax: &'a ExprCall, arguments: &Arguments<'a>) -> Value<'a> {
         if library::makes_tensor(path) {
-            let device = keyword(syntax, "device").map_or(TensorDevice::Host, |device| self.model.device_of(device));
+            let device = match arguments.get("device", usize::MAX) {
+                Some(Value::Text(name)) if name.starts_with("cuda") => TensorDevice::Gpu,
+                Some(_) => keyword(syntax, "device").map_or(TensorDevice::Unsure, |it| self.model.device_of(it)),
+                None => TensorDevice::Host,
+            };
             let holds_graph = matches!(path, "torch.zeros_like" | "torch.ones_like" | "torch.empty_like");
             let device = if holds_graph { TensorDevice::Unsure } else { device };
             return Value::Tensor(TensorValue::new(Graph::Absent, device));

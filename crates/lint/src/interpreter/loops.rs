@@ -75,7 +75,11 @@ pub(super) struct LoopRun<'a> {
     pub(super) work: Work,
     /// True if a loop within trains or evaluates by itself.
     pub(super) has_inner_step: bool,
+    /// True if a loop within runs a backward.
+    pub(super) has_inner_backward: bool,
     pub(super) is_over_batches: bool,
+    /// True for a loop over a whole data set, in batches, chunks or files.
+    pub(super) is_over_many: bool,
     /// The number of frames when the loop started.
     pub(super) frames: usize,
     /// Places that started anew in the second step.
@@ -111,7 +115,9 @@ impl<'a> Interpreter<'_, 'a> {
             step_started: serial,
             work: Work::default(),
             has_inner_step: false,
+            has_inner_backward: false,
             is_over_batches,
+            is_over_many: is_over_batches || self.is_over_chunks(head),
             frames: self.frames.len(),
             resets: Vec::new(),
             is_second: false,
@@ -146,6 +152,7 @@ impl<'a> Interpreter<'_, 'a> {
         if let Some(outer) = self.loops.last_mut() {
             outer.work.add(run.work);
             outer.has_inner_step |= is_step || run.has_inner_step;
+            outer.has_inner_backward |= run.work.backwards + run.work.grads > 0;
         }
         self.judge_loop(&run);
     }
@@ -161,12 +168,27 @@ impl<'a> Interpreter<'_, 'a> {
             || ["loader", "batches", "dataset", "dataiter", "data_iter"].iter().any(|word| text.contains(word))
     }
 
+    /// `range(0, n, batch_size)`, and loops over files.
+    fn is_over_chunks(&self, head: &LoopHead<'a>) -> bool {
+        let Some(iterated) = head.iterated else { return false };
+        let has_stride = self.model.call(iterated).is_some_and(|call| call.syntax.arguments.args.len() == 3);
+        let text = self.model.source(iterated).to_ascii_lowercase();
+        has_stride || ["files", "paths", "chunks", "images", "samples"].iter().any(|word| text.contains(word))
+    }
+
     fn element_for_step(&mut self, head: &LoopHead<'a>, iterable: Value<'a>) -> Value<'a> {
         let is_plain = head
             .iterated
             .and_then(|it| self.model.call(it))
             .is_some_and(|call| call.path.as_deref() == Some("range"));
-        if is_plain { Value::Plain } else { self.element_of(iterable) }
+        let is_of_batches = self.loops.last().is_some_and(|run| run.is_over_batches);
+        match if is_plain { Value::Plain } else { self.element_of(iterable) } {
+            Value::Unknown if is_of_batches => Value::Tensor(super::value::TensorValue {
+                is_output: true,
+                ..super::value::TensorValue::new(Graph::Absent, crate::semantics::TensorDevice::Host)
+            }),
+            element => element,
+        }
     }
 
     /// Marks the recorded tensors that the second step finds: Note [Carried values].
@@ -176,7 +198,7 @@ impl<'a> Interpreter<'_, 'a> {
         let mut places = Vec::new();
         for frame in &self.frames {
             let variables = &self.envs[frame.env.0 as usize].variables;
-            let recorded = variables.iter().filter(|(_, value)| value.is_recorded());
+            let recorded = variables.iter().filter(|(_, value)| self.holds_recorded(**value));
             places.extend(recorded.map(|(name, _)| Place::Variable(frame.env, name)));
         }
         for env in self.files.iter().flatten() {
@@ -186,7 +208,8 @@ impl<'a> Interpreter<'_, 'a> {
         for (index, object) in self.heap.iter().enumerate().filter(|(_, it)| it.born < started) {
             let id = super::ObjectId(u32::try_from(index).unwrap_or(u32::MAX));
             let of = |entries: &rustc_hash::FxHashMap<&'a str, Value<'a>>, make: &dyn Fn(&'a str) -> Place<'a>| {
-                entries.iter().filter(|(_, value)| value.is_recorded()).map(|(name, _)| make(name)).collect::<Vec<_>>()
+                let recorded = entries.iter().filter(|(_, value)| self.holds_recorded(**value));
+                recorded.map(|(name, _)| make(name)).collect::<Vec<_>>()
             };
             places.extend(of(&object.fields, &|name| Place::Field(id, name)));
             places.extend(of(&object.entries, &|name| Place::Entry(id, name)));
@@ -212,20 +235,57 @@ impl<'a> Interpreter<'_, 'a> {
             None => self.carries.push((serial, place)),
         }
         let bit = 1_u128 << index;
-        let marked = |value: &mut Value<'a>| {
-            if let Value::Tensor(tensor) = value
-                && tensor.graph == Graph::Recorded
-            {
-                tensor.added = bit;
-                tensor.through = 0;
-            }
+        let value = match place {
+            Place::Variable(env, name) => self.envs[env.0 as usize].variables.get(name).copied(),
+            Place::Field(id, name) => self.object(id).fields.get(name).copied(),
+            Place::Entry(id, name) => self.object(id).entries.get(name).copied(),
+            Place::Content(id) => self.object(id).content,
         };
+        let Some(value) = value.map(|it| self.marked(it, bit)) else { return };
         match place {
-            Place::Variable(env, name) => self.envs[env.0 as usize].variables.get_mut(name).map(marked),
-            Place::Field(id, name) => self.object_mut(id).fields.get_mut(name).map(marked),
-            Place::Entry(id, name) => self.object_mut(id).entries.get_mut(name).map(marked),
-            Place::Content(id) => self.object_mut(id).content.as_mut().map(marked),
-        };
+            Place::Variable(env, name) => self.set_variable(env, name, value),
+            Place::Field(id, name) => _ = self.object_mut(id).fields.insert(name, value),
+            Place::Entry(id, name) => _ = self.object_mut(id).entries.insert(name, value),
+            Place::Content(id) => self.object_mut(id).content = Some(value),
+        }
+    }
+
+    /// Returns a value with a mark; the tensors in a tuple or a list get the mark where they are.
+    fn marked(&mut self, value: Value<'a>, bit: u128) -> Value<'a> {
+        match value {
+            Value::Tensor(tensor) if tensor.graph == Graph::Recorded => {
+                Value::Tensor(super::value::TensorValue {
+                    added: tensor.added | bit,
+                    through: tensor.through & !bit,
+                    ..tensor
+                })
+            }
+            Value::Object(id) if matches!(self.object(id).kind, ObjectKind::Tuple | ObjectKind::List) => {
+                let elements = self.object(id).elements.clone();
+                let elements = elements.into_iter().map(|it| self.marked_tensor(it, bit)).collect();
+                let content = self.object(id).content.map(|it| self.marked_tensor(it, bit));
+                let object = self.object_mut(id);
+                (object.elements, object.content) = (elements, content);
+                value
+            }
+            value => value,
+        }
+    }
+
+    fn marked_tensor(&mut self, value: Value<'a>, bit: u128) -> Value<'a> {
+        if value.tensor().is_some() { self.marked(value, bit) } else { value }
+    }
+
+    /// Checks for a recorded tensor, or a tuple or a list with one.
+    fn holds_recorded(&self, value: Value<'a>) -> bool {
+        match value {
+            Value::Object(id) => {
+                let object = self.object(id);
+                matches!(object.kind, ObjectKind::Tuple | ObjectKind::List)
+                    && object.elements.iter().copied().chain(object.content).any(Value::is_recorded)
+            }
+            value => value.is_recorded(),
+        }
     }
 
     /// Notes that a place starts anew.

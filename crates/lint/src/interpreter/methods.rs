@@ -42,7 +42,7 @@ impl<'a> Interpreter<'_, 'a> {
                 self.object_mut(list).content = Some(Value::Tensor(tensor));
                 Value::Object(list)
             }
-            "items" | "keys" | "values" if tensor.is_output => {
+            "items" | "keys" | "values" => {
                 // The output of a model may be a mapping of tensors.
                 if name == "keys" { Value::Plain } else { self.tuples(vec![Value::Plain, Value::Tensor(tensor)]) }
             }

@@ -3,7 +3,8 @@
 use ruff_python_ast::Expr;
 
 use super::value::{EnvId, ObjectId, ObjectKind, Place, Value};
-use super::{Interpreter, NodeId};
+use super::{Interpreter, Mode, NodeId};
+use crate::semantics::TensorDevice;
 
 impl<'a> Interpreter<'_, 'a> {
     /// Returns the value of a variable, looked up from a namespace outwards.
@@ -67,11 +68,14 @@ impl<'a> Interpreter<'_, 'a> {
             Value::Text(key) => {
                 let before = self.object(id).entries.get(key).copied();
                 self.note_write(Place::Entry(id, key), before, value, at);
+                if self.object(id).is_many {
+                    self.note_store(id, value, at);
+                }
                 self.object_mut(id).entries.insert(key, value);
             }
             _ => {
                 self.note_write(Place::Content(id), None, value, at);
-                if matches!(key, Value::Plain) && self.object(id).kind == ObjectKind::Dict {
+                if matches!(key, Value::Plain) || self.object(id).is_many {
                     self.note_store(id, value, at);
                 }
                 self.add_content(id, value);
@@ -104,13 +108,26 @@ impl<'a> Interpreter<'_, 'a> {
             self.object_mut(id).emptied = now;
         }
         let carried = self.carries_of(place);
-        let tensor = value.tensor();
-        let is_chain = |set: u128| carried & set != 0;
-        match tensor {
-            Some(tensor) if value.is_recorded() && is_chain(tensor.through) => self.note_chain(place, at, true),
-            Some(tensor) if value.is_recorded() && is_chain(tensor.added) => self.note_chain(place, at, false),
+        let is_through = |it: Value<'a>| it.tensor().is_some_and(|it| it.through & carried != 0) && it.is_recorded();
+        let is_added = |it: Value<'a>| it.tensor().is_some_and(|it| it.added & carried != 0) && it.is_recorded();
+        match value {
+            value if carried != 0 && self.holds_now(value, &is_through) => self.note_chain(place, at, true),
+            // The parts of a state that is made anew of the old one.
+            Value::Object(_) if carried != 0 && self.holds_now(value, &is_added) => self.note_chain(place, at, true),
+            Value::Tensor(_) if carried != 0 && is_added(value) => self.note_chain(place, at, false),
             _ if matches!(place, Place::Content(_)) => {}
             _ => self.note_reset(place),
+        }
+    }
+
+    /// Checks whether a value is, or a tuple or list holds, a tensor for which `is_wanted` holds.
+    fn holds_now(&self, value: Value<'a>, is_wanted: &dyn Fn(Value<'a>) -> bool) -> bool {
+        match value {
+            Value::Object(id) if matches!(self.object(id).kind, ObjectKind::Tuple | ObjectKind::List) => {
+                let object = self.object(id);
+                object.elements.iter().copied().chain(object.content).any(is_wanted)
+            }
+            value => is_wanted(value),
         }
     }
 
@@ -125,7 +142,7 @@ impl<'a> Interpreter<'_, 'a> {
             }
             Expr::Subscript(subscript) => {
                 let object = self.evaluate(&subscript.value);
-                if subscript.slice.is_slice_expr() {
+                if subscript.slice.is_slice_expr() && object.tensor().is_none() {
                     if let Some(id) = object.object() {
                         self.empty(id);
                     }
@@ -134,6 +151,9 @@ impl<'a> Interpreter<'_, 'a> {
                 let key = self.evaluate(&subscript.slice);
                 match object {
                     Value::Object(id) => self.set_entry(id, key, value, at),
+                    Value::Tensor(tensor) if tensor.device == TensorDevice::Gpu && self.mode() == Mode::Off => {
+                        self.note_buffer(value, at);
+                    }
                     Value::Tensor(tensor) if value.is_recorded() => self.write_into_tensor(&subscript.value, tensor, value),
                     _ => {}
                 }

@@ -232,6 +232,10 @@ impl<'a> Interpreter<'_, 'a> {
                 self.modes.push(mode);
                 entered += 1;
             }
+            if self.model.call(&item.context_expr).is_some_and(|call| call.is("contextlib.ExitStack")) {
+                self.modes.push(Mode::Unsure);
+                entered += 1;
+            }
             let value = self.evaluate(&item.context_expr);
             if let Some(target) = item.optional_vars.as_deref() {
                 let value = self.enter(value);

@@ -176,6 +176,8 @@ pub(super) struct Object<'a> {
     pub(super) is_frozen: bool,
     /// True for a deep copy of another module.
     pub(super) is_copy: bool,
+    /// True for one of many objects of a mapping, made for a key that varies.
+    pub(super) is_many: bool,
     /// True if an optimizer has its parameters.
     pub(super) is_optimized: bool,
     /// True if code outside of the tree got the object and may change it.
@@ -201,6 +203,7 @@ impl<'a> Object<'a> {
             is_eval: None,
             is_frozen: false,
             is_copy: false,
+            is_many: false,
             is_optimized: false,
             escaped: false,
             is_collected: false,
@@ -227,6 +230,7 @@ impl<'a> Object<'a> {
 /// The join for elements that are all visited: a graph in one of them counts, whatever the others are.
 pub(super) fn existing<'a>(one: Value<'a>, other: Value<'a>) -> Value<'a> {
     match (one, other) {
+        (Value::Tensor(one), Value::Tensor(other)) => Value::Tensor(one.with(other)),
         (recorded, _) | (_, recorded) if recorded.is_recorded() => recorded,
         (one, other) => one.or(other),
     }
