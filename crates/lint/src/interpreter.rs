@@ -21,6 +21,7 @@ mod loops;
 mod methods;
 mod places;
 mod statements;
+mod training;
 mod value;
 
 use ruff_python_ast::Expr;
@@ -91,6 +92,8 @@ struct Interpreter<'m, 'a> {
     steps: u32,
     /// The depth of branches that may be skipped, within the innermost loop.
     doubts: u32,
+    /// The branches of conditions with a remainder around the current point.
+    remainders: Vec<training::RemainderArm>,
     /// The innermost call under evaluation.
     call: NodeId,
     found: judge::Facts<'a>,
@@ -115,6 +118,7 @@ pub(crate) fn observe(model: &Model<'_>) -> Vec<Observation> {
         time: 1,
         steps: 0,
         doubts: 0,
+        remainders: Vec::new(),
         call: NodeId(0),
         found: judge::Facts::default(),
     };
@@ -166,7 +170,7 @@ impl<'a> Interpreter<'_, 'a> {
         let receiver = function.class.map(|class| self.object_of_unknown_origin(class, id));
         self.modes.push(self.model.mode_of_entry(id));
         self.doubts = 0;
-        let head = LoopHead { at: function.body.0, iterated: None };
+        let head = LoopHead { at: function.body.0, iterated: None, test: None };
         let is_training_step = self.model.is_training_step(id);
         self.repeat(&head, Value::Unknown, |run, _| {
             if is_training_step {

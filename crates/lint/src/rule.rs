@@ -5,7 +5,9 @@ use report::RuleId;
 use ruff_text_size::Ranged;
 
 use crate::finding::{Fix, MemoryEffect};
+use crate::interpreter::ObservationKind;
 use crate::semantics::Model;
+use crate::semantics::data::Syntax;
 use crate::span::TextSpan;
 
 /// A rule of the linter.
@@ -51,6 +53,16 @@ impl Matches {
     pub(crate) fn covers(&self, syntax: &impl Ranged) -> bool {
         let span = TextSpan::of(syntax);
         self.list.iter().any(|found| found.span.start >= span.start && found.span.end <= span.end)
+    }
+
+    /// Reports the statements in which an abstract run has shown a mistake, unless they are reported already.
+    pub(crate) fn report(&mut self, model: &Model<'_>, kind: ObservationKind, message: &str) {
+        for observation in model.observed(kind) {
+            let Syntax::Expression(expression) = model.node(observation.at).syntax else { continue };
+            if !self.covers(expression) && !self.list.iter().any(|it| it.span.start == TextSpan::of(expression).start) {
+                self.add(expression, message);
+            }
+        }
     }
 
     /// Reports an expression or a statement.

@@ -23,7 +23,7 @@ impl<'a> Interpreter<'_, 'a> {
         self.note_training_call(expression);
         if let Some(path) = call.path.as_deref().or_else(|| self.model.builtin(&syntax.func)) {
             let arguments = self.arguments(syntax);
-            return self.call_library(path, syntax, &arguments);
+            return self.call_library(path, Some(syntax), &arguments, at);
         }
         if let Expr::Attribute(attribute) = &*syntax.func {
             if is_super(&attribute.value) {
@@ -98,7 +98,7 @@ impl<'a> Interpreter<'_, 'a> {
         let joined = tensors.filter(|it| it.graph != Graph::Absent || it.is_output).reduce(TensorValue::with);
         joined.map_or(Value::Unknown, |it| {
             let graph = if self.mode() == Mode::Off { Graph::Absent } else { Graph::Unsure };
-            Value::Tensor(TensorValue { graph, added: 0, through: 0, ..it })
+            Value::Tensor(TensorValue { graph, added: 0, through: 0, is_scaled: true, ..it })
         })
     }
 
@@ -110,6 +110,7 @@ impl<'a> Interpreter<'_, 'a> {
         at: super::NodeId,
     ) -> Value<'a> {
         let name = attribute.attr.as_str();
+        self.note_training(receiver, &attribute.value, name, arguments, at);
         if matches!(name, "backward" | "manual_backward") {
             self.note_use(receiver);
             arguments.all().collect::<Vec<_>>().into_iter().for_each(|it| self.note_use(it));
@@ -229,6 +230,11 @@ impl<'a> Interpreter<'_, 'a> {
                 named.extend(arguments.named.iter().copied());
                 self.apply_at(function, &Arguments { positional: all, named, ..arguments.clone() }, at)
             }
+            ObjectKind::LibraryFunction(node) => {
+                let Syntax::Expression(function) = self.model.node(node).syntax else { return Value::Unknown };
+                let path = self.model.path(function).map(|it| it.to_string());
+                path.map_or(Value::Unknown, |path| self.call_library(&path, None, arguments, at))
+            }
             ObjectKind::Lambda(node, env) => self.call_lambda(node, env, arguments),
             _ => Value::Unknown,
         }
@@ -324,7 +330,7 @@ impl<'a> Interpreter<'_, 'a> {
         let through = if graph == Graph::Recorded { through } else { 0 };
         let sources = joined.map_or(0, |it| it.sources);
         let sources = if graph == Graph::Recorded { sources } else { 0 };
-        TensorValue { graph, device: TensorDevice::Unsure, added: 0, through, is_output: true, sources }
+        TensorValue { graph, device: TensorDevice::Unsure, added: 0, through, is_output: true, is_scaled: false, sources }
     }
 
     /// Marks containers that unknown code gets: it may empty them.

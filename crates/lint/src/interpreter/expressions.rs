@@ -1,6 +1,6 @@
 //! Expressions.
 
-use ruff_python_ast::{Comprehension, Expr, ExprAttribute, ExprName, ExprSubscript, Number, StmtAugAssign, UnaryOp};
+use ruff_python_ast::{Comprehension, Expr, ExprAttribute, ExprName, ExprSubscript, Number, Operator, StmtAugAssign, UnaryOp};
 
 use super::loops::LoopHead;
 use super::value::{ObjectId, ObjectKind, TensorValue, Value};
@@ -20,7 +20,8 @@ impl<'a> Interpreter<'_, 'a> {
             Expr::Call(it) => self.value_of_call(expression, it),
             Expr::BinOp(it) => {
                 let (left, right) = (self.evaluate(&it.left), self.evaluate(&it.right));
-                self.combine(left, right)
+                let value = self.combine(left, right);
+                scaled(value, it.op, &it.left, &it.right)
             }
             Expr::UnaryOp(it) => {
                 let value = self.evaluate(&it.operand);
@@ -168,7 +169,7 @@ impl<'a> Interpreter<'_, 'a> {
     fn generate(&mut self, generators: &'a [Comprehension], body: &mut dyn FnMut(&mut Self)) {
         let Some((generator, rest)) = generators.split_first() else { return body(self) };
         let iterable = self.evaluate(&generator.iter);
-        let head = LoopHead { at: self.node(&generator.iter), iterated: Some(&generator.iter) };
+        let head = LoopHead { at: self.node(&generator.iter), iterated: Some(&generator.iter), test: None };
         self.repeat(&head, iterable, |run, value| {
             run.assign(&generator.target, value);
             generator.ifs.iter().for_each(|test| _ = run.evaluate(test));
@@ -419,6 +420,20 @@ impl<'a> Interpreter<'_, 'a> {
             self.add_content(id, element);
             return before;
         }
-        self.combine(before, value)
+        let combined = self.combine(before, value);
+        scaled(combined, statement.op, &statement.target, &statement.value)
+    }
+}
+
+/// Marks a tensor as scaled by an operation with something that is no literal.
+fn scaled<'a>(value: Value<'a>, op: Operator, left: &Expr, right: &Expr) -> Value<'a> {
+    let is_scaling = match op {
+        Operator::Div => !right.is_literal_expr(),
+        Operator::Mult => !right.is_literal_expr() && !left.is_literal_expr(),
+        _ => false,
+    };
+    match value {
+        Value::Tensor(tensor) if is_scaling => Value::Tensor(TensorValue { is_scaled: true, ..tensor }),
+        value => value,
     }
 }

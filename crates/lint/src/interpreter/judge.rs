@@ -5,7 +5,7 @@ use rustc_hash::FxHashSet;
 use super::loops::{LoopRun, Work};
 use super::value::{ObjectId, ObjectKind, Place, Value};
 use super::{Interpreter, Mode, NodeId};
-use crate::semantics::{Model, TensorDevice};
+use crate::semantics::{Graph, Model, TensorDevice};
 
 /// A mistake that a run has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -24,6 +24,20 @@ pub(crate) enum ObservationKind {
     RecordedTeacher,
     /// Outputs of all batches kept on the GPU.
     OutputsOnGpu,
+    /// An optimizer takes steps and its gradients are never cleared, though those of others are.
+    NeverCleared,
+    /// A loop that clears gradients; no mistake.
+    GradientsCleared,
+    /// Gradients filled with zeros instead of freed.
+    ZerosKept,
+    /// A graph kept for no later backward.
+    GraphRetained,
+    /// A graph of gradients that nobody uses.
+    GraphCreated,
+    /// Gradients of several batches added up without a division.
+    NotDivided,
+    /// Batches whose loss has no backward.
+    BackwardSkipped,
 }
 
 /// A mistake and its place.
@@ -73,6 +87,8 @@ struct ForwardSite {
     is_eval: bool,
     in_loop: bool,
     in_constructor: bool,
+    /// True for `autograd.grad` with `create_graph=True`.
+    is_gradient: bool,
 }
 
 /// A candidate that waits for the end of its caller.
@@ -103,6 +119,7 @@ pub(super) struct Facts<'a> {
     lazy: Vec<(Observation, ObjectId)>,
     /// All work so far.
     pub(super) work: Work,
+    pub(super) training: super::training::Training,
     seen: FxHashSet<(ObservationKind, NodeId)>,
 }
 
@@ -126,7 +143,7 @@ impl<'a> Facts<'a> {
         self.chains.clear();
     }
 
-    fn confirm(&mut self, observation: Observation, lazy: Option<ObjectId>) {
+    pub(super) fn confirm(&mut self, observation: Observation, lazy: Option<ObjectId>) {
         if let Some(container) = lazy {
             self.lazy.push((observation, container));
         } else if self.seen.insert((observation.kind, observation.at)) {
@@ -151,7 +168,11 @@ impl<'a> Facts<'a> {
             let is_dead = self.used & bit == 0 && self.read & bit != 0;
             // A program without any backward, with a module that it put into evaluation mode.
             let is_inference = !trains && site.is_eval;
-            if (is_dead || is_inference) && !site.in_constructor && model.is_own_node(site.at) {
+            if site.is_gradient {
+                if is_dead && model.is_own_node(site.at) {
+                    self.confirm(Observation { kind: ObservationKind::GraphCreated, at: site.at, in_training: true }, None);
+                }
+            } else if (is_dead || is_inference) && !site.in_constructor && model.is_own_node(site.at) {
                 let kind = if site.in_loop { ObservationKind::RecordedLoop } else { ObservationKind::RecordedForward };
                 self.confirm(Observation { kind, at: site.at, in_training: false }, None);
             }
@@ -176,7 +197,7 @@ impl<'a> Interpreter<'_, 'a> {
         }
         if is_recorded || is_on_gpu {
             let time = self.tick();
-            let is_off = self.mode() == Mode::Off;
+            let is_off = self.holds(value, 3, &|it| it.tensor().is_some_and(|it| it.is_output && it.graph == Graph::Absent));
             let at = self.own_node(at);
             self.found.stores.push(Store { container, at, time, is_recorded, is_on_gpu, is_off });
         }
@@ -235,7 +256,20 @@ impl<'a> Interpreter<'_, 'a> {
         if is_fixed {
             self.found.teachers.push((at, time, module));
         }
-        self.site(ForwardSite { at: site_at, caller, is_eval, in_loop, in_constructor })
+        let site = self.site(ForwardSite { at: site_at, caller, is_eval, in_loop, in_constructor, is_gradient: false });
+        if self.remainders.is_empty() {
+            self.found.training.irregular &= !site;
+        } else {
+            self.found.training.irregular |= site;
+        }
+        site
+    }
+
+    /// Notes a gradient with a graph of its own, and returns the bit of its site.
+    pub(super) fn note_gradient(&mut self, at: NodeId) -> u128 {
+        let caller = self.frames.last().map_or(NodeId(0), |frame| frame.at);
+        let in_loop = !self.loops.is_empty();
+        self.site(ForwardSite { at, caller, is_eval: false, in_loop, in_constructor: false, is_gradient: true })
     }
 
     /// Returns the bit of a forward at a place; zero beyond the largest number of places.
@@ -279,6 +313,9 @@ impl<'a> Interpreter<'_, 'a> {
         let backwards = run.work.backwards + run.work.grads;
         if backwards > 0 && !run.has_inner_backward {
             self.judge_carried(run);
+        }
+        if backwards > 0 {
+            self.judge_steps(run);
         }
         if run.work.trains() && !run.has_inner_step {
             self.judge_training(run);

@@ -4,12 +4,18 @@ use ruff_python_ast::{Expr, ExprCall};
 
 use super::arguments::Arguments;
 use super::value::{ObjectId, ObjectKind, TensorValue, Value, existing};
-use super::{Interpreter, Mode};
+use super::{Interpreter, Mode, NodeId};
 use crate::semantics::{Graph, TensorDevice, known as library};
 
 impl<'a> Interpreter<'_, 'a> {
     /// Calls a function with a dotted path.
-    pub(super) fn call_library(&mut self, path: &str, syntax: &'a ExprCall, arguments: &Arguments<'a>) -> Value<'a> {
+    pub(super) fn call_library(
+        &mut self,
+        path: &str,
+        syntax: Option<&'a ExprCall>,
+        arguments: &Arguments<'a>,
+        at: NodeId,
+    ) -> Value<'a> {
         match path {
             "torch.set_grad_enabled" | "torch.autograd.set_grad_enabled" => {
                 let mode = match arguments.first() {
@@ -34,7 +40,7 @@ impl<'a> Interpreter<'_, 'a> {
             | "time.time" | "time.perf_counter" | "os.path.join" | "math.exp" | "math.log" | "math.sqrt" | "math.isnan"
             | "math.isfinite" | "numpy.mean" | "numpy.array" => Value::Plain,
             "isinstance" | "hasattr" | "print" | "callable" | "issubclass" => Value::Plain,
-            "functools.partial" => self.partial(arguments),
+            "functools.partial" => self.partial(syntax.and_then(|it| it.arguments.args.first()), arguments),
             "functools.wraps" | "functools.lru_cache" | "functools.cache" | "staticmethod" | "classmethod" | "property" => {
                 Value::Unknown
             }
@@ -48,8 +54,21 @@ impl<'a> Interpreter<'_, 'a> {
                 self.set_factory(object, arguments, factory);
                 object
             }
-            _ => self.call_collection(path, syntax, arguments),
+            _ => self.call_collection(path, syntax, arguments, at),
         }
+    }
+
+    /// `torch.autograd.grad`: with `create_graph=True` the gradients have a graph.
+    fn gradient(&mut self, arguments: &Arguments<'a>, at: NodeId) -> Value<'a> {
+        let loss = arguments.first().and_then(Value::tensor);
+        self.note_backward(loss, arguments, at);
+        let creates = arguments.named.iter().any(|(name, value)| *name == "create_graph" && *value == Value::Int(1));
+        let mut tensor = TensorValue::new(Graph::Absent, TensorDevice::Unsure);
+        if creates && self.mode() == Mode::On {
+            let sources = self.note_gradient(at) | loss.map_or(0, |it| it.sources);
+            tensor = TensorValue { graph: Graph::Recorded, sources, ..tensor };
+        }
+        Value::Tensor(tensor)
     }
 
     /// Copies an object with the modules in its fields.
@@ -67,9 +86,17 @@ impl<'a> Interpreter<'_, 'a> {
         Value::Object(copy)
     }
 
-    fn partial(&mut self, arguments: &Arguments<'a>) -> Value<'a> {
+    fn partial(&mut self, named: Option<&'a Expr>, arguments: &Arguments<'a>) -> Value<'a> {
         let Some((function, rest)) = arguments.positional.split_first() else { return Value::Unknown };
-        let id = self.allocate(ObjectKind::Partial(*function));
+        let library = named.filter(|it| matches!(function, Value::Unknown) && self.model.path(it).is_some());
+        let function = match library {
+            Some(it) => {
+                let node = self.node(it);
+                self.new_object(ObjectKind::LibraryFunction(node))
+            }
+            None => *function,
+        };
+        let id = self.allocate(ObjectKind::Partial(function));
         let object = self.object_mut(id);
         object.elements = rest.to_vec();
         object.entries = arguments.named.iter().copied().collect();
@@ -98,7 +125,13 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Collections, and functions of iterables.
-    fn call_collection(&mut self, path: &str, syntax: &'a ExprCall, arguments: &Arguments<'a>) -> Value<'a> {
+    fn call_collection(
+        &mut self,
+        path: &str,
+        syntax: Option<&'a ExprCall>,
+        arguments: &Arguments<'a>,
+        at: NodeId,
+    ) -> Value<'a> {
         match path {
             "list" | "set" | "sorted" | "collections.deque" | "queue.Queue" | "queue.SimpleQueue" | "queue.LifoQueue"
             | "multiprocessing.Queue" | "frozenset" | "asyncio.Queue" => {
@@ -116,7 +149,7 @@ impl<'a> Interpreter<'_, 'a> {
             "dict" | "collections.OrderedDict" | "collections.Counter" | "types.SimpleNamespace" => self.dict_of(arguments),
             "collections.defaultdict" => {
                 let dict = self.new_object(ObjectKind::Dict);
-                self.set_factory(dict, arguments, syntax.arguments.args.first());
+                self.set_factory(dict, arguments, syntax.and_then(|it| it.arguments.args.first()));
                 dict
             }
             "sum" => self.sum(arguments),
@@ -141,7 +174,7 @@ impl<'a> Interpreter<'_, 'a> {
                 self.object_mut(iterator).content = Some(value);
                 Value::Object(iterator)
             }
-            _ => self.call_torch(path, syntax, arguments),
+            _ => self.call_torch(path, syntax, arguments, at),
         }
     }
 
@@ -208,7 +241,13 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// PyTorch and libraries around it.
-    fn call_torch(&mut self, path: &str, syntax: &'a ExprCall, arguments: &Arguments<'a>) -> Value<'a> {
+    fn call_torch(
+        &mut self,
+        path: &str,
+        syntax: Option<&'a ExprCall>,
+        arguments: &Arguments<'a>,
+        at: NodeId,
+    ) -> Value<'a> {
         if library::makes_tensor(path) {
             let device = match arguments.get("device", usize::MAX) {
                 Some(Value::Text(name)) if name.starts_with("cuda") => TensorDevice::Gpu,
@@ -223,6 +262,7 @@ impl<'a> Interpreter<'_, 'a> {
             let read: Vec<_> = arguments.all().filter_map(Value::tensor).collect();
             if path.starts_with("torch.autograd") {
                 arguments.all().collect::<Vec<_>>().into_iter().for_each(|it| self.note_use(it));
+                return self.gradient(arguments, at);
             } else {
                 read.into_iter().for_each(|it| self.note_read(it));
             }
@@ -245,6 +285,8 @@ impl<'a> Interpreter<'_, 'a> {
             _ => {
                 self.escape(arguments);
                 if path == "torch.autograd.backward" {
+                    let loss = arguments.first().and_then(Value::tensor);
+                    self.note_backward(loss, arguments, at);
                     return Value::Nothing;
                 }
                 return self.value_of_foreign(arguments);
@@ -350,6 +392,6 @@ impl<'a> Interpreter<'_, 'a> {
     }
 }
 
-fn keyword<'a>(syntax: &'a ExprCall, name: &str) -> Option<&'a Expr> {
-    syntax.arguments.find_keyword(name).map(|it| &it.value)
+fn keyword<'a>(syntax: Option<&'a ExprCall>, name: &str) -> Option<&'a Expr> {
+    syntax?.arguments.find_keyword(name).map(|it| &it.value)
 }

@@ -19,15 +19,17 @@ pub(super) struct LoopHead<'a> {
     pub(super) at: NodeId,
     /// The iterated expression.
     pub(super) iterated: Option<&'a Expr>,
+    /// The test of a `while`.
+    pub(super) test: Option<&'a Expr>,
 }
 
 impl<'a> LoopHead<'a> {
     pub(super) fn of_for(statement: &'a StmtFor) -> LoopHead<'a> {
-        LoopHead { at: node_of(statement), iterated: Some(&statement.iter) }
+        LoopHead { at: node_of(statement), iterated: Some(&statement.iter), test: None }
     }
 
     pub(super) fn of_while(statement: &'a StmtWhile) -> LoopHead<'a> {
-        LoopHead { at: node_of(statement), iterated: None }
+        LoopHead { at: node_of(statement), iterated: None, test: Some(&statement.test) }
     }
 }
 
@@ -80,6 +82,8 @@ pub(super) struct LoopRun<'a> {
     pub(super) is_over_batches: bool,
     /// True for a loop over a whole data set, in batches, chunks or files.
     pub(super) is_over_many: bool,
+    /// True for a loop over the batches of one step: `for micro_step in range(accumulation_steps)`.
+    pub(super) is_micro: bool,
     /// The number of frames when the loop started.
     pub(super) frames: usize,
     /// Places that started anew in the second step.
@@ -117,13 +121,14 @@ impl<'a> Interpreter<'_, 'a> {
             has_inner_step: false,
             has_inner_backward: false,
             is_over_batches,
+            is_micro: self.is_over_micro_steps(head),
             is_over_many: is_over_batches || self.is_over_chunks(head),
             frames: self.frames.len(),
             resets: Vec::new(),
             is_second: false,
             doubts,
         });
-        let elements = self.elements_of(iterable).unwrap_or_default();
+        let elements = self.known_elements(iterable);
         for step in 0..elements.len().clamp(2, 4) {
             if self.is_over() {
                 break;
@@ -168,8 +173,16 @@ impl<'a> Interpreter<'_, 'a> {
             || ["loader", "batches", "dataset", "dataiter", "data_iter"].iter().any(|word| text.contains(word))
     }
 
-    /// `range(0, n, batch_size)`, and loops over files.
+    fn is_over_micro_steps(&self, head: &LoopHead<'a>) -> bool {
+        let text = head.iterated.map_or("", |it| self.model.source(it)).to_ascii_lowercase();
+        text.contains("accum") || text.contains("micro")
+    }
+
+    /// `range(0, n, batch_size)`, loops over files, and `while len(images) < n`.
     fn is_over_chunks(&self, head: &LoopHead<'a>) -> bool {
+        if head.test.is_some_and(|test| self.model.source(test).contains("len(")) {
+            return true;
+        }
         let Some(iterated) = head.iterated else { return false };
         let has_stride = self.model.call(iterated).is_some_and(|call| call.syntax.arguments.args.len() == 3);
         let text = self.model.source(iterated).to_ascii_lowercase();

@@ -180,7 +180,12 @@ impl<'a> Interpreter<'_, 'a> {
                     let is_frozen = !matches!(value, Value::Int(1));
                     self.each_part(module, 4, &mut |it| it.is_frozen = is_frozen);
                 }
-                _ => self.set_field(id, name, value, at),
+                _ => {
+                    if name == "grad" {
+                        self.note_cleared(at);
+                    }
+                    self.set_field(id, name, value, at);
+                }
             },
             Value::Function(function, _) => {
                 let id = self.attributes_of(function);
@@ -191,6 +196,7 @@ impl<'a> Interpreter<'_, 'a> {
                     self.set_variable(env, name, value);
                 }
             }
+            _ if name == "grad" => self.note_cleared(at),
             _ => {}
         }
     }
@@ -227,6 +233,16 @@ impl<'a> Interpreter<'_, 'a> {
         let object = self.object(value.object()?);
         let is_known = matches!(object.kind, ObjectKind::Tuple | ObjectKind::List | ObjectKind::Module) && object.content.is_none();
         (is_known && !object.elements.is_empty()).then(|| object.elements.clone())
+    }
+
+    /// Returns the elements of a value that are known one by one; there may be others.
+    pub(super) fn known_elements(&self, value: Value<'a>) -> Vec<Value<'a>> {
+        let Some(id) = value.object() else { return Vec::new() };
+        let object = self.object(id);
+        match object.kind {
+            ObjectKind::Tuple | ObjectKind::List | ObjectKind::Module => object.elements.clone(),
+            _ => Vec::new(),
+        }
     }
 
     /// Returns an element of a value.

@@ -21,12 +21,25 @@ type Snapshot<'a> = FxHashMap<&'a str, Value<'a>>;
 
 impl<'a> Interpreter<'_, 'a> {
     pub(super) fn block(&mut self, body: &'a [Stmt]) -> End {
+        let outer = self.remainders.len();
+        let mut end = End::Falls;
         for statement in body {
             if self.is_over() || self.statement(statement) == End::Leaves {
-                return End::Leaves;
+                end = End::Leaves;
+                break;
+            }
+            // `if step % 4: continue`: the rest runs for every fourth step.
+            if let Stmt::If(it) = statement
+                && it.elif_else_clauses.is_empty()
+                && self.has_remainder(&it.test)
+                && leaves(&it.body)
+            {
+                let at = self.node(&it.test);
+                self.remainders.push((at, false));
             }
         }
-        End::Falls
+        self.remainders.truncate(outer);
+        end
     }
 
     fn statement(&mut self, statement: &'a Stmt) -> End {
@@ -185,8 +198,21 @@ impl<'a> Interpreter<'_, 'a> {
         match decided {
             Some(true) => self.block(body),
             Some(false) => self.arms(rest),
+            None if self.has_remainder(test) => {
+                let at = self.node(test);
+                self.both(|it| it.within_remainder((at, true), |it| it.block(body)), |it| {
+                    it.within_remainder((at, false), |it| it.arms(rest))
+                })
+            }
             None => self.both(|it| it.block(body), |it| it.arms(rest)),
         }
+    }
+
+    fn within_remainder(&mut self, arm: super::training::RemainderArm, run: impl FnOnce(&mut Self) -> End) -> End {
+        self.remainders.push(arm);
+        let end = run(self);
+        self.remainders.pop();
+        end
     }
 
     fn both(&mut self, one: impl FnOnce(&mut Self) -> End, other: impl FnOnce(&mut Self) -> End) -> End {
@@ -438,4 +464,9 @@ impl<'a> Interpreter<'_, 'a> {
             _ => None,
         }
     }
+}
+
+/// Checks whether a block ends with `continue`, `return` or `break`.
+fn leaves(body: &[Stmt]) -> bool {
+    matches!(body.last(), Some(Stmt::Continue(_) | Stmt::Return(_) | Stmt::Break(_)))
 }

@@ -27,13 +27,15 @@ pub(super) struct TensorValue {
     pub(super) through: CarrySet,
     /// True for an output of a module, or a value computed from one without a reduction to a number.
     pub(super) is_output: bool,
+    /// True for a value divided by something that is no literal, or of unknown code, which may divide.
+    pub(super) is_scaled: bool,
     /// The forwards whose graph the tensor has; bits are indices of `Facts::forwards`.
     pub(super) sources: u128,
 }
 
 impl TensorValue {
     pub(super) fn new(graph: Graph, device: TensorDevice) -> TensorValue {
-        TensorValue { graph, device, added: 0, through: 0, is_output: false, sources: 0 }
+        TensorValue { graph, device, added: 0, through: 0, is_output: false, is_scaled: false, sources: 0 }
     }
 
     /// Returns the tensor without its graph.
@@ -49,6 +51,7 @@ impl TensorValue {
             added: self.added | other.added,
             through: self.through | other.through,
             is_output: self.is_output || other.is_output,
+            is_scaled: self.is_scaled || other.is_scaled,
             sources: self.sources | other.sources,
         }
     }
@@ -150,6 +153,8 @@ pub(super) enum ObjectKind<'a> {
     /// A parameter of a module, from `module.parameters()`.
     ParameterOf(ObjectId),
     Lambda(NodeId, EnvId),
+    /// A function of a library as a value; the node names it.
+    LibraryFunction(NodeId),
 }
 
 /// An object of the heap.

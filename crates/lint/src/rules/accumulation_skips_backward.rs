@@ -1,6 +1,7 @@
 //! Gradient accumulation that skips the backward of one batch.
 
 use crate::finding::MemoryEffect;
+use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
 use crate::semantics::Model;
 use crate::semantics::data::RegionKind;
@@ -44,4 +45,9 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             );
         }
     }
+    matches.report(
+        model,
+        ObservationKind::BackwardSkipped,
+        "only the loss of every n-th batch has a backward: the forwards of the others are wasted and add no gradient",
+    );
 }

@@ -4,6 +4,7 @@ use report::RuleId;
 use ruff_python_ast::{Expr, Operator, Stmt};
 
 use crate::finding::MemoryEffect;
+use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{LoopId, NodeId, RegionKind, Syntax};
 use crate::semantics::{Call, Model};
@@ -35,6 +36,12 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             );
         }
     }
+    matches.report(
+        model,
+        ObservationKind::NotDivided,
+        "gradients of several batches add up to one step, but the loss is not divided by their number: the step is that \
+        many times larger than the step of one large batch",
+    );
 }
 
 /// Checks whether the step runs for every n-th batch: under an `if` with a remainder, in the loop.

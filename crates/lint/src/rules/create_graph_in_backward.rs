@@ -1,6 +1,7 @@
 //! `loss.backward(create_graph=True)`: a reference cycle between parameters and gradients.
 
 use crate::finding::MemoryEffect;
+use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, is_bool};
 use causes::CauseId;
@@ -27,4 +28,10 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             );
         }
     }
+    matches.report(
+        model,
+        ObservationKind::GraphCreated,
+        "the gradients have a graph of their own, which no backward uses: it holds the activations and those of the \
+        backward",
+    );
 }

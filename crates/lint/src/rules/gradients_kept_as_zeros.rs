@@ -2,6 +2,7 @@
 
 use crate::edits;
 use crate::finding::{Applicability, MemoryEffect};
+use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, is_bool};
 use causes::CauseId;
@@ -23,4 +24,9 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
                       as the parameters";
         matches.add(call.syntax, message).fix = Some(edits::replace(value, "True", Applicability::Unsafe));
     }
+    matches.report(
+        model,
+        ObservationKind::ZerosKept,
+        "gradients are filled with zeros and stay allocated during the next forward, as many bytes as the parameters",
+    );
 }

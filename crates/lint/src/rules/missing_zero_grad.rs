@@ -1,6 +1,7 @@
 //! A training loop without `zero_grad`.
 
 use crate::finding::MemoryEffect;
+use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::LoopId;
 use crate::semantics::{Call, Model};
@@ -23,7 +24,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         let is_closed =
             call.is_method("step") && call.method().is_some_and(|(it, _)| model.source(it).contains("scaler"));
         let has_closure = !call.syntax.arguments.is_empty() && !is_closed;
-        if work.backwards > 0 && work.zeroes == 0 && !has_closure && !may_clear(model, call, around) {
+        if work.backwards > 0 && work.zeroes == 0 && !has_closure && !may_clear(model, call, around) && !is_cleared_elsewhere(model, around) {
             matches.add(
                 call.syntax,
                 "no `zero_grad` in the loop: gradients of all steps add up and stay allocated during the next \
@@ -31,6 +32,18 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             );
         }
     }
+    matches.report(
+        model,
+        ObservationKind::NeverCleared,
+        "no `zero_grad` for this optimizer in the loop: its gradients of all steps add up and stay allocated during the next \
+        forward",
+    );
+}
+
+/// Checks whether a call within the loop clears gradients, through any number of functions.
+fn is_cleared_elsewhere(model: &Model<'_>, around: LoopId) -> bool {
+    let at = model.tree.loops[around.index()].node;
+    model.observed(ObservationKind::GradientsCleared).any(|it| it.at == at)
 }
 
 /// Checks whether code in or around the loop may clear gradients in an unseen way.

@@ -2,6 +2,7 @@
 
 use crate::edits;
 use crate::finding::{Applicability, MemoryEffect};
+use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Model, is_bool};
 use causes::CauseId;
@@ -31,4 +32,10 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             matches.add(keyword, message).fix = Some(edits::replace(&keyword.value, "False", Applicability::Unsafe));
         }
     }
+    matches.report(
+        model,
+        ObservationKind::GraphRetained,
+        "the graph is retained but no later backward of the step uses it: its activations stay alive during the next \
+        forward",
+    );
 }
