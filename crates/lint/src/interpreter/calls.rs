@@ -121,6 +121,11 @@ impl<'a> Interpreter<'_, 'a> {
                 return self.call_function(function, env, first, arguments);
             }
             if let Some(value) = self.field(id, name) {
+                if matches!(value, Value::Unknown) && self.object(id).is_module && arguments.all().next().is_some() {
+                    // A module keeps and calls what its constructor was given: a module.
+                    let part = self.part_of_module(id, name);
+                    return self.apply_at(part, arguments, at);
+                }
                 let result = self.apply_at(value, arguments, at);
                 if matches!(value, Value::Unknown) {
                     return self.value_of_unknown_call_of(attribute, arguments, at);

@@ -21,7 +21,13 @@ impl<'a> Interpreter<'_, 'a> {
             Expr::BinOp(it) => {
                 let (left, right) = (self.evaluate(&it.left), self.evaluate(&it.right));
                 let value = self.combine(left, right);
-                scaled(value, it.op, &it.left, &it.right)
+                let is_sum = matches!(it.op, Operator::Add | Operator::Sub);
+                match (left, right, value) {
+                    (Value::Tensor(one), Value::Tensor(other), Value::Tensor(sum)) if is_sum => {
+                        Value::Tensor(TensorValue { is_scaled: one.is_scaled && other.is_scaled, ..sum })
+                    }
+                    _ => self.scaled(value, it.op, &it.left, &it.right),
+                }
             }
             Expr::UnaryOp(it) => {
                 let value = self.evaluate(&it.operand);
@@ -319,15 +325,16 @@ impl<'a> Interpreter<'_, 'a> {
         let base = self.evaluate(&subscript.value);
         let index = self.evaluate(&subscript.slice);
         match base {
-            Value::Tensor(_) => base,
+            Value::Tensor(tensor) if tensor.graph != Graph::Unsure => base,
             Value::Object(id) => self.item(id, index, subscript.slice.is_slice_expr()),
-            _ => {
+            known => {
                 let key = self.model.source(&*subscript.slice);
                 let base = subscript.value.as_name_expr().map(|it| self.model.definition(it));
                 if base.is_some_and(|it| self.model.is_backwarded_entry(it, key)) {
-                    return Value::Tensor(TensorValue::new(self.graph_of_mode(), TensorDevice::Unsure));
+                    let tensor = known.tensor().unwrap_or(TensorValue::new(Graph::Unsure, TensorDevice::Unsure));
+                    return Value::Tensor(TensorValue { graph: self.graph_of_mode(), ..tensor });
                 }
-                Value::Unknown
+                known
             }
         }
     }
@@ -421,19 +428,23 @@ impl<'a> Interpreter<'_, 'a> {
             return before;
         }
         let combined = self.combine(before, value);
-        scaled(combined, statement.op, &statement.target, &statement.value)
+        self.scaled(combined, statement.op, &statement.target, &statement.value)
     }
-}
 
-/// Marks a tensor as scaled by an operation with something that is no literal.
-fn scaled<'a>(value: Value<'a>, op: Operator, left: &Expr, right: &Expr) -> Value<'a> {
-    let is_scaling = match op {
-        Operator::Div => !right.is_literal_expr(),
-        Operator::Mult => !right.is_literal_expr() && !left.is_literal_expr(),
-        _ => false,
-    };
-    match value {
-        Value::Tensor(tensor) if is_scaling => Value::Tensor(TensorValue { is_scaled: true, ..tensor }),
-        value => value,
+    /// Marks a tensor as scaled: divided by something that is no literal, or multiplied by a scale of accumulation.
+    fn scaled(&self, value: Value<'a>, op: Operator, left: &'a Expr, right: &'a Expr) -> Value<'a> {
+        let is_scale = |it: &'a Expr| {
+            let text = self.model.source(it).to_ascii_lowercase();
+            ["accum", "micro", "scale", "steps"].iter().any(|word| text.contains(word))
+        };
+        let is_scaling = match op {
+            Operator::Div => !right.is_literal_expr(),
+            Operator::Mult => is_scale(left) || is_scale(right),
+            _ => false,
+        };
+        match value {
+            Value::Tensor(tensor) if is_scaling => Value::Tensor(TensorValue { is_scaled: true, ..tensor }),
+            value => value,
+        }
     }
 }

@@ -28,6 +28,8 @@ pub(crate) enum ObservationKind {
     NeverCleared,
     /// A loop that clears gradients; no mistake.
     GradientsCleared,
+    /// Gradients cleared between the forward and the backward.
+    ClearedAfterForward,
     /// Gradients filled with zeros instead of freed.
     ZerosKept,
     /// A graph kept for no later backward.
@@ -257,6 +259,11 @@ impl<'a> Interpreter<'_, 'a> {
             self.found.teachers.push((at, time, module));
         }
         let site = self.site(ForwardSite { at: site_at, caller, is_eval, in_loop, in_constructor, is_gradient: false });
+        let now = self.time;
+        let index = usize::try_from(site.trailing_zeros()).unwrap_or(usize::MAX);
+        if let Some(time) = self.found.training.times.get_mut(index) {
+            *time = now;
+        }
         if self.remainders.is_empty() {
             self.found.training.irregular &= !site;
         } else {
@@ -277,6 +284,7 @@ impl<'a> Interpreter<'_, 'a> {
         let is_same = |it: &ForwardSite| it.at == site.at && it.caller == site.caller && it.is_eval == site.is_eval;
         let index = self.found.sites.iter().position(is_same).unwrap_or_else(|| {
             self.found.sites.push(site);
+            self.found.training.times.push(0);
             self.found.sites.len() - 1
         });
         if index < 128 { 1 << index } else { 0 }

@@ -383,7 +383,7 @@ impl<'a> Interpreter<'_, 'a> {
         }
         match found {
             Some(Value::Tensor(tensor)) if self.mode() == Mode::Off => Value::Tensor(tensor.detached()),
-            Some(value @ Value::Tensor(_)) => value,
+            Some(Value::Tensor(tensor)) => Value::Tensor(TensorValue { is_scaled: false, ..tensor }),
             _ => {
                 let graph = if self.mode() == Mode::Off { Graph::Absent } else { Graph::Unsure };
                 Value::Tensor(TensorValue::new(graph, TensorDevice::Unsure))

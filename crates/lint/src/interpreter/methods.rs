@@ -42,10 +42,10 @@ impl<'a> Interpreter<'_, 'a> {
                 self.object_mut(list).content = Some(Value::Tensor(tensor));
                 Value::Object(list)
             }
-            "items" | "keys" | "values" => {
-                // The output of a model may be a mapping of tensors.
-                if name == "keys" { Value::Plain } else { self.tuples(vec![Value::Plain, Value::Tensor(tensor)]) }
-            }
+            // The output of a model may be a mapping of tensors.
+            "keys" => Value::Plain,
+            "items" => self.tuples(vec![Value::Plain, Value::Tensor(tensor)]),
+            "values" => Value::Tensor(tensor),
             _ => match tensor_result(name) {
                 Gives::Detached if name != "eq" => {
                     self.note_read(tensor);

@@ -45,6 +45,8 @@ pub(super) struct Training {
     pub(super) calls: Vec<OptimizerCall>,
     /// Forwards that ran under a condition with a remainder; bits of sites.
     pub(super) irregular: u128,
+    /// The time of the last forward of each site.
+    pub(super) times: Vec<u32>,
 }
 
 impl<'a> Interpreter<'_, 'a> {
@@ -88,7 +90,22 @@ impl<'a> Interpreter<'_, 'a> {
             in_micro_loop: self.loops.iter().any(|run| run.is_micro),
             has_regular_forwards: sources != 0 && sources & self.found.training.irregular == 0,
         };
+        self.judge_order(sources, time);
         self.found.training.backwards.push(event);
+    }
+
+    /// Finds a `zero_grad` between all forwards of a loss and its backward.
+    fn judge_order(&mut self, sources: u128, now: u32) {
+        let times = self.found.training.times.iter().enumerate();
+        let last = times.filter(|(index, _)| sources & (1 << index) != 0).map(|(_, time)| *time).max();
+        let started = self.loops.last().map_or(u32::MAX, |run| run.step_started);
+        let Some(last) = last.filter(|&it| it >= started) else { return };
+        let between = self.found.training.calls.iter().rev().take_while(|it| it.time > last);
+        let cleared = between.into_iter().find(|it| !it.is_step && it.time < now && it.optimizer.is_some());
+        let is_first = self.found.training.backwards.last().is_none_or(|it| it.time < last);
+        if let Some(at) = cleared.filter(|_| is_first).map(|it| it.at) {
+            self.confirm_own(ObservationKind::ClearedAfterForward, at);
+        }
     }
 
     fn note_optimizer(&mut self, optimizer: Option<ObjectId>, is_step: bool, at: NodeId) {

@@ -1,6 +1,7 @@
 //! `zero_grad()` after the forward: too late for the peak.
 
 use crate::finding::MemoryEffect;
+use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::LoopId;
 use crate::semantics::{Call, Model};
@@ -39,6 +40,11 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             );
         }
     }
+    matches.report(
+        model,
+        ObservationKind::ClearedAfterForward,
+        "the gradients of the previous step stay allocated during the forward: clear them before it",
+    );
 }
 
 /// Checks for a second backward in the loop: the cleared gradients may separate the two.
