@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use lint::{Options, Project, SourceFile};
+use lint::{Options, Project, ProjectFile, SourceFile};
 
 /// The rules that name each kind of mistake.
 const KINDS: &[(&str, &[&str])] = &[
@@ -86,10 +86,10 @@ struct Case {
 }
 
 /// The files of a case, by path.
-struct Files(BTreeMap<PathBuf, Arc<str>>);
+struct Files(BTreeMap<PathBuf, Arc<ProjectFile>>);
 
 impl Project for Files {
-    fn read(&self, path: &Path) -> Option<Arc<str>> {
+    fn read(&self, path: &Path) -> Option<Arc<ProjectFile>> {
         self.0.get(path).cloned()
     }
 
@@ -102,7 +102,7 @@ impl Project for Files {
         let imports = |text: &str| {
             text.lines().any(|line| line.contains("import") && line.split(['.', ' ', ',']).any(|word| word == stem))
         };
-        self.0.iter().filter(|(other, text)| *other != path && imports(text)).map(|(other, _)| other.clone()).collect()
+        self.0.iter().filter(|(other, text)| *other != path && imports(text.text())).map(|(other, _)| other.clone()).collect()
     }
 }
 
@@ -189,11 +189,14 @@ fn judge(case: &Case, count: &mut Count, says: bool, says_all: bool) {
 }
 
 fn findings(case: &Case, version: impl Fn(&(String, String, String)) -> &String) -> Vec<(String, u32, String)> {
-    let files = case.files.iter().map(|file| (Path::new("project").join(&file.0), Arc::from(version(file).as_str())));
+    let files = case.files.iter().filter_map(|file| {
+        let text = ProjectFile::new(version(file).clone())?;
+        Some((Path::new("project").join(&file.0), Arc::new(text)))
+    });
     let project = Files(files.collect());
     let mut all = Vec::new();
     for (path, text) in &project.0 {
-        let Ok(source) = SourceFile::python(text.as_bytes()) else { continue };
+        let Ok(source) = SourceFile::python(text.text().as_bytes()) else { continue };
         match lint::check_in(&source, &Options::all(), path, &project) {
             Ok(found) => all.extend(found.into_iter().map(|it| {
                 (path.display().to_string(), it.start.line, it.rule.0.to_owned())

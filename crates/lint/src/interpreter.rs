@@ -37,7 +37,9 @@ pub(crate) use self::judge::{Observation, ObservationKind};
 /// The largest number of expressions of a run.
 const MOST_STEPS: u32 = 60_000;
 /// The largest number of nested calls.
-const MOST_CALLS: usize = 12;
+const MOST_CALLS: usize = 10;
+/// The largest number of nested expressions and statements, over all calls.
+const MOST_NESTED: u32 = 160;
 
 /// A namespace.
 #[derive(Debug, Default)]
@@ -90,6 +92,10 @@ struct Interpreter<'m, 'a> {
     reached: FxHashSet<FunctionId>,
     time: u32,
     steps: u32,
+    /// The number of expressions and statements around the current point.
+    nested: u32,
+    /// The number of calls whose arguments are being bound or whose body runs.
+    calls: usize,
     /// The depth of branches that may be skipped, within the innermost loop.
     doubts: u32,
     /// The branches of conditions with a remainder around the current point.
@@ -117,6 +123,8 @@ pub(crate) fn observe(model: &Model<'_>) -> Vec<Observation> {
         reached: FxHashSet::default(),
         time: 1,
         steps: 0,
+        nested: 0,
+        calls: 0,
         doubts: 0,
         remainders: Vec::new(),
         call: NodeId(0),

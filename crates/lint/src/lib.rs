@@ -33,7 +33,7 @@ mod suppress;
 pub use baseline::{Baseline, BaselineDisk, to_baseline};
 pub use config::{BaselineJson, KnownFinding, LintTable, OomphToml, parse_settings};
 pub use finding::{Applicability, Edit, Finding, Fix, MemoryEffect};
-pub use project::Project;
+pub use project::{Project, ProjectFile};
 pub use rule::Rule;
 pub use source::{SourceFile, Unreadable};
 pub use span::{Position, TextSpan};
@@ -105,7 +105,10 @@ pub fn check_in(
     path: &Path,
     project: &dyn Project,
 ) -> Result<Vec<Finding>, Unreadable> {
-    check_linked(source, options, |body| project::link(source.text(), body, path, project))
+    let links = project::needs_links(source.text());
+    check_linked(source, options, |body| {
+        if links { project::link(source.text(), body, path, project) } else { LinkedFiles::default() }
+    })
 }
 
 fn check_linked(

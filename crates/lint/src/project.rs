@@ -21,18 +21,39 @@ use rustc_hash::FxHashMap;
 use crate::source;
 
 /// The largest number of linked files.
-const MOST_FILES: usize = 12;
+const MOST_FILES: usize = 8;
 /// The largest size of all linked files together, in bytes.
-const MOST_BYTES: usize = 160 << 10;
+const MOST_BYTES: usize = 96 << 10;
 
 /// Gives the files of a project. The linter asks by path and reads nothing itself.
 pub trait Project: Sync {
-    /// Returns the text of a Python file; `None` if there is none at this path, or it belongs to no project.
-    fn read(&self, path: &Path) -> Option<Arc<str>>;
+    /// Returns a Python file, prepared once; `None` if there is none at this path, or it belongs to no project.
+    fn read(&self, path: &Path) -> Option<Arc<ProjectFile>>;
     /// Returns the folders in which an imported module may lie, the nearest first: those from the importing file up to the project's.
     fn roots(&self, importer: &Path) -> Vec<PathBuf>;
     /// Returns the files that import a file, the likeliest first.
     fn importers(&self, path: &Path) -> Vec<PathBuf>;
+}
+
+/// A file of a project, prepared for linking.
+#[derive(Debug)]
+pub struct ProjectFile {
+    text: String,
+    /// The dotted names of all modules that the file imports, and of all names that may be modules.
+    imports: Vec<Box<str>>,
+}
+
+impl ProjectFile {
+    /// Prepares a file; `None` if it is no Python.
+    pub fn new(text: String) -> Option<ProjectFile> {
+        let parsed = source::parse_alone(&text)?;
+        Some(ProjectFile { imports: imports_of(parsed.suite()), text })
+    }
+
+    /// The text of the file.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
 }
 
 /// The files linked to a linted file.
@@ -65,9 +86,9 @@ pub(crate) struct LinkedFile {
 
 /// Links the files that matter to the linted file at `path`.
 pub(crate) fn link(text: &str, body: &[Stmt], path: &Path, project: &dyn Project) -> LinkedFiles {
-    let mut linker = Linker { project, ids: FxHashMap::default(), bytes: 0, queue: VecDeque::new(), texts: Vec::new() };
+    let mut linker = Linker { project, ids: FxHashMap::default(), bytes: 0, queue: VecDeque::new(), count: 0 };
     linker.ids.insert(path.to_owned(), ModuleId(0));
-    let mut linked = LinkedFiles { modules: linker.modules_of(path, body), ..LinkedFiles::default() };
+    let mut linked = LinkedFiles { modules: linker.modules_of(path, &imports_of(body)), ..LinkedFiles::default() };
     for importer in project.importers(path).into_iter().take(2) {
         linked.importers.extend(linker.add(importer));
     }
@@ -75,15 +96,13 @@ pub(crate) fn link(text: &str, body: &[Stmt], path: &Path, project: &dyn Project
         return linked;
     }
     linked.text.push_str(text);
-    while let Some((path, text)) = linker.queue.pop_front() {
+    while let Some((path, file)) = linker.queue.pop_front() {
         linked.text.push('\n');
         let start = linked.text.len();
         linked.starts.push(start);
-        linked.text.push_str(&text);
-        // A file that does not parse keeps its id and is empty.
-        let parsed = source::parse_behind(start, &text).or_else(|| source::parse_behind(start, ""));
-        let Some(parsed) = parsed else { break };
-        let modules = linker.modules_of(&path, parsed.suite());
+        linked.text.push_str(&file.text);
+        let Some(parsed) = source::parse_behind(start, &file.text) else { break };
+        let modules = linker.modules_of(&path, &file.imports);
         linked.files.push(LinkedFile { parsed, modules });
     }
     linked
@@ -93,26 +112,24 @@ struct Linker<'p> {
     project: &'p dyn Project,
     ids: FxHashMap<PathBuf, ModuleId>,
     bytes: usize,
-    queue: VecDeque<(PathBuf, Arc<str>)>,
-    texts: Vec<Arc<str>>,
+    queue: VecDeque<(PathBuf, Arc<ProjectFile>)>,
+    count: usize,
 }
 
 impl Linker<'_> {
     /// Resolves the imports of a file.
-    fn modules_of(&mut self, path: &Path, body: &[Stmt]) -> ModuleNames {
-        let mut imports = Imports::default();
-        imports.visit_body(body);
+    fn modules_of(&mut self, path: &Path, imports: &[Box<str>]) -> ModuleNames {
         let mut modules = ModuleNames::default();
         let mut roots = None;
-        for name in imports.names {
-            if modules.contains_key(&*name) || is_foreign(&name) {
+        for name in imports {
+            if modules.contains_key(name) || is_foreign(name) {
                 continue;
             }
-            let found = candidates(path, &name, || roots.get_or_insert_with(|| self.project.roots(path)).clone())
+            let found = candidates(path, name, || roots.get_or_insert_with(|| self.project.roots(path)).clone())
                 .into_iter()
                 .find_map(|candidate| self.add(candidate));
             if let Some(id) = found {
-                modules.insert(name, id);
+                modules.insert(name.clone(), id);
             }
         }
         modules
@@ -123,20 +140,36 @@ impl Linker<'_> {
         if let Some(&id) = self.ids.get(&path) {
             return Some(id);
         }
-        if self.texts.len() >= MOST_FILES {
+        if self.count >= MOST_FILES {
             return None;
         }
-        let text = self.project.read(&path)?;
-        if self.bytes + text.len() > MOST_BYTES {
+        let file = self.project.read(&path)?;
+        if self.bytes + file.text.len() > MOST_BYTES {
             return None;
         }
-        self.bytes += text.len();
-        let id = ModuleId(self.texts.len() + 1);
-        self.texts.push(text.clone());
+        self.bytes += file.text.len();
+        self.count += 1;
+        let id = ModuleId(self.count);
         self.ids.insert(path.clone(), id);
-        self.queue.push_back((path, text));
+        self.queue.push_back((path, file));
         Some(id)
     }
+}
+
+fn imports_of(body: &[Stmt]) -> Vec<Box<str>> {
+    let mut imports = Imports::default();
+    imports.visit_body(body);
+    imports.names.dedup();
+    imports.names
+}
+
+/// Checks whether other files can matter to the rules: the file trains, evaluates, or sets up devices and processes.
+pub(crate) fn needs_links(text: &str) -> bool {
+    let words = [
+        "backward", ".eval()", "no_grad", "inference_mode", "ing_step", "loss", "torch.load", "process_group", "ALLOC_CONF",
+        "empty_cache", "gc.collect", "DataLoader", "step(", "OutOfMemory", "out of memory",
+    ];
+    words.iter().any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
 }
 
 /// Returns the paths at which a module may lie.

@@ -168,7 +168,14 @@ impl<'a> Model<'a> {
 
     /// Returns the statements in which an abstract run has shown a mistake of a kind, with the node that shows it.
     pub(crate) fn observed(&self, kind: ObservationKind) -> impl Iterator<Item = &Observation> {
-        self.observations.get_or_init(|| interpreter::observe(self)).iter().filter(move |it| it.kind == kind)
+        let observe = || if self.may_train_or_evaluate() { interpreter::observe(self) } else { Vec::new() };
+        self.observations.get_or_init(observe).iter().filter(move |it| it.kind == kind)
+    }
+
+    /// Checks whether the text has a word without which nothing can be observed: most files define modules and run none.
+    fn may_train_or_evaluate(&self) -> bool {
+        let words = ["backward", ".eval()", "from_pretrained", "no_grad", "inference_mode", "autograd.grad", "ing_step"];
+        words.iter().any(|word| memchr::memmem::find(self.text.as_bytes(), word.as_bytes()).is_some())
     }
 
     /// Continues a query in another function; `None` beyond [`FOLLOWED`] functions.

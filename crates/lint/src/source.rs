@@ -150,14 +150,15 @@ impl SourceFile {
     }
 }
 
-/// Parses a text behind `start` bytes of a comment, so that the offsets of its tree begin there; `None` if it is no Python.
-pub(crate) fn parse_behind(start: usize, text: &str) -> Option<Parsed<ModModule>> {
+/// Parses a text; `None` if it is no Python, or too deep.
+pub(crate) fn parse_alone(text: &str) -> Option<Parsed<ModModule>> {
     python::check_depth(text, Mode::Module).ok()?;
-    let mut padded = String::with_capacity(start + text.len());
-    padded.push('#');
-    padded.extend(std::iter::repeat_n(' ', start.checked_sub(2)?));
-    padded.push('\n');
-    padded.push_str(text);
+    parse_module(text).ok()
+}
+
+/// Parses a text of checked depth behind `start` bytes of a comment, so that the offsets of its tree begin there.
+pub(crate) fn parse_behind(start: usize, text: &str) -> Option<Parsed<ModModule>> {
+    let padded = format!("#{}\n{text}", " ".repeat(start.checked_sub(2)?));
     parse_module(&padded).ok()
 }
 

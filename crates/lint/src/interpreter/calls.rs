@@ -247,7 +247,7 @@ impl<'a> Interpreter<'_, 'a> {
 
     fn call_lambda(&mut self, node: super::NodeId, around: EnvId, arguments: &Arguments<'a>) -> Value<'a> {
         let Syntax::Expression(Expr::Lambda(lambda)) = self.model.node(node).syntax else { return Value::Unknown };
-        if self.frames.len() >= MOST_CALLS {
+        if self.frames.len() > MOST_CALLS {
             return Value::Unknown;
         }
         let file = self.envs[around.0 as usize].file.0;
@@ -358,9 +358,22 @@ impl<'a> Interpreter<'_, 'a> {
         arguments: &Arguments<'a>,
     ) -> Value<'a> {
         let is_running = self.frames.iter().any(|frame| frame.function == Some(function));
-        if is_running || self.frames.len() >= MOST_CALLS || self.is_over() {
+        if is_running || self.calls >= MOST_CALLS || self.is_over() {
             return Value::Unknown;
         }
+        self.calls += 1;
+        let value = self.run_function(function, around, receiver, arguments);
+        self.calls -= 1;
+        value
+    }
+
+    fn run_function(
+        &mut self,
+        function: FunctionId,
+        around: EnvId,
+        receiver: Option<Value<'a>>,
+        arguments: &Arguments<'a>,
+    ) -> Value<'a> {
         self.reached.insert(function);
         let syntax = self.model.tree.functions[function.index()].syntax;
         let mode = self.mode_of_call(function);

@@ -4,16 +4,23 @@ use ruff_python_ast::{Comprehension, Expr, ExprAttribute, ExprName, ExprSubscrip
 
 use super::loops::LoopHead;
 use super::value::{ObjectId, ObjectKind, TensorValue, Value};
-use super::{EnvId, FunctionId, Interpreter, Mode};
+use super::{EnvId, FunctionId, Interpreter, MOST_NESTED, Mode};
 use crate::semantics::{Graph, TensorDevice};
 
 impl<'a> Interpreter<'_, 'a> {
     /// Returns the value of an expression.
     pub(super) fn evaluate(&mut self, expression: &'a Expr) -> Value<'a> {
         self.steps = self.steps.saturating_add(1);
-        if self.is_over() {
+        if self.is_over() || self.nested >= MOST_NESTED {
             return Value::Unknown;
         }
+        self.nested += 1;
+        let value = self.value_of(expression);
+        self.nested -= 1;
+        value
+    }
+
+    fn value_of(&mut self, expression: &'a Expr) -> Value<'a> {
         match expression {
             Expr::Name(name) => self.value_of_name(name),
             Expr::Attribute(it) => self.value_of_attribute(it),

@@ -207,31 +207,33 @@ impl<'a> Interpreter<'_, 'a> {
     /// Marks the recorded tensors that the second step finds: Note [Carried values].
     fn mark_carried(&mut self) {
         let Some(run) = self.loops.last() else { return };
+        // Nothing is carried by a loop without a module.
+        if run.work.forwards + run.work.backwards == 0 {
+            return;
+        }
         let (serial, started) = (run.serial, run.started);
         let mut places = Vec::new();
-        for frame in &self.frames {
-            let variables = &self.envs[frame.env.0 as usize].variables;
+        let mut envs: Vec<super::EnvId> = self.frames.iter().map(|frame| frame.env).collect();
+        envs.extend(self.files.iter().flatten());
+        envs.sort_unstable();
+        envs.dedup();
+        for env in envs {
+            let variables = &self.envs[env.0 as usize].variables;
             let recorded = variables.iter().filter(|(_, value)| self.holds_recorded(**value));
-            places.extend(recorded.map(|(name, _)| Place::Variable(frame.env, name)));
+            places.extend(recorded.map(|(name, _)| Place::Variable(env, name)));
         }
-        for env in self.files.iter().flatten() {
-            let recorded = self.envs[env.0 as usize].variables.iter().filter(|(_, value)| value.is_recorded());
-            places.extend(recorded.map(|(name, _)| Place::Variable(*env, name)));
-        }
-        for (index, object) in self.heap.iter().enumerate().filter(|(_, it)| it.born < started) {
-            let id = super::ObjectId(u32::try_from(index).unwrap_or(u32::MAX));
-            let of = |entries: &rustc_hash::FxHashMap<&'a str, Value<'a>>, make: &dyn Fn(&'a str) -> Place<'a>| {
-                let recorded = entries.iter().filter(|(_, value)| self.holds_recorded(**value));
-                recorded.map(|(name, _)| make(name)).collect::<Vec<_>>()
-            };
-            places.extend(of(&object.fields, &|name| Place::Field(id, name)));
-            places.extend(of(&object.entries, &|name| Place::Entry(id, name)));
+        for (index, object) in (0..).zip(&self.heap).filter(|(_, it)| it.born < started) {
+            let id = super::ObjectId(index);
+            let recorded = object.fields.iter().filter(|(_, value)| self.holds_recorded(**value));
+            places.extend(recorded.map(|(name, _)| Place::Field(id, name)));
+            let recorded = object.entries.iter().filter(|(_, value)| self.holds_recorded(**value));
+            places.extend(recorded.map(|(name, _)| Place::Entry(id, name)));
             if object.content.is_some_and(Value::is_recorded) {
                 places.push(Place::Content(id));
             }
         }
-        places.sort_by_key(|place| format!("{place:?}"));
-        places.dedup();
+        // The order of a hash map must not show.
+        places.sort_unstable();
         for place in places {
             self.mark(serial, place);
         }

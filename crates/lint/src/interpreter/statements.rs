@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 
 use super::loops::LoopHead;
 use super::value::{EnvId, ObjectKind, Value};
-use super::{ClassId, Frame, FunctionId, Interpreter, Mode};
+use super::{ClassId, Frame, FunctionId, Interpreter, MOST_NESTED, Mode};
 
 /// The way in which a block ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,13 @@ impl<'a> Interpreter<'_, 'a> {
         let outer = self.remainders.len();
         let mut end = End::Falls;
         for statement in body {
-            if self.is_over() || self.statement(statement) == End::Leaves {
+            if self.is_over() || self.nested >= MOST_NESTED {
+                break;
+            }
+            self.nested += 1;
+            let ended = self.statement(statement);
+            self.nested -= 1;
+            if ended == End::Leaves {
                 end = End::Leaves;
                 break;
             }

@@ -6,11 +6,11 @@ use crate::semantics::data::{ClassId, FunctionId, NodeId};
 use crate::semantics::{Graph, TensorDevice};
 
 /// An object of the heap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ObjectId(pub(super) u32);
 
 /// A namespace of variables: of a file, of a class body, or of one run of a function.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct EnvId(pub(super) u32);
 
 /// A set of places whose value of the previous step went into a tensor; bits are indices of `Interpreter::carries`.
@@ -114,7 +114,7 @@ impl<'a> Value<'a> {
 }
 
 /// A place that holds a value from one step to the next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Place<'a> {
     Variable(EnvId, &'a str),
     Field(ObjectId, &'a str),

@@ -5,6 +5,9 @@ use ruff_python_ast::{Expr, ExprCall};
 use super::Model;
 use super::data::{Binding, ClassId, DefinitionId, FunctionId, NodeId, RegionId, Syntax};
 
+/// The largest number of aliases between a name and its definition.
+const ALIASES: usize = 8;
+
 /// A call expression.
 #[derive(Clone, Debug)]
 pub(crate) struct Call<'a> {
@@ -154,16 +157,32 @@ impl<'a> Model<'a> {
         classes
     }
 
-    /// Returns the function of this file bound by a definition.
+    /// Returns the function of the tree bound by a definition.
     pub(crate) fn function_of(&self, definition: DefinitionId) -> Option<FunctionId> {
-        match &self.tree.definitions[definition.index()].binding {
+        match self.meant(definition, ALIASES)? {
             Binding::Function(function) => Some(*function),
-            Binding::Alias(definition) => self.function_of(*definition),
+            _ => None,
+        }
+    }
+
+    /// Returns the class of the tree bound by a definition.
+    pub(crate) fn class_of(&self, definition: DefinitionId) -> Option<ClassId> {
+        match self.meant(definition, ALIASES)? {
+            Binding::Class(class) => Some(*class),
+            _ => None,
+        }
+    }
+
+    /// Returns the binding behind aliases and names of outer scopes; files may import a name from each other.
+    fn meant(&self, definition: DefinitionId, left: usize) -> Option<&Binding<'a>> {
+        let left = left.checked_sub(1)?;
+        match &self.tree.definitions[definition.index()].binding {
+            Binding::Alias(definition) => self.meant(*definition, left),
             Binding::Outer(symbol) => match self.tree.symbols[symbol.index()].bindings.as_slice() {
-                [only] => self.function_of(*only),
+                [only] => self.meant(*only, left),
                 _ => None,
             },
-            _ => None,
+            binding => Some(binding),
         }
     }
 
@@ -175,19 +194,6 @@ impl<'a> Model<'a> {
                 let binding = self.tree.symbols[symbol.index()].bindings.first()?;
                 self.class_of_self(*binding)
             }
-            _ => None,
-        }
-    }
-
-    /// Returns the class of this file bound by a definition.
-    pub(crate) fn class_of(&self, definition: DefinitionId) -> Option<ClassId> {
-        match &self.tree.definitions[definition.index()].binding {
-            Binding::Class(class) => Some(*class),
-            Binding::Alias(definition) => self.class_of(*definition),
-            Binding::Outer(symbol) => match self.tree.symbols[symbol.index()].bindings.as_slice() {
-                [only] => self.class_of(*only),
-                _ => None,
-            },
             _ => None,
         }
     }

@@ -3,6 +3,7 @@
 mod baseline;
 mod files;
 mod mend;
+mod project;
 mod settings;
 mod watch;
 
@@ -16,7 +17,8 @@ use report::render::{Format, render, sarif};
 use report::words::count;
 
 use self::files::{File, Files, Text};
-use self::mend::{Mended, mend};
+use self::mend::{Again, Mended, mend};
+use self::project::DiskProject;
 use self::settings::LintSettings;
 use crate::args::{FixMode, Lint, LintFormat};
 use crate::commands::rule::lint_page;
@@ -31,6 +33,7 @@ struct Plan {
     fix_mode: FixMode,
     baseline: Option<Baseline<'static>>,
     folder: String,
+    project: DiskProject,
 }
 
 /// The result of a file.
@@ -74,6 +77,7 @@ fn round(arguments: &Lint, settings: &LintSettings, folder: &Path, found: &Files
         fix_mode: settings.fix_mode(arguments),
         baseline: settings.baseline_to_use(arguments).map(baseline::read).transpose()?,
         folder: folder.display().to_string(),
+        project: DiskProject::of(&files.iter().map(|file| &*file.path).collect::<Vec<_>>()),
     };
     let mut linted_files: Vec<LintedFile> = files.par_iter().map(|file| lint_file(file, &plan)).collect();
     let Output { text, fixed, are_unwritten } = output_of(files, &mut linted_files, &plan);
@@ -105,7 +109,7 @@ fn lint_file(file: &File, plan: &Plan) -> LintedFile {
         Ok(text) => text,
         Err(reason) => return LintedFile::unreadable(file, reason),
     };
-    let found = match lint::check(&source, &plan.options) {
+    let found = match lint::check_in(&source, &plan.options, &file.path, &plan.project) {
         Ok(found) => found,
         Err(error) => return LintedFile::unreadable(file, error.to_string()),
     };
@@ -114,7 +118,7 @@ fn lint_file(file: &File, plan: &Plan) -> LintedFile {
         Some(_) if source.is_notebook() => LintedFile { notes: notebook_note(file, &found), ..linted },
         Some(allowed) => {
             let spared = |source: &SourceFile, found: &[Finding]| plan.spared(&reported(file, source, found));
-            linted.with(file, mark, mend(&source, found, &plan.options, allowed, &spared))
+            linted.with(file, mark, mend(&source, found, &plan.in_project(file), allowed, &spared))
         }
         None => linted,
     }
@@ -126,6 +130,11 @@ fn reported(file: &File, source: &SourceFile, found: &[Finding]) -> Vec<LintFind
 }
 
 impl Plan {
+    /// Returns what is needed to lint a file again.
+    fn in_project<'a>(&'a self, file: &'a File) -> Again<'a> {
+        Again { options: &self.options, path: &file.path, project: &self.project }
+    }
+
     /// Marks the findings that are not fixed because the baseline hides them.
     fn spared(&self, findings: &[LintFinding]) -> Vec<bool> {
         self.baseline.as_ref().map_or_else(|| vec![false; findings.len()], |baseline| baseline.knows(findings))

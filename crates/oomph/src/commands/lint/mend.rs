@@ -1,13 +1,25 @@
 //! Applies fixes and verifies each; lint runs again until no fix is left.
 
+use std::path::Path;
+
 use lint::{Applicability, Finding, Fix, Options, SourceFile};
 use patch::Rewrite;
+
+use super::project::DiskProject;
 
 /// The largest number of rounds: a fix may bring up another finding.
 const MOST_ROUNDS: usize = 10;
 
 /// Tells which findings of a file are not fixed.
 pub(super) type Spared<'a> = &'a dyn Fn(&SourceFile, &[Finding]) -> Vec<bool>;
+
+/// What is needed to lint a changed file again.
+#[derive(Clone, Copy)]
+pub(super) struct Again<'a> {
+    pub(super) options: &'a Options,
+    pub(super) path: &'a Path,
+    pub(super) project: &'a DiskProject,
+}
 
 /// A mended file.
 pub(super) struct Mended {
@@ -24,14 +36,14 @@ pub(super) struct Mended {
 pub(super) fn mend(
     source: &SourceFile,
     found: Vec<Finding>,
-    options: &Options,
+    again: &Again<'_>,
     allowed: Applicability,
     spared: Spared,
 ) -> Mended {
     let rewrite = Rewrite::new(source.text());
     let mut mended = Mended { source: source.clone(), findings: found, rewrite, fixed: 0, refused: Vec::new() };
     for _ in 0..MOST_ROUNDS {
-        if !mended.round(options, allowed, spared) {
+        if !mended.round(again, allowed, spared) {
             break;
         }
     }
@@ -40,7 +52,7 @@ pub(super) fn mend(
 
 impl Mended {
     /// Applies all fixes that do not overlap, and lints the result. Returns true if more fixes may follow.
-    fn round(&mut self, options: &Options, allowed: Applicability, spared: Spared) -> bool {
+    fn round(&mut self, again: &Again<'_>, allowed: Applicability, spared: Spared) -> bool {
         let findings = self.findings.clone();
         // A file without fixes, as most are, is not parsed again.
         if !findings.iter().any(|finding| finding.fix.is_some()) {
@@ -62,13 +74,13 @@ impl Mended {
             // In reverse order, so that earlier offsets stay valid.
             fixes.iter().rev().for_each(|(finding, fix)| self.make(finding, fix));
         }
-        self.fixed > before && self.lint(options)
+        self.fixed > before && self.lint(again)
     }
 
     /// Lints the text with its fixes. Returns false if that fails.
-    fn lint(&mut self, options: &Options) -> bool {
+    fn lint(&mut self, again: &Again<'_>) -> bool {
         let Ok(source) = SourceFile::python(self.rewrite.text().as_bytes()) else { return false };
-        let Ok(findings) = lint::check(&source, options) else { return false };
+        let Ok(findings) = lint::check_in(&source, again.options, again.path, again.project) else { return false };
         (self.source, self.findings) = (source, findings);
         true
     }
