@@ -100,6 +100,10 @@ struct Interpreter<'m, 'a> {
     doubts: u32,
     /// The branches of conditions with a remainder around the current point.
     remainders: Vec<training::RemainderArm>,
+    /// True in a function whose callers are unknown, so that gradients are recorded by assumption.
+    is_assumed: bool,
+    /// The site of the forward whose body runs.
+    forward: CarrySet,
     /// The innermost call under evaluation.
     call: NodeId,
     found: judge::Facts<'a>,
@@ -127,6 +131,8 @@ pub(crate) fn observe(model: &Model<'_>) -> Vec<Observation> {
         calls: 0,
         doubts: 0,
         remainders: Vec::new(),
+        is_assumed: false,
+        forward: 0,
         call: NodeId(0),
         found: judge::Facts::default(),
     };
@@ -177,6 +183,7 @@ impl<'a> Interpreter<'_, 'a> {
         let Some(env) = self.run_file(self.model.file_of_range(function.syntax)) else { return };
         let receiver = function.class.map(|class| self.object_of_unknown_origin(class, id));
         self.modes.push(self.model.mode_of_entry(id));
+        self.is_assumed = self.model.mode_of_callers_is_unsure(id);
         self.doubts = 0;
         let head = LoopHead { at: function.body.0, iterated: None, test: None };
         let is_training_step = self.model.is_training_step(id);
@@ -188,6 +195,7 @@ impl<'a> Interpreter<'_, 'a> {
             run.note_use(value);
         });
         self.modes.pop();
+        self.is_assumed = false;
         self.found.end_entry();
     }
 

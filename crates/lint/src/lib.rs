@@ -105,6 +105,9 @@ pub fn check_in(
     path: &Path,
     project: &dyn Project,
 ) -> Result<Vec<Finding>, Unreadable> {
+    if options.select == Selection::Default && is_named_as_test(path) {
+        return Ok(Vec::new());
+    }
     let links = project::needs_links(source.text());
     check_linked(source, options, |body| {
         if links { project::link(source.text(), body, path, project) } else { LinkedFiles::default() }
@@ -145,6 +148,12 @@ fn check_linked(
     findings.sort_by_key(|finding| (finding.span, finding.rule));
     findings.dedup_by(|later, earlier| later.rule == earlier.rule && later.span == earlier.span);
     Ok(findings)
+}
+
+/// Checks for the name of a file of tests, as pytest collects them.
+fn is_named_as_test(path: &Path) -> bool {
+    let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
+    (name.starts_with("test_") || name.ends_with("_test.py")) && path.extension().is_some_and(|it| it == "py")
 }
 
 /// Checks whether a text mentions a library that rules are about; other files are not even parsed.

@@ -109,6 +109,8 @@ impl<'a> Interpreter<'_, 'a> {
             });
             let value = value.unwrap_or(Value::Unknown);
             let value = match (value, parameter.parameter.annotation.as_deref()) {
+                // `Model: nn.Module` is a class.
+                (Value::Unknown, Some(_)) if name.starts_with(char::is_uppercase) => Value::Unknown,
                 (Value::Unknown, Some(annotation)) => self.annotated(annotation),
                 (value, _) => value,
             };

@@ -21,6 +21,7 @@ impl<'a> Interpreter<'_, 'a> {
     fn value_of_call_at(&mut self, expression: &'a Expr, syntax: &'a ExprCall, at: super::NodeId) -> Value<'a> {
         let Some(call) = self.model.call(expression) else { return Value::Unknown };
         self.note_training_call(expression);
+        self.freeze_by_name(syntax);
         if let Some(path) = call.path.as_deref().or_else(|| self.model.builtin(&syntax.func)) {
             let arguments = self.arguments(syntax);
             return self.call_library(path, Some(syntax), &arguments, at);
@@ -158,7 +159,7 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Learns that an unknown value is a module: `net.cuda().eval()`.
-    fn learn_module(&mut self, mut expression: &'a Expr) -> ObjectId {
+    pub(super) fn learn_module(&mut self, mut expression: &'a Expr) -> ObjectId {
         let module = self.allocate(ObjectKind::Module);
         while let Expr::Call(call) = expression
             && let Expr::Attribute(attribute) = &*call.func
@@ -276,7 +277,12 @@ impl<'a> Interpreter<'_, 'a> {
         }
         let has_graph = self.has_recorded(arguments);
         let site = self.note_forward(at, id, has_graph);
+        let outer = self.forward;
+        if site != 0 {
+            self.forward = site;
+        }
         let value = self.call_function(function, env, Some(Value::Object(id)), arguments);
+        self.forward = outer;
         match value {
             Value::Unknown => {
                 let output = self.output_of(id, arguments);

@@ -89,6 +89,8 @@ struct ForwardSite {
     is_eval: bool,
     in_loop: bool,
     in_constructor: bool,
+    /// The site of the forward around, if the module is a part of another.
+    around: u128,
     /// True for `autograd.grad` with `create_graph=True`.
     is_gradient: bool,
 }
@@ -167,7 +169,12 @@ impl<'a> Facts<'a> {
         let trains = self.work.wants_gradients();
         for (index, site) in self.sites.clone().into_iter().enumerate() {
             let bit = 1_u128 << index;
-            let is_dead = self.used & bit == 0 && self.read & bit != 0;
+            let is_dead = |set: u128| self.used & set == 0 && self.read & set != 0;
+            // The forward of the whole is reported, not those of its parts.
+            if site.around != 0 && (is_dead(site.around) || (!trains && site.is_eval)) {
+                continue;
+            }
+            let is_dead = is_dead(bit);
             // A program without any backward, with a module that it put into evaluation mode.
             let is_inference = !trains && site.is_eval;
             if site.is_gradient {
@@ -243,13 +250,18 @@ impl<'a> Interpreter<'_, 'a> {
         if self.mode() != Mode::On || object.is_frozen {
             return 0;
         }
-        let is_eval = object.is_eval == Some(true);
+        let is_loaded = object.is_loaded && object.is_eval.is_none();
+        let is_eval = object.is_eval == Some(true) || (is_loaded && !self.is_assumed);
+        if self.is_assumed && !is_eval {
+            return 0;
+        }
         let is_fixed = (is_eval || object.is_copy) && !object.is_optimized && !input_has_graph;
         let time = self.tick();
         let caller = self.frames.last().map_or(NodeId(0), |frame| frame.at);
         let site_at = at;
         let at = self.own_node(at);
-        let in_loop = !self.loops.is_empty();
+        // The loop of an entry stands for unknown callers.
+        let in_loop = self.loops.iter().any(|run| run.frames > 0);
         let in_constructor = self.frames.iter().any(|frame| {
             let function = frame.function.map(|it| &self.model.tree.functions[it.index()]);
             function.is_some_and(|it| it.syntax.name.as_str() == "__init__")
@@ -258,7 +270,7 @@ impl<'a> Interpreter<'_, 'a> {
         if is_fixed {
             self.found.teachers.push((at, time, module));
         }
-        let site = self.site(ForwardSite { at: site_at, caller, is_eval, in_loop, in_constructor, is_gradient: false });
+        let site = self.site(ForwardSite { at: site_at, caller, is_eval, in_loop, in_constructor, around: self.forward, is_gradient: false });
         let now = self.time;
         let index = usize::try_from(site.trailing_zeros()).unwrap_or(usize::MAX);
         if let Some(time) = self.found.training.times.get_mut(index) {
@@ -275,8 +287,9 @@ impl<'a> Interpreter<'_, 'a> {
     /// Notes a gradient with a graph of its own, and returns the bit of its site.
     pub(super) fn note_gradient(&mut self, at: NodeId) -> u128 {
         let caller = self.frames.last().map_or(NodeId(0), |frame| frame.at);
-        let in_loop = !self.loops.is_empty();
-        self.site(ForwardSite { at, caller, is_eval: false, in_loop, in_constructor: false, is_gradient: true })
+        // The loop of an entry stands for unknown callers.
+        let in_loop = self.loops.iter().any(|run| run.frames > 0);
+        self.site(ForwardSite { at, caller, is_eval: false, in_loop, in_constructor: false, around: 0, is_gradient: true })
     }
 
     /// Returns the bit of a forward at a place; zero beyond the largest number of places.
@@ -350,7 +363,8 @@ impl<'a> Interpreter<'_, 'a> {
         }
         let teachers: Vec<_> = self.found.teachers.iter().filter(|it| it.1 >= run.started).copied().collect();
         for (at, _, module) in teachers {
-            if !self.object(module).is_optimized && !self.object(module).is_frozen {
+            let knows_optimizers = self.found.training.known_optimizers > 0 && self.found.training.unknown_optimizers == 0;
+            if knows_optimizers && !self.object(module).is_optimized && !self.object(module).is_frozen {
                 self.found.confirm(observation(ObservationKind::RecordedTeacher, at), None);
             }
         }

@@ -298,7 +298,7 @@ impl<'a> Interpreter<'_, 'a> {
             self.object_mut(id).elements = parts;
         }
         if let Some(id) = object.object().filter(|_| path.ends_with(".from_pretrained")) {
-            self.object_mut(id).is_eval = Some(true);
+            self.object_mut(id).is_loaded = true;
         }
         object
     }
@@ -319,6 +319,23 @@ impl<'a> Interpreter<'_, 'a> {
         parts
     }
 
+    /// `freeze(model)`, `deactivate_requires_grad(model)`: a function with such a name freezes the modules that it gets.
+    pub(super) fn freeze_by_name(&mut self, syntax: &'a ExprCall) {
+        let name = self.model.source(&*syntax.func).to_ascii_lowercase();
+        let is_freezing = ["freeze", "requires_grad", "frozen"].iter().any(|word| name.contains(word));
+        if !is_freezing || name.ends_with("requires_grad_") || name.contains("unfreeze") {
+            return;
+        }
+        for argument in &*syntax.arguments.args {
+            let id = match self.evaluate(argument) {
+                Value::Object(id) if self.object(id).is_module => id,
+                Value::Unknown => self.learn_module(argument),
+                _ => continue,
+            };
+            self.each_part(id, 4, &mut |it| it.is_frozen = true);
+        }
+    }
+
     /// The result of a function of an unknown library: with one recorded tensor among its arguments it is unknown, but no plain number.
     fn value_of_foreign(&self, arguments: &Arguments<'a>) -> Value<'a> {
         let given: Vec<Value<'a>> = arguments.all().collect();
@@ -331,6 +348,12 @@ impl<'a> Interpreter<'_, 'a> {
 
     fn optimizer(&mut self, arguments: &Arguments<'a>) -> Value<'a> {
         let given: Vec<Value<'a>> = arguments.all().collect();
+        match given.first() {
+            Some(Value::Object(id)) if !matches!(self.object(*id).content, Some(Value::Unknown)) => {
+                self.found.training.known_optimizers += 1;
+            }
+            _ => self.found.training.unknown_optimizers += 1,
+        }
         given.into_iter().for_each(|value| self.optimize(value, 4));
         self.new_object(ObjectKind::Optimizer)
     }

@@ -279,9 +279,10 @@ impl<'a> Interpreter<'_, 'a> {
             _ if is_module_method(name) => Value::Unknown,
             _ => {
                 // `model.features(x)`, `vae.encode(x)`, `model.get_image_features(x)`: a forward of a part.
-                let kind = self.object(id).kind;
-                let has_tensor = arguments.all().next().is_some();
-                if kind == ObjectKind::Module && has_tensor && !name.starts_with("set_") && !name.starts_with("add_") {
+                let is_library = self.object(id).kind == ObjectKind::Module;
+                let has_tensor = arguments.all().any(|it| it.tensor().is_some());
+                let is_named = name.starts_with("forward") || name == "features" || name.starts_with("extract_feat");
+                if is_library && (has_tensor || is_named) && !name.starts_with('_') {
                     return self.forward_of_library(id, arguments, at);
                 }
                 Value::Unknown

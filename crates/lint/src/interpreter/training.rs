@@ -45,6 +45,9 @@ pub(super) struct Training {
     pub(super) calls: Vec<OptimizerCall>,
     /// Forwards that ran under a condition with a remainder; bits of sites.
     pub(super) irregular: u128,
+    /// Optimizers with known parameters, and others.
+    pub(super) known_optimizers: u32,
+    pub(super) unknown_optimizers: u32,
     /// The time of the last forward of each site.
     pub(super) times: Vec<u32>,
 }

@@ -136,6 +136,11 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// Checks whether nothing tells the mode in which a function runs.
+    pub(crate) fn mode_of_callers_is_unsure(&self, function: FunctionId) -> bool {
+        self.mode_of_function(function) == Mode::Unsure
+    }
+
     /// Returns the mode that decorators or a framework give to a function.
     pub(crate) fn declared_mode(&self, function: FunctionId) -> Option<Mode> {
         self.mode_of_definition(function)
