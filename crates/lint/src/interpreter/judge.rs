@@ -89,6 +89,8 @@ struct ForwardSite {
     is_eval: bool,
     in_loop: bool,
     in_constructor: bool,
+    /// True if the mode is assumed, and the module is not put into evaluation mode.
+    is_doubtful: bool,
     /// The site of the forward around, if the module is a part of another.
     around: u128,
     /// True for `autograd.grad` with `create_graph=True`.
@@ -181,7 +183,7 @@ impl<'a> Facts<'a> {
                 if is_dead && model.is_own_node(site.at) {
                     self.confirm(Observation { kind: ObservationKind::GraphCreated, at: site.at, in_training: true }, None);
                 }
-            } else if (is_dead || is_inference) && !site.in_constructor && model.is_own_node(site.at) {
+            } else if (is_dead || is_inference) && !site.in_constructor && !site.is_doubtful && model.is_own_node(site.at) {
                 let kind = if site.in_loop { ObservationKind::RecordedLoop } else { ObservationKind::RecordedForward };
                 self.confirm(Observation { kind, at: site.at, in_training: false }, None);
             }
@@ -252,9 +254,8 @@ impl<'a> Interpreter<'_, 'a> {
         }
         let is_loaded = object.is_loaded && object.is_eval.is_none();
         let is_eval = object.is_eval == Some(true) || (is_loaded && !self.is_assumed);
-        if self.is_assumed && !is_eval {
-            return 0;
-        }
+        // Nothing tells that gradients are recorded here.
+        let is_doubtful = self.is_assumed && !is_eval;
         let is_fixed = (is_eval || object.is_copy) && !object.is_optimized && !input_has_graph;
         let time = self.tick();
         let caller = self.frames.last().map_or(NodeId(0), |frame| frame.at);
@@ -270,7 +271,7 @@ impl<'a> Interpreter<'_, 'a> {
         if is_fixed {
             self.found.teachers.push((at, time, module));
         }
-        let site = self.site(ForwardSite { at: site_at, caller, is_eval, in_loop, in_constructor, around: self.forward, is_gradient: false });
+        let site = self.site(ForwardSite { at: site_at, caller, is_eval, in_loop, in_constructor, is_doubtful, around: self.forward, is_gradient: false });
         let now = self.time;
         let index = usize::try_from(site.trailing_zeros()).unwrap_or(usize::MAX);
         if let Some(time) = self.found.training.times.get_mut(index) {
@@ -289,7 +290,7 @@ impl<'a> Interpreter<'_, 'a> {
         let caller = self.frames.last().map_or(NodeId(0), |frame| frame.at);
         // The loop of an entry stands for unknown callers.
         let in_loop = self.loops.iter().any(|run| run.frames > 0);
-        self.site(ForwardSite { at, caller, is_eval: false, in_loop, in_constructor: false, around: 0, is_gradient: true })
+        self.site(ForwardSite { at, caller, is_eval: false, in_loop, in_constructor: false, is_doubtful: false, around: 0, is_gradient: true })
     }
 
     /// Returns the bit of a forward at a place; zero beyond the largest number of places.
