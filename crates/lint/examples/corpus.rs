@@ -161,7 +161,7 @@ fn judge(case: &Case, count: &mut Count, says: bool, says_all: bool) {
     let after = if case.is_pair { findings(case, |file| &file.2) } else { before.clone() };
     let of_kind = |it: &&(String, u32, String)| rules.contains(&&*it.2);
     let is_counted = |it: &&(String, u32, String)| rules.contains(&&*it.2) || !PEDANTIC.contains(&&*it.2);
-    let mut wrong: Vec<&(String, u32, String)> = after.iter().filter(is_counted).collect();
+    let wrong: Vec<&(String, u32, String)> = after.iter().filter(is_counted).collect();
     if case.is_pair {
         count.pairs += 1;
         let in_before = before.iter().filter(of_kind).count();

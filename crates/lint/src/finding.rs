@@ -1,7 +1,7 @@
 //! A finding of a rule, and the fix for it.
 
 use causes::CauseId;
-use report::lint::{LintEdit, LintFinding, LintFix};
+use report::lint::{Certainty, LintEdit, LintFinding, LintFix};
 use report::{Location, RuleId, Severity};
 
 use crate::source::SourceFile;
@@ -77,6 +77,8 @@ pub struct Finding {
     pub cause: Option<CauseId>,
     /// The fix, for mistakes with a mechanical one.
     pub fix: Option<Fix>,
+    /// The confidence in the finding.
+    pub certainty: Certainty,
 }
 
 impl Finding {
@@ -96,6 +98,7 @@ impl Finding {
             cell: self.start.cell,
             end: self.end.into(),
             fix: self.fix.as_ref().map(|fix| fix.report(source)),
+            certainty: self.certainty,
             excerpt: source.excerpt(self.span),
         }
     }

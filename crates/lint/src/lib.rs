@@ -40,6 +40,7 @@ pub use span::{Position, TextSpan};
 
 use std::path::Path;
 
+use report::lint::Certainty;
 use project::LinkedFiles;
 use rule::{Match, Matches};
 use ruff_python_ast::Stmt;
@@ -55,6 +56,8 @@ pub struct Options {
     pub ignore: Vec<String>,
     /// True if `# oomph: ignore` comments have no effect.
     pub ignores_suppressions: bool,
+    /// The least certainty of a reported finding; `None` stands for likely.
+    pub least_certainty: Option<Certainty>,
 }
 
 /// A choice of rules.
@@ -135,6 +138,9 @@ fn check_linked(
         let mut matches = Matches::default();
         (rule.check)(&model, &mut matches);
         let visible = matches.list.into_iter().filter(|found| {
+            if found.certainty > options.least_certainty.unwrap_or(Certainty::Likely) {
+                return false;
+            }
             // Findings in linked files are reported where these files are linted.
             if found.span.start >= source.text().len() {
                 return false;
@@ -184,5 +190,6 @@ fn finding(source: &SourceFile, rule: &Rule, found: Match) -> Finding {
         help: rule.help,
         cause: rule.cause,
         fix: found.fix,
+        certainty: found.certainty,
     }
 }

@@ -2,6 +2,7 @@
 
 use causes::CauseId;
 use report::RuleId;
+use report::lint::Certainty;
 use ruff_text_size::Ranged;
 
 use crate::finding::{Fix, MemoryEffect};
@@ -46,6 +47,7 @@ pub(crate) struct Match {
     /// Replaces the rule's effect if this match is milder.
     pub(crate) effect: Option<MemoryEffect>,
     pub(crate) fix: Option<Fix>,
+    pub(crate) certainty: Certainty,
 }
 
 impl Matches {
@@ -60,14 +62,14 @@ impl Matches {
         for observation in model.observed(kind) {
             let Syntax::Expression(expression) = model.node(observation.at).syntax else { continue };
             if !self.covers(expression) && !self.list.iter().any(|it| it.span.start == TextSpan::of(expression).start) {
-                self.add(expression, message);
+                self.add(expression, message).certainty = observation.certainty;
             }
         }
     }
 
     /// Reports an expression or a statement.
     pub(crate) fn add(&mut self, syntax: &impl Ranged, message: impl Into<String>) -> &mut Match {
-        let found = Match { span: TextSpan::of(syntax), message: message.into(), effect: None, fix: None };
+        let found = Match { span: TextSpan::of(syntax), message: message.into(), effect: None, fix: None, certainty: Certainty::Certain };
         self.list.push(found);
         let last = self.list.len() - 1;
         &mut self.list[last]

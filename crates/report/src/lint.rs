@@ -44,9 +44,25 @@ pub struct LintFinding {
     pub end: LineColumn,
     /// The change of the source that removes the pattern; `None` if a person has to make the change.
     pub fix: Option<LintFix>,
+    /// The confidence in the finding; `docs/lint/README.md` has the measured precision of each.
+    pub certainty: Certainty,
     /// The source lines of the finding.
     #[serde(skip)]
     pub excerpt: Excerpt,
+}
+
+/// The confidence in a finding; the surest orders first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum Certainty {
+    /// The pattern stands in the file.
+    #[default]
+    Certain,
+    /// The pattern shows when the program is followed through its calls and files.
+    Likely,
+    /// The same, where code that cannot be followed may undo the mistake.
+    Possible,
 }
 
 /// A position in a file.

@@ -1,5 +1,6 @@
 //! Judges what a run has noted: stores, chains and forwards become observations once the loops and calls around them have ended.
 
+use report::lint::Certainty;
 use rustc_hash::FxHashSet;
 
 use super::loops::{LoopRun, Work};
@@ -43,12 +44,13 @@ pub(crate) enum ObservationKind {
 }
 
 /// A mistake and its place.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Observation {
     pub(crate) kind: ObservationKind,
     pub(crate) at: NodeId,
     /// True if a training step frees the saved tensors, so that only the nodes of the graph stay.
     pub(crate) in_training: bool,
+    pub(crate) certainty: Certainty,
 }
 
 /// A recorded tensor put into a container.
@@ -77,8 +79,6 @@ struct Forward {
     at: NodeId,
     time: u32,
     is_eval: bool,
-    in_loop: bool,
-    in_constructor: bool,
 }
 
 /// A forward at one place of the program, reached by one chain of calls.
@@ -181,11 +181,11 @@ impl<'a> Facts<'a> {
             let is_inference = !trains && site.is_eval;
             if site.is_gradient {
                 if is_dead && model.is_own_node(site.at) {
-                    self.confirm(Observation { kind: ObservationKind::GraphCreated, at: site.at, in_training: true }, None);
+                    self.confirm(Observation { kind: ObservationKind::GraphCreated, at: site.at, in_training: true, certainty: Certainty::Likely }, None);
                 }
             } else if (is_dead || is_inference) && !site.in_constructor && !site.is_doubtful && model.is_own_node(site.at) {
                 let kind = if site.in_loop { ObservationKind::RecordedLoop } else { ObservationKind::RecordedForward };
-                self.confirm(Observation { kind, at: site.at, in_training: false }, None);
+                self.confirm(Observation { kind, at: site.at, in_training: false, certainty: Certainty::Likely }, None);
             }
         }
         let mut all = self.confirmed;
@@ -235,7 +235,7 @@ impl<'a> Interpreter<'_, 'a> {
         let is_output = value.tensor().is_some_and(|it| it.is_output && it.device != TensorDevice::Host);
         let is_over_batches = self.loops.last().is_some_and(|run| run.is_over_batches);
         if is_output && is_over_batches && self.model.is_own_node(at) {
-            self.found.confirm(Observation { kind: ObservationKind::OutputsOnGpu, at, in_training: false }, None);
+            self.found.confirm(Observation { kind: ObservationKind::OutputsOnGpu, at, in_training: false, certainty: Certainty::Likely }, None);
         }
     }
 
@@ -267,7 +267,7 @@ impl<'a> Interpreter<'_, 'a> {
             let function = frame.function.map(|it| &self.model.tree.functions[it.index()]);
             function.is_some_and(|it| it.syntax.name.as_str() == "__init__")
         });
-        self.found.forwards.push(Forward { at, time, is_eval, in_loop, in_constructor });
+        self.found.forwards.push(Forward { at, time, is_eval });
         if is_fixed {
             self.found.teachers.push((at, time, module));
         }
@@ -348,16 +348,18 @@ impl<'a> Interpreter<'_, 'a> {
 
     fn judge_carried(&mut self, run: &LoopRun<'a>) {
         for chain in self.chains_within(run).into_iter().filter(|it| it.is_through_module) {
-            let observation = Observation { kind: ObservationKind::Carried, at: chain.at, in_training: true };
+            let observation = Observation { kind: ObservationKind::Carried, at: chain.at, in_training: true, certainty: Certainty::Likely };
             self.found.confirm(observation, None);
         }
     }
 
     fn judge_training(&mut self, run: &LoopRun<'a>) {
-        let observation = |kind, at| Observation { kind, at, in_training: true };
+        let observation = |kind, at| Observation { kind, at, in_training: true, certainty: Certainty::Likely };
         for store in self.stores_within(run).into_iter().filter(|it| it.is_recorded) {
             let lazy = self.lazy_container(store.container);
-            self.found.confirm(observation(ObservationKind::Collected, store.at), lazy);
+            let certainty = self.certainty_of(store.container);
+            let observation = observation(ObservationKind::Collected, store.at);
+            self.found.confirm(Observation { certainty, ..observation }, lazy);
         }
         for chain in self.chains_within(run).into_iter().filter(|it| !it.is_through_module) {
             self.found.confirm(observation(ObservationKind::Accumulated, chain.at), None);
@@ -375,8 +377,10 @@ impl<'a> Interpreter<'_, 'a> {
         let forwards: Vec<Forward> = self.found.forwards.iter().filter(|it| it.time >= run.started).copied().collect();
         let is_evaluation = forwards.iter().any(|it| it.is_eval);
         let mut found: Vec<(Observation, Option<ObjectId>)> = Vec::new();
-        let observation = |kind, at| Observation { kind, at, in_training: false };
+        let observation = |kind, at| Observation { kind, at, in_training: false, certainty: Certainty::Likely };
         for store in self.stores_within(run) {
+            let certainty = self.certainty_of(store.container);
+            let observation = |kind, at| Observation { certainty, ..observation(kind, at) };
             if store.is_recorded && is_evaluation {
                 found.push((observation(ObservationKind::Collected, store.at), self.lazy_container(store.container)));
             } else if store.is_on_gpu && store.is_off && run.is_over_many {
@@ -402,6 +406,11 @@ impl<'a> Interpreter<'_, 'a> {
         (object.kind == ObjectKind::Iterator && !object.is_collected).then_some(container)
     }
 
+    /// Returns the confidence in what happens to a container: unknown code that gets it may empty it.
+    fn certainty_of(&self, container: ObjectId) -> Certainty {
+        if self.object(container).escaped { Certainty::Possible } else { Certainty::Likely }
+    }
+
     /// Notes that all elements of a generator are kept or summed.
     pub(super) fn mark_collected(&mut self, id: ObjectId) {
         if !self.object(id).is_collected {
@@ -419,7 +428,6 @@ impl<'a> Interpreter<'_, 'a> {
                 && object.born < run.started
                 && object.emptied < run.started
                 && is_unlimited
-                && !object.escaped
         };
         self.found.stores.iter().filter(is_kept).copied().collect()
     }

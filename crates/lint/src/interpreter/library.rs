@@ -36,7 +36,7 @@ impl<'a> Interpreter<'_, 'a> {
                 Value::Tensor(TensorValue::new(Graph::Unsure, TensorDevice::Unsure))
             }
             "copy.deepcopy" => arguments.first().map_or(Value::Unknown, |it| self.deep_copy(it, 4)),
-            "range" | "len" | "int" | "float" | "str" | "bool" | "round" | "repr" | "hash" | "id" | "abs.int" | "ord" | "chr"
+            "range" | "len" | "str" | "round" | "repr" | "hash" | "id" | "ord" | "chr"
             | "time.time" | "time.perf_counter" | "os.path.join" | "math.exp" | "math.log" | "math.sqrt" | "math.isnan"
             | "math.isfinite" | "numpy.mean" | "numpy.array" => Value::Plain,
             "isinstance" | "hasattr" | "print" | "callable" | "issubclass" => Value::Plain,

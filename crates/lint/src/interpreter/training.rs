@@ -2,6 +2,8 @@
 
 use ruff_python_ast::{Expr, Operator};
 
+use report::lint::Certainty;
+
 use super::arguments::Arguments;
 use super::judge::{Observation, ObservationKind};
 use super::loops::LoopRun;
@@ -132,7 +134,7 @@ impl<'a> Interpreter<'_, 'a> {
     pub(super) fn confirm_own(&mut self, kind: ObservationKind, at: NodeId) {
         let at = self.own_node(at);
         if self.model.is_own_node(at) {
-            self.found.confirm(Observation { kind, at, in_training: true }, None);
+            self.found.confirm(Observation { kind, at, in_training: true, certainty: Certainty::Likely }, None);
         }
     }
 
@@ -157,7 +159,7 @@ impl<'a> Interpreter<'_, 'a> {
         };
         if calls.iter().any(|it| !it.is_step) {
             self.found.confirm(
-                Observation { kind: ObservationKind::GradientsCleared, at: run.at, in_training: true },
+                Observation { kind: ObservationKind::GradientsCleared, at: run.at, in_training: true, certainty: Certainty::Likely },
                 None,
             );
         }

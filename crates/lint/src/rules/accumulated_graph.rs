@@ -62,7 +62,7 @@ fn check_observed(model: &Model<'_>, matches: &mut Matches) {
             "no backward frees the graph, and the activations of all batches stay on the GPU"
         };
         let place = model.source_of((observation.at, model.node(observation.at).last));
-        matches.add(statement, format!("`{place}` keeps the graph of every step; {cost}"));
+        matches.add(statement, format!("`{place}` keeps the graph of every step; {cost}")).certainty = observation.certainty;
     }
 }
 

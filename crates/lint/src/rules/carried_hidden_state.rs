@@ -45,7 +45,8 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
                     "`{place}` has the graph of the previous step: backward runs through all earlier steps, or fails because \
                     their graphs are freed"
                 ),
-            );
+            )
+            .certainty = observation.certainty;
         }
     }
 }

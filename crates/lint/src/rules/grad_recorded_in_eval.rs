@@ -4,9 +4,9 @@ use causes::CauseId;
 use report::RuleId;
 
 use crate::finding::MemoryEffect;
-use crate::interpreter::ObservationKind;
+use crate::interpreter::{Observation, ObservationKind};
 use crate::rule::{Matches, Rule};
-use crate::semantics::data::{LoopId, NodeId, Syntax};
+use crate::semantics::data::{LoopId, Syntax};
 use crate::semantics::{Model, ran_module};
 
 pub(super) const RULE: Rule = Rule {
@@ -40,7 +40,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         report_observed(
             model,
             matches,
-            observation.at,
+            observation,
             "is evaluated with gradients recorded: every forward saves its activations for a backward that never runs",
         );
     }
@@ -48,7 +48,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         report_observed(
             model,
             matches,
-            observation.at,
+            observation,
             "runs in evaluation mode, no optimizer has its parameters and its input has no graph: the activations that it \
             saves are for gradients that nobody uses",
         );
@@ -56,10 +56,10 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 }
 
 /// Reports a forward unless its line is reported already.
-fn report_observed(model: &Model<'_>, matches: &mut Matches, at: NodeId, cost: &str) {
-    let Syntax::Expression(expression) = model.node(at).syntax else { return };
+fn report_observed(model: &Model<'_>, matches: &mut Matches, observation: &Observation, cost: &str) {
+    let Syntax::Expression(expression) = model.node(observation.at).syntax else { return };
     if !matches.covers(expression) {
         let text = model.source(expression).lines().next().unwrap_or_default();
-        matches.add(expression, format!("`{text}` {cost}"));
+        matches.add(expression, format!("`{text}` {cost}")).certainty = observation.certainty;
     }
 }

@@ -68,7 +68,7 @@ fn check_observed(model: &Model<'_>, matches: &mut Matches) {
         };
         let text = model.source_of((observation.at, model.node(observation.at).last));
         let text = text.lines().next().unwrap_or_default();
-        matches.add(statement, format!("`{text}` keeps a tensor of every step with its graph: {cost}"));
+        matches.add(statement, format!("`{text}` keeps a tensor of every step with its graph: {cost}")).certainty = observation.certainty;
     }
 }
 

@@ -38,7 +38,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         if !matches.covers(statement) {
             let text = model.source_of((observation.at, model.node(observation.at).last));
             let text = text.lines().next().unwrap_or_default();
-            matches.add(statement, format!("`{text}` keeps the outputs of all batches on the GPU"));
+            matches.add(statement, format!("`{text}` keeps the outputs of all batches on the GPU")).certainty = observation.certainty;
         }
     }
 }

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use lint::Applicability;
+use report::lint::Certainty;
 use report::render::Format;
 
 use super::format::{self, LintFormat};
@@ -13,6 +14,7 @@ Examples:
   oomph lint                                 all Python files and notebooks below this folder
   oomph lint train.py src/
   oomph lint --pedantic train.py             also style findings, which cost no memory today
+  oomph lint --certainty possible train.py   also patterns that other code may undo
   oomph lint --select graph-in-collection,retain-graph-in-loop src/
   oomph lint --diff train.py | git apply     the changes that --fix would make
   oomph lint --fix src/                      makes the safe fixes
@@ -28,6 +30,27 @@ Exit status: 0 nothing was found, 1 something was, 2 oomph could not do its work
 
 /// The word that selects every rule.
 pub(crate) const ALL: &str = "ALL";
+
+/// The levels of `--certainty`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LeastCertainty {
+    /// Patterns that stand in the file
+    Certain,
+    /// Also patterns that show when the program is followed through its calls
+    Likely,
+    /// Also those that other code may undo
+    Possible,
+}
+
+impl From<LeastCertainty> for Certainty {
+    fn from(level: LeastCertainty) -> Certainty {
+        match level {
+            LeastCertainty::Certain => Certainty::Certain,
+            LeastCertainty::Likely => Certainty::Likely,
+            LeastCertainty::Possible => Certainty::Possible,
+        }
+    }
+}
 
 #[expect(clippy::struct_excessive_bools, reason = "each is a switch of the command line, and any may go with any")]
 #[derive(Clone, Debug, Args)]
@@ -47,6 +70,10 @@ pub(crate) struct Lint {
     /// Also report style findings, which cost no memory today
     #[arg(long, conflicts_with = "select", help_heading = "Rules")]
     pub(crate) pedantic: bool,
+
+    /// The least certainty of reported findings [default: likely]
+    #[arg(long, value_name = "LEVEL", help_heading = "Rules")]
+    pub(crate) certainty: Option<LeastCertainty>,
 
     /// Also report findings that a comment `# oomph: ignore` silences
     #[arg(long, help_heading = "Rules")]

@@ -48,6 +48,7 @@ fn result(found: &LintFinding, report: &LintReport) -> Value {
         "message": { "text": finding.message },
         "locations": [{ "physicalLocation": { "artifactLocation": artifact(file(found, report)) } }],
         "partialFingerprints": { "lineText/v1": fingerprint(found) },
+        "properties": { "certainty": found.certainty },
     });
     let start = finding.location.as_ref().map(|at| LineColumn { line: at.line, column: at.column.unwrap_or(1) });
     match (found.cell, start) {

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 use lint::{LintTable, Options, Selection, parse_settings};
+use report::lint::Certainty;
 use trace::Bytes;
 
 use crate::args::{ALL, FixMode, Lint, parse_rule};
@@ -55,7 +56,12 @@ impl LintSettings {
             (None, false, None, false) => Selection::Default,
         };
         let ignore = self.table.ignore.iter().chain(&arguments.ignore).cloned().collect();
-        Options { select, ignore, ignores_suppressions: arguments.no_suppressions }
+        Options {
+            select,
+            ignore,
+            ignores_suppressions: arguments.no_suppressions,
+            least_certainty: arguments.certainty.map(Certainty::from),
+        }
     }
 
     /// Returns the use of fixes.

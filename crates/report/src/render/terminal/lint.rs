@@ -5,7 +5,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::{Bars, Look};
 use crate::finding::{Finding, Severity};
-use crate::lint::{LintFinding, LintReport, UnreadableFile};
+use crate::lint::{Certainty, LintFinding, LintReport, UnreadableFile};
 use crate::render::layout::{COLUMNS, short_path, wrap};
 use crate::render::lint::{closing, headline};
 use crate::sanitize::clean;
@@ -43,7 +43,19 @@ fn format_finding(found: &LintFinding, folder: &str, renderer: &Renderer) -> Str
         let help = format!("{}; {}", remedy.remedy, remedy.how);
         group = group.element(Level::HELP.message(wrapped(&help, "     = help: ".len())));
     }
+    if let Some(note) = certainty(found.certainty) {
+        group = group.element(Level::NOTE.message(wrapped(note, "     = note: ".len())));
+    }
     renderer.render(&[group])
+}
+
+/// Describes the confidence in a finding, unless it is certain.
+fn certainty(certainty: Certainty) -> Option<&'static str> {
+    match certainty {
+        Certainty::Certain => None,
+        Certainty::Likely => Some("likely: found by following the program through its calls"),
+        Certainty::Possible => Some("possible: code that oomph cannot follow may undo this"),
+    }
 }
 
 fn unreadable(file: &UnreadableFile, folder: &str, renderer: &Renderer) -> String {
