@@ -10,6 +10,7 @@ mod accumulated_graph;
 mod accumulation_skips_backward;
 mod accumulation_without_division;
 mod alloc_conf_after_cuda;
+mod alloc_conf_ignored;
 mod amp_argument_names;
 mod anomaly_detection_left_on;
 mod attention_matrix;
@@ -66,6 +67,7 @@ pub(crate) static RULES: &[Rule] = &[
     accumulation_skips_backward::RULE,
     accumulation_without_division::RULE,
     alloc_conf_after_cuda::RULE,
+    alloc_conf_ignored::RULE,
     amp_argument_names::RULE,
     anomaly_detection_left_on::RULE,
     attention_matrix::RULE,

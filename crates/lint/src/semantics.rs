@@ -6,6 +6,7 @@
 //! The program is not run and other files are not read, so many facts are uncertain. A query without a certain answer returns `Unknown` or
 //! `Unsure`, and a rule that gets such an answer reports nothing.
 
+pub(crate) mod allocator;
 mod bound;
 mod build;
 mod call_graph;
@@ -13,6 +14,7 @@ pub(crate) mod data;
 mod escape;
 mod evaluation;
 mod evidence;
+mod first_use;
 mod frameworks;
 mod known;
 mod modes;
@@ -20,7 +22,9 @@ mod names;
 mod objects;
 mod patterns;
 mod repetition;
+mod steps;
 mod storage;
+pub(crate) mod texts;
 mod training;
 mod value;
 
