@@ -54,6 +54,7 @@ mod one_hot_of_vocabulary;
 mod outputs_kept_on_gpu;
 mod pairwise_by_broadcasting;
 mod profiler_without_schedule;
+mod repeat_of_tensor;
 mod retain_graph_in_loop;
 mod retry_in_except;
 mod tensors_in_cache;
@@ -111,6 +112,7 @@ pub(crate) static RULES: &[Rule] = &[
     outputs_kept_on_gpu::RULE,
     pairwise_by_broadcasting::RULE,
     profiler_without_schedule::RULE,
+    repeat_of_tensor::RULE,
     retain_graph_in_loop::RULE,
     retry_in_except::RULE,
     tensors_in_cache::RULE,

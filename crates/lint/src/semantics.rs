@@ -19,6 +19,7 @@ mod frameworks;
 mod known;
 mod modes;
 mod names;
+pub(crate) mod new_axis;
 mod objects;
 mod patterns;
 mod repetition;

@@ -18,8 +18,8 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-/// The deprecated names, and the argument by which the new ones take the device.
-const NAMES: [&str; 4] = ["autocast", "GradScaler", "custom_fwd", "custom_bwd"];
+/// The deprecated names.
+const NAMES: [&str; 2] = ["autocast", "GradScaler"];
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
@@ -51,8 +51,7 @@ fn deprecated(path: &str) -> Option<(&str, &str, &str)> {
     })
 }
 
-/// Checks for a name that is not called but passed or stored to be called later: `partial(autocast)`, `default_factory=GradScaler`,
-/// `@custom_fwd`.
+/// Checks for a name that is not called but passed or stored to be called later: `partial(autocast)`, `default_factory=GradScaler`.
 fn is_passed<'a>(model: &Model<'a>, id: NodeId, expression: &'a Expr) -> bool {
     let is_loaded = match expression {
         Expr::Name(it) => it.ctx.is_load() && NAMES.iter().any(|name| it.id.as_str() == *name),
