@@ -15,6 +15,7 @@ mod amp_argument_names;
 mod anomaly_detection_left_on;
 mod attention_matrix;
 mod backward_in_autocast;
+mod batches_queued_on_the_host;
 mod carried_hidden_state;
 mod cat_in_loop;
 mod checkpoint_without_use_reentrant;
@@ -44,6 +45,7 @@ mod log_of_softmax;
 mod loss_kept_with_storage;
 mod max_split_size_with_expandable_segments;
 mod memory_history_unbounded;
+mod memory_map_read_whole;
 mod method_not_called;
 mod missing_zero_grad;
 mod model_copied_in_loop;
@@ -54,6 +56,7 @@ mod one_hot_of_vocabulary;
 mod outputs_kept_on_gpu;
 mod pairwise_by_broadcasting;
 mod profiler_without_schedule;
+mod python_objects_in_dataset;
 mod repeat_of_tensor;
 mod retain_graph_in_loop;
 mod retry_in_except;
@@ -73,6 +76,7 @@ pub(crate) static RULES: &[Rule] = &[
     anomaly_detection_left_on::RULE,
     attention_matrix::RULE,
     backward_in_autocast::RULE,
+    batches_queued_on_the_host::RULE,
     carried_hidden_state::RULE,
     cat_in_loop::RULE,
     checkpoint_without_use_reentrant::RULE,
@@ -102,6 +106,7 @@ pub(crate) static RULES: &[Rule] = &[
     loss_kept_with_storage::RULE,
     max_split_size_with_expandable_segments::RULE,
     memory_history_unbounded::RULE,
+    memory_map_read_whole::RULE,
     method_not_called::RULE,
     missing_zero_grad::RULE,
     model_copied_in_loop::RULE,
@@ -112,6 +117,7 @@ pub(crate) static RULES: &[Rule] = &[
     outputs_kept_on_gpu::RULE,
     pairwise_by_broadcasting::RULE,
     profiler_without_schedule::RULE,
+    python_objects_in_dataset::RULE,
     repeat_of_tensor::RULE,
     retain_graph_in_loop::RULE,
     retry_in_except::RULE,

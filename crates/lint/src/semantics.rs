@@ -11,6 +11,7 @@ mod bound;
 mod build;
 mod call_graph;
 pub(crate) mod data;
+mod datasets;
 mod escape;
 mod evaluation;
 mod evidence;
@@ -27,6 +28,7 @@ mod steps;
 mod storage;
 pub(crate) mod texts;
 mod training;
+pub(crate) mod unpacked;
 mod value;
 
 use std::cell::{Cell, RefCell};

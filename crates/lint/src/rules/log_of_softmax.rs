@@ -77,7 +77,7 @@ fn without_guard(expression: &Expr) -> &Expr {
 /// Checks for a small number, or a name of one.
 fn is_small(expression: &Expr) -> bool {
     match expression {
-        Expr::NumberLiteral(_) => true,
+        Expr::NumberLiteral(it) => it.value.as_float().is_some_and(|it| it.abs() <= 1e-3),
         Expr::Name(name) => name.id.to_ascii_lowercase().contains("eps"),
         Expr::Attribute(it) => it.attr.to_ascii_lowercase().contains("eps"),
         _ => false,

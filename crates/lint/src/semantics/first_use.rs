@@ -3,7 +3,7 @@
 use ruff_python_ast::Expr;
 
 use super::data::{FunctionId, NodeId, RegionId, RegionKind};
-use super::{Call, Model, TensorDevice};
+use super::{Call, Model};
 
 /// Functions of `torch.cuda` that create the context of the GPU, and the allocator with it.
 const INITIALISERS: [&str; 9] = [
@@ -56,7 +56,7 @@ impl<'a> Model<'a> {
 
     /// Checks whether a call uses the GPU, by itself or in the function that it runs.
     pub(crate) fn uses_gpu(&self, call: &Call<'a>) -> bool {
-        if call.is_any(&INITIALISERS) || self.is_move_to_gpu(call) || self.is_move_to_field(call) || self.is_loaded_to_gpu(call) {
+        if call.is_any(&INITIALISERS) || self.is_certain_move_to_gpu(call) || self.is_loaded_to_gpu(call) {
             return true;
         }
         if self.value_of(call).is_on_gpu() && call.path.is_some() {
@@ -72,13 +72,6 @@ impl<'a> Model<'a> {
         self.calls_between(body).iter().any(|call| {
             self.function(call.region) == Some(function) && self.is_certain(call.region, call.region) && self.uses_gpu(call)
         })
-    }
-
-    /// `model.to(config.device)`, where the field is a GPU by default.
-    fn is_move_to_field(&self, call: &Call<'a>) -> bool {
-        let device = call.argument("device", 0).filter(|it| call.is_method("to") && it.is_attribute_expr());
-        let made = device.map_or_else(Vec::new, |it| self.assigned_expressions(it, 4));
-        !made.is_empty() && made.iter().all(|it| self.device_of(it) == TensorDevice::Gpu)
     }
 
     /// `Model.from_pretrained(name, device_map="cuda")`
