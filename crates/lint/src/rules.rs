@@ -9,6 +9,7 @@ use crate::rule::Rule;
 mod accumulated_graph;
 mod accumulation_skips_backward;
 mod accumulation_without_division;
+mod accumulation_without_no_sync;
 mod alloc_conf_after_cuda;
 mod alloc_conf_ignored;
 mod amp_argument_names;
@@ -21,6 +22,7 @@ mod cat_in_loop;
 mod checkpoint_without_use_reentrant;
 mod create_graph_in_backward;
 mod created_on_the_host;
+mod cuda_graph_per_shape;
 mod cuda_in_dataset;
 mod cycle_keeps_batches;
 mod data_parallel;
@@ -55,6 +57,7 @@ mod offload_after_cuda;
 mod one_hot_of_vocabulary;
 mod outputs_kept_on_gpu;
 mod pairwise_by_broadcasting;
+mod process_group_in_loop;
 mod profiler_without_schedule;
 mod python_objects_in_dataset;
 mod repeat_of_tensor;
@@ -70,6 +73,7 @@ pub(crate) static RULES: &[Rule] = &[
     accumulated_graph::RULE,
     accumulation_skips_backward::RULE,
     accumulation_without_division::RULE,
+    accumulation_without_no_sync::RULE,
     alloc_conf_after_cuda::RULE,
     alloc_conf_ignored::RULE,
     amp_argument_names::RULE,
@@ -82,6 +86,7 @@ pub(crate) static RULES: &[Rule] = &[
     checkpoint_without_use_reentrant::RULE,
     create_graph_in_backward::RULE,
     created_on_the_host::RULE,
+    cuda_graph_per_shape::RULE,
     cuda_in_dataset::RULE,
     cycle_keeps_batches::RULE,
     data_parallel::RULE,
@@ -116,6 +121,7 @@ pub(crate) static RULES: &[Rule] = &[
     one_hot_of_vocabulary::RULE,
     outputs_kept_on_gpu::RULE,
     pairwise_by_broadcasting::RULE,
+    process_group_in_loop::RULE,
     profiler_without_schedule::RULE,
     python_objects_in_dataset::RULE,
     repeat_of_tensor::RULE,

@@ -45,12 +45,15 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Checks whether a method reads `self.name[...]`.
+    /// Checks whether `__getitem__` reads `self.name[index]` with its own index.
     pub(crate) fn indexes_own(&self, method: FunctionId, name: &str) -> bool {
-        let body = self.tree.functions[method.index()].body;
-        self.expressions(body).any(|(_, it)| {
-            let indexed = it.as_subscript_expr().filter(|it| it.ctx.is_load()).and_then(|it| it.value.as_attribute_expr());
-            indexed.is_some_and(|it| it.attr.as_str() == name && Self::root_is_self(&it.value))
+        let function = &self.tree.functions[method.index()];
+        let Some(index) = function.syntax.parameters.iter_non_variadic_params().nth(1) else { return false };
+        let index = index.parameter.name.as_str();
+        self.expressions(function.body).any(|(_, it)| {
+            let Some(it) = it.as_subscript_expr().filter(|it| it.ctx.is_load()) else { return false };
+            let own = it.value.as_attribute_expr().filter(|it| it.attr.as_str() == name && Self::root_is_self(&it.value));
+            own.is_some() && self.mentions(&it.slice, index)
         })
     }
 }
