@@ -32,7 +32,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             is_attention.then_some((softmax, weights))
         });
         let Some((softmax, weights)) = found else { continue };
-        if !is_asked_for(model, softmax, weights) {
+        if !is_asked_for(model, softmax, weights) && !is_of_channels(model, softmax) {
             matches.add(
                 softmax.syntax,
                 "the scores of all pairs of tokens are stored, and saved for backward at least twice: memory \
@@ -40,6 +40,14 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             );
         }
     }
+}
+
+/// Checks for attention between channels, whose matrix is small: `rearrange(q, "b (head c) h w -> b head c (h w)")`.
+fn is_of_channels(model: &Model<'_>, softmax: &Call<'_>) -> bool {
+    let Some(function) = model.function(softmax.region) else { return false };
+    let text = model.source(model.tree.functions[function.index()].syntax);
+    let is_product = !text.contains("einsum");
+    is_product && ["c (h w)", "d (h w)", "c (x y)"].iter().any(|it| text.contains(it))
 }
 
 /// Checks whether the function returns the weights (`return out, weights`), which a kernel does not compute.

@@ -109,11 +109,13 @@ fn mentions(model: &Model<'_>, range: (NodeId, NodeId), kind: &Expr, text: &str)
 
 /// Checks whether an index of the target is the variable of a loop: each iteration has a target of its own.
 fn is_indexed_by<'a>(model: &Model<'a>, target: &'a Expr, around: LoopId) -> bool {
-    let Expr::Subscript(it) = target else { return false };
+    if !target.is_subscript_expr() {
+        return false;
+    }
     let Syntax::Statement(Stmt::For(statement)) = model.node(model.tree.loops[around.index()].node).syntax else { return false };
     let mut names = Vec::new();
     names_of(&statement.target, &mut names);
-    names.iter().any(|name| model.mentions(&it.slice, name))
+    names.iter().any(|name| model.mentions(target, name))
 }
 
 fn names_of<'a>(target: &'a Expr, names: &mut Vec<&'a str>) {

@@ -21,7 +21,9 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
-        if let ([argument], true) = (&*call.syntax.arguments.args, call.is_any(&["list", "tuple", "sorted"])) {
+        // A list that is not kept only runs the loader to its end.
+        let is_list = call.is_any(&["list", "tuple", "sorted"]) && !model.is_statement(call);
+        if let ([argument], true) = (&*call.syntax.arguments.args, is_list) {
             report_list(model, matches, call.syntax, argument);
         }
         report_append(model, matches, call);

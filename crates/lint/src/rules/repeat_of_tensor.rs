@@ -22,6 +22,9 @@ pub(super) const RULE: Rule = Rule {
 /// The smallest number of axes that is reported: index vectors are small.
 const AXES: usize = 3;
 
+/// Words of tensors that are small: weights of a fixed filter.
+const SMALL: [&str; 6] = ["kernel", "filter", "window", "wavelet", "weight", "scal"];
+
 /// Methods that join the repeated axis with another, or write to the result: they need the copy.
 const NEEDING: [&str; 8] = ["view", "reshape", "flatten", "contiguous", "unflatten", "copy_", "numpy", "clone"];
 
@@ -32,6 +35,10 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             continue;
         }
         let Some((tensor, _)) = call.method() else { continue };
+        let statement = model.statement(call.id).map_or("", |(_, it)| model.source(it)).to_ascii_lowercase();
+        if SMALL.iter().any(|word| statement.contains(word)) || is_vector(model, tensor) || is_joined(model, call.id) {
+            continue;
+        }
         if repeats_new_axes_alone(model, tensor, counts) {
             let message = format!("`repeat` copies `{}` along an axis of size 1: `expand` gives the same values without memory", model.source(tensor));
             matches.add(call.syntax, message);
@@ -47,6 +54,17 @@ fn repeats_new_axes_alone<'a>(model: &Model<'a>, tensor: &'a Expr, counts: &'a [
     let repeated = (0_i64..).zip(counts).filter(|(_, count)| number(count) != Some(1));
     let mut repeated = repeated.map(|(position, count)| positions.contains(&position) && !count.is_starred_expr()).peekable();
     repeated.peek().is_some() && repeated.all(|is_new| is_new)
+}
+
+/// `x.view(1, 1, -1)`: a vector.
+fn is_vector<'a>(model: &Model<'a>, tensor: &'a Expr) -> bool {
+    let Some(call) = model.call(tensor).filter(|it| it.is_method("view") || it.is_method("reshape")) else { return false };
+    call.syntax.arguments.args.iter().filter(|it| number(it) != Some(1)).count() < 2
+}
+
+/// Checks for an element of a list that `torch.cat` copies anyway.
+fn is_joined(model: &Model<'_>, id: NodeId) -> bool {
+    matches!(model.node(model.node(id).parent).syntax, Syntax::Expression(Expr::List(_) | Expr::Tuple(_)))
 }
 
 /// Parameters and buffers are made once.

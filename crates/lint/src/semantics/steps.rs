@@ -90,10 +90,25 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// Checks whether an iterated object yields batches, by its value or by its name.
+    /// Checks whether an iterated object yields batches, by its value or by its name: `enumerate(train_loader)`, `train_batches(data)`.
     pub(crate) fn is_called_batches(&self, iterated: &'a Expr) -> bool {
-        let name = self.source(iterated).to_ascii_lowercase();
-        self.gives_batches(iterated) || ["loader", "batches"].iter().any(|word| name.contains(word))
+        let name = match iterated {
+            Expr::Name(it) => it.id.as_str(),
+            Expr::Attribute(it) => it.attr.as_str(),
+            Expr::Subscript(it) => return self.is_called_batches(&it.value),
+            Expr::Call(it) => {
+                let is_wrapper = self.call(iterated).is_some_and(|call| {
+                    super::known::wraps_iterable(call) || call.path.as_deref().is_some_and(|path| last(path) == "tqdm")
+                });
+                if is_wrapper {
+                    return it.arguments.args.iter().any(|it| self.is_called_batches(it));
+                }
+                last(self.source(&*it.func))
+            }
+            _ => return false,
+        };
+        let name = name.to_ascii_lowercase();
+        self.gives_batches(iterated) || name.ends_with("loader") || name.ends_with("batches")
     }
 
     /// Checks whether each iteration of a loop is one piece of work on a model, and no loop within is.
@@ -105,7 +120,18 @@ impl<'a> Model<'a> {
         let it = &self.tree.loops[id.index()];
         self.work_of_loop(id).backwards > 0
             || it.iterated.is_some_and(|iterated| self.is_called_batches(iterated))
-            || self.calls_between(it.body).iter().any(|call| self.is_forward(call))
+            || self.calls_between(it.body).iter().any(|call| self.is_step_forward(call, id))
+    }
+
+    /// Checks for a forward directly in a loop that is not over the modules themselves.
+    fn is_step_forward(&self, call: &Call<'a>, around: LoopId) -> bool {
+        if self.loops(call.region).next() != Some(around) || !self.is_forward(call) {
+            return false;
+        }
+        let Some(root) = Self::root(&call.syntax.func) else { return true };
+        let (first, end) = self.tree.loops[around.index()].definitions;
+        let definition = self.definition(root);
+        !(first <= definition && definition < end)
     }
 
     /// Checks whether a loop holds another loop of steps, in its body or in a called function.
@@ -133,8 +159,8 @@ impl<'a> Model<'a> {
     }
 
     /// `[self.step(batch) for batch in loader]`
-    fn is_in_comprehension_over_steps(&self, id: NodeId) -> bool {
-        let mut id = id;
+    fn is_in_comprehension_over_steps(&self, origin: NodeId) -> bool {
+        let mut id = origin;
         loop {
             let node = self.node(id);
             let Syntax::Expression(expression) = node.syntax else { return false };
@@ -145,7 +171,9 @@ impl<'a> Model<'a> {
                 Expr::DictComp(it) => &*it.generators,
                 _ => &[],
             };
-            if generators.iter().any(|it| self.is_called_batches(&it.iter)) {
+            // The first iterated object is evaluated once.
+            let is_iterated = generators.first().and_then(|it| self.id(&it.iter)).is_some_and(|it| it <= origin && origin <= self.node(it).last);
+            if !is_iterated && generators.iter().any(|it| self.is_called_batches(&it.iter)) {
                 return true;
             }
             if node.parent == id {
