@@ -134,7 +134,11 @@ fn is_long(model: &Model<'_>, around: LoopId) -> bool {
     }
     let text = model.source(iterated);
     let Some(range) = counted(model, iterated) else { return false };
-    let is_few = PARTS.iter().any(|word| text.contains(word));
+    let variable = match model.node(model.tree.loops[around.index()].node).syntax {
+        Syntax::Statement(Stmt::For(it)) => model.source(&*it.target),
+        _ => "",
+    };
+    let is_few = PARTS.iter().any(|word| text.contains(word) || variable.contains(word));
     let constants = range.syntax.arguments.args.iter().map(|it| {
         it.as_number_literal_expr().and_then(|it| it.value.as_int()).and_then(ruff_python_ast::Int::as_u64)
     });

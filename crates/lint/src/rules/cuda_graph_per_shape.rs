@@ -40,8 +40,9 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 /// Checks whether a value is a captured graph: the called function captures, or the function around did before.
 fn captures_in<'a>(model: &Model<'a>, id: NodeId, function: FunctionId, value: &'a Expr) -> bool {
     let captures = |range| model.calls_between(range).iter().any(|call: &Call<'_>| call.is_any(&CAPTURES));
-    let callee = model.call(value).and_then(|call| model.callee(call));
-    callee.is_some_and(|it| captures(model.body(Some(it)))) || captures((model.body(Some(function)).0, id))
+    let call = model.call(value);
+    let callee = call.and_then(|call| model.callee(call));
+    call.is_some_and(|call| call.is_any(&CAPTURES)) || callee.is_some_and(|it| captures(model.body(Some(it)))) || captures((model.body(Some(function)).0, id))
 }
 
 /// Checks whether a key is made of the shape of a tensor.

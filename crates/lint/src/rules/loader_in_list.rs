@@ -39,7 +39,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     }
 }
 
-/// Checks whether an element is the batch that a loop yields, or all of its parts, moved or not.
+/// Checks whether an element is the batch that a loop yields, or all of its parts. Batches moved to the GPU are reported by `dataset-on-gpu`.
 fn is_whole_batch(model: &Model<'_>, element: &Expr, target: &Expr) -> bool {
     match (element, target) {
         (Expr::Name(one), Expr::Name(other)) => one.id == other.id,
@@ -50,7 +50,7 @@ fn is_whole_batch(model: &Model<'_>, element: &Expr, target: &Expr) -> bool {
             one.elts.len() == other.elts.len() && one.elts.iter().zip(&other.elts).all(|(one, other)| is_whole_batch(model, one, other))
         }
         (Expr::Call(call), target) => call.func.as_attribute_expr().is_some_and(|it| {
-            matches!(it.attr.as_str(), "to" | "cuda" | "cpu" | "clone" | "pin_memory") && is_whole_batch(model, &it.value, target)
+            matches!(it.attr.as_str(), "cpu" | "clone" | "pin_memory") && is_whole_batch(model, &it.value, target)
         }),
         _ => false,
     }
