@@ -98,6 +98,8 @@ pub(crate) struct Model<'a> {
     switches: Vec<evaluation::Switch<'a>>,
     /// Cached answers: does a function, or a loop in it, want gradients?
     wanting: RefCell<FxHashMap<CodePart, bool>>,
+    step_answers: steps::StepAnswers,
+    gpu_answers: first_use::GpuAnswers,
     /// The number of functions that the current query has followed.
     followed: Cell<u32>,
 }
@@ -128,6 +130,8 @@ impl<'a> Model<'a> {
             step_loops: RefCell::default(),
             switches: Vec::new(),
             wanting: RefCell::default(),
+            step_answers: steps::StepAnswers::default(),
+            gpu_answers: first_use::GpuAnswers::default(),
             followed: Cell::new(0),
         };
         model.calls = call_graph::collect_calls(&model);

@@ -53,7 +53,15 @@ impl<'a> Model<'a> {
     }
 
     fn variable(&self, key: &'a Expr) -> Option<String> {
-        self.texts(key).into_iter().find(|it| it.contains("ALLOC") && it.contains("CONF"))
+        let is_named = |it: &str| it.contains("ALLOC") && it.contains("CONF");
+        match key {
+            Expr::StringLiteral(it) => Some(it.value.to_str().to_owned()).filter(|it| is_named(it)),
+            // Constants alone: any other key may have many values.
+            Expr::Name(name) if name.id.chars().all(|it| it.is_ascii_uppercase() || it == '_') => {
+                self.texts(key).into_iter().find(|it| is_named(it))
+            }
+            _ => None,
+        }
     }
 
     fn settings_of_call(&self, call: &Call<'a>, found: &mut Vec<AllocatorSetting<'a>>) {

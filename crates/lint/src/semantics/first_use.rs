@@ -1,6 +1,9 @@
 //! Does a program certainly use the GPU before a point? Through calls, constructors and callers.
 
+use std::cell::RefCell;
+
 use ruff_python_ast::Expr;
+use rustc_hash::FxHashMap;
 
 use super::data::{FunctionId, NodeId, RegionId, RegionKind};
 use super::{Call, Model};
@@ -18,6 +21,13 @@ const INITIALISERS: [&str; 9] = [
     "torch.cuda.current_stream",
 ];
 
+/// Cached answers about functions: is the GPU used in one, and before all its calls? False while an answer is computed.
+#[derive(Debug, Default)]
+pub(crate) struct GpuAnswers {
+    inside: RefCell<FxHashMap<FunctionId, bool>>,
+    before: RefCell<FxHashMap<FunctionId, bool>>,
+}
+
 impl<'a> Model<'a> {
     /// Checks whether the GPU is certainly used before a node runs.
     pub(crate) fn is_gpu_used_before(&self, id: NodeId) -> bool {
@@ -30,7 +40,10 @@ impl<'a> Model<'a> {
         if first <= id && self.calls_between((first, id)).iter().any(is_here) {
             return true;
         }
-        function.is_some_and(|function| self.follow(|| self.is_gpu_used_before_calls(function)).unwrap_or(false))
+        let Some(function) = function else { return false };
+        cached(&self.gpu_answers.before, function, || {
+            self.follow(|| self.is_gpu_used_before_calls(function)).unwrap_or(false)
+        })
     }
 
     /// Checks whether the GPU is used before each call of a function.
@@ -69,9 +82,10 @@ impl<'a> Model<'a> {
 
     fn uses_gpu_in(&self, function: FunctionId) -> bool {
         let body = self.tree.functions[function.index()].body;
-        self.calls_between(body).iter().any(|call| {
+        let uses = |call: &Call<'a>| {
             self.function(call.region) == Some(function) && self.is_certain(call.region, call.region) && self.uses_gpu(call)
-        })
+        };
+        cached(&self.gpu_answers.inside, function, || self.calls_between(body).iter().any(uses))
     }
 
     /// `Model.from_pretrained(name, device_map="cuda")`
@@ -101,7 +115,8 @@ impl<'a> Model<'a> {
                 RegionKind::Maybe | RegionKind::Handler(_) | RegionKind::Lambda | RegionKind::Comprehension => true,
                 _ => false,
             };
-            if is_uncertain {
+            // A module is its own parent: the regions are of two files.
+            if is_uncertain || it.parent == next {
                 return false;
             }
             next = it.parent;
@@ -119,4 +134,14 @@ impl<'a> Model<'a> {
             region = it.parent;
         }
     }
+}
+
+fn cached(answers: &RefCell<FxHashMap<FunctionId, bool>>, function: FunctionId, ask: impl FnOnce() -> bool) -> bool {
+    if let Some(&known) = answers.borrow().get(&function) {
+        return known;
+    }
+    answers.borrow_mut().insert(function, false);
+    let answer = ask();
+    answers.borrow_mut().insert(function, answer);
+    answer
 }

@@ -1,7 +1,10 @@
 //! Code that runs again with every step of work, in a wider sense than `repetition.rs`: also in the wrapper of a decorator, in a context
 //! manager, in a callback, in a comprehension over batches, and below a condition that asks for a GPU.
 
+use std::cell::RefCell;
+
 use ruff_python_ast::{Expr, Stmt, StmtIf};
+use rustc_hash::FxHashMap;
 
 use super::data::{FunctionId, LoopId, NodeId, RegionId, RegionKind, Syntax};
 use super::names::last;
@@ -12,6 +15,17 @@ const OCCASIONAL: [&str; 10] = ["%", "interval", "every", "freq", "step", "iter"
 
 /// The methods that register a function to run at every forward.
 const HOOKS: [&str; 3] = ["register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"];
+
+/// Cached answers: false while an answer is computed.
+#[derive(Debug, Default)]
+pub(crate) struct StepAnswers {
+    /// Does a function run in every step?
+    repeated: RefCell<FxHashMap<FunctionId, bool>>,
+    /// Does a function hold a loop of steps, or call one that does?
+    looping: RefCell<FxHashMap<FunctionId, bool>>,
+    /// Is a loop one of steps?
+    loops: RefCell<FxHashMap<LoopId, bool>>,
+}
 
 impl<'a> Model<'a> {
     /// Checks whether a call runs in every step of training, evaluation or generation.
@@ -113,7 +127,7 @@ impl<'a> Model<'a> {
 
     /// Checks whether each iteration of a loop is one piece of work on a model, and no loop within is.
     pub(crate) fn is_loop_of_steps(&self, id: LoopId) -> bool {
-        self.works(id) && !self.holds_loop_of_steps(id)
+        cached(&self.step_answers.loops, id, || self.works(id) && !self.holds_loop_of_steps(id))
     }
 
     fn works(&self, id: LoopId) -> bool {
@@ -147,15 +161,16 @@ impl<'a> Model<'a> {
     }
 
     fn calls_loop_of_steps(&self, range: (NodeId, NodeId)) -> bool {
-        let has_loop = |call: &Call<'a>| {
-            let Some(callee) = self.callee(call) else { return false };
-            let body = self.tree.functions[callee.index()].body;
+        self.calls_between(range).iter().any(|call| self.callee(call).is_some_and(|callee| self.runs_loop_of_steps(callee)))
+    }
+
+    fn runs_loop_of_steps(&self, function: FunctionId) -> bool {
+        cached(&self.step_answers.looping, function, || {
+            let body = self.tree.functions[function.index()].body;
             let loops = (0_u32..).map(LoopId).zip(&self.tree.loops);
             let mut own = loops.filter(|(_, it)| body.0 <= it.node && it.node <= body.1);
-            own.any(|(id, _)| self.is_loop_over_steps(id))
-                || self.follow(|| self.calls_loop_of_steps(body)).unwrap_or(true)
-        };
-        self.calls_between(range).iter().any(has_loop)
+            own.any(|(id, _)| self.is_loop_over_steps(id)) || self.follow(|| self.calls_loop_of_steps(body)).unwrap_or(false)
+        })
     }
 
     /// `[self.step(batch) for batch in loader]`
@@ -185,15 +200,16 @@ impl<'a> Model<'a> {
 
     /// Checks whether a function runs in every step.
     fn is_repeated_function(&self, function: FunctionId) -> bool {
-        self.is_batch_callback(function)
-            || self.is_passed_as_callback(function)
-            || self
-                .follow(|| {
-                    self.callers(function).any(|call| self.is_repeated(call.id))
-                        || self.wrapped_by(function).into_iter().any(|it| self.is_repeated_function(it))
-                        || self.entries(function).into_iter().any(|it| self.is_repeated(it))
-                })
-                .unwrap_or(false)
+        cached(&self.step_answers.repeated, function, || {
+            let is_called = || {
+                self.callers(function).any(|call| self.is_repeated(call.id))
+                    || self.wrapped_by(function).into_iter().any(|it| self.is_repeated_function(it))
+                    || self.entries(function).into_iter().any(|it| self.is_repeated(it))
+            };
+            self.is_batch_callback(function)
+                || self.is_passed_as_callback(function)
+                || self.follow(is_called).unwrap_or(false)
+        })
     }
 
     /// Checks for a method that a module, a framework or a loader calls for every batch.
@@ -260,6 +276,16 @@ impl<'a> Model<'a> {
         };
         self.statements().filter(|(_, statement)| enters(statement)).map(|(id, _)| id).collect()
     }
+}
+
+fn cached<K: Copy + Eq + std::hash::Hash>(answers: &RefCell<FxHashMap<K, bool>>, key: K, ask: impl FnOnce() -> bool) -> bool {
+    if let Some(&known) = answers.borrow().get(&key) {
+        return known;
+    }
+    answers.borrow_mut().insert(key, false);
+    let answer = ask();
+    answers.borrow_mut().insert(key, answer);
+    answer
 }
 
 /// Checks for a name such as `on_train_batch_end`, `after_iter` or `callback_on_step_end`.

@@ -6,9 +6,9 @@ use super::data::{Binding, DefinitionId};
 use super::Model;
 
 /// The largest number of steps of a query.
-const STEPS: usize = 10;
+const STEPS: usize = 6;
 /// The largest number of strings of one expression.
-const MOST: usize = 8;
+const MOST: usize = 4;
 /// Stands for an unknown part of a string.
 pub(crate) const UNKNOWN_PART: char = '\u{0}';
 
