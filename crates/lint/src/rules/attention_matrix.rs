@@ -107,7 +107,7 @@ fn einsum<'a>(model: &Model<'a>, expression: &'a Expr) -> Option<(&'a str, &'a E
 fn letters(equation: &str) -> Option<(Vec<char>, Vec<char>, Vec<char>)> {
     let (operands, result) = equation.split_once("->")?;
     let (one, other) = operands.split_once(',')?;
-    let letters = |text: &str| text.chars().filter(|it| it.is_ascii_alphabetic()).collect::<Vec<_>>();
+    let letters = |text: &str| text.chars().filter(char::is_ascii_alphabetic).collect::<Vec<_>>();
     Some((letters(one), letters(other), letters(result)))
 }
 

@@ -87,8 +87,8 @@ fn is_collected_by<'a>(model: &Model<'a>, caller: &Call<'a>, method: FunctionId,
     let is_older = object.is_some_and(|it| model.outlives_step(it, around));
     let root = attribute(target);
     let reads = |call: &Call<'a>| {
-        let callee = model.callee(call).filter(|&it| it != method);
-        callee.is_some_and(|it| mentions(model, model.body(Some(it)), root, model.source(root)))
+        let run = model.callee(call).filter(|&it| it != method);
+        run.is_some_and(|it| mentions(model, model.body(Some(it)), root, model.source(root)))
     };
     is_older && !model.calls_between(body).iter().any(reads) && !mentions(model, body, root, model.source(root))
 }
@@ -198,7 +198,10 @@ fn is_in_test(model: &Model<'_>, id: NodeId) -> bool {
     match model.node(model.node(id).parent).syntax {
         Syntax::Expression(Expr::Compare(_) | Expr::If(_)) => true,
         Syntax::Statement(it) => it.is_if_stmt(),
-        Syntax::Expression(it) => model.source(it).starts_with("len(") || model.source(it).ends_with(".numel") || model.source(it).ends_with(".shape"),
+        Syntax::Expression(it) => {
+            let is_size = it.as_attribute_expr().is_some_and(|it| matches!(it.attr.as_str(), "numel" | "shape" | "size"));
+            is_size || model.source(it).starts_with("len(")
+        }
     }
 }
 

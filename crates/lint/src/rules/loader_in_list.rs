@@ -32,7 +32,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         if let Expr::ListComp(it) = expression {
             // Only lists of the batches themselves: `[len(batch) for batch in loader]` is fine.
             let [generator] = it.generators.as_slice() else { continue };
-            if generator.ifs.is_empty() && is_whole_batch(model, &it.elt, &generator.target) {
+            if generator.ifs.is_empty() && is_whole_batch(&it.elt, &generator.target) {
                 report_list(model, matches, expression, &generator.iter);
             }
         }
@@ -40,17 +40,17 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 }
 
 /// Checks whether an element is the batch that a loop yields, or all of its parts. Batches moved to the GPU are reported by `dataset-on-gpu`.
-fn is_whole_batch(model: &Model<'_>, element: &Expr, target: &Expr) -> bool {
+fn is_whole_batch(element: &Expr, target: &Expr) -> bool {
     match (element, target) {
         (Expr::Name(one), Expr::Name(other)) => one.id == other.id,
         (Expr::Tuple(one), Expr::Tuple(other)) => {
-            one.elts.len() == other.elts.len() && one.elts.iter().zip(&other.elts).all(|(one, other)| is_whole_batch(model, one, other))
+            one.elts.len() == other.elts.len() && one.elts.iter().zip(&other.elts).all(|(one, other)| is_whole_batch(one, other))
         }
         (Expr::List(one), Expr::Tuple(other)) => {
-            one.elts.len() == other.elts.len() && one.elts.iter().zip(&other.elts).all(|(one, other)| is_whole_batch(model, one, other))
+            one.elts.len() == other.elts.len() && one.elts.iter().zip(&other.elts).all(|(one, other)| is_whole_batch(one, other))
         }
         (Expr::Call(call), target) => call.func.as_attribute_expr().is_some_and(|it| {
-            matches!(it.attr.as_str(), "cpu" | "clone" | "pin_memory") && is_whole_batch(model, &it.value, target)
+            matches!(it.attr.as_str(), "cpu" | "clone" | "pin_memory") && is_whole_batch(&it.value, target)
         }),
         _ => false,
     }

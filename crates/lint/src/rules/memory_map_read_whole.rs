@@ -70,11 +70,11 @@ fn is_map<'a>(model: &Model<'a>, array: &'a Expr, left: usize) -> bool {
 }
 
 /// `self.data = np.load(path)` outside of `__init__`: each worker has a copy, of which a sample takes an item.
-fn report_arrays_of_workers<'a>(model: &Model<'a>, matches: &mut Matches, class: ClassId, item: FunctionId) {
-    for (name, values) in &model.tree.classes[class.index()].attributes {
-        if !model.indexes_own(item, name) {
-            continue;
-        }
+fn report_arrays_of_workers(model: &Model<'_>, matches: &mut Matches, class: ClassId, item: FunctionId) {
+    let attributes = &model.tree.classes[class.index()].attributes;
+    let mut indexed: Vec<_> = attributes.iter().filter(|(name, _)| model.indexes_own(item, name)).collect();
+    indexed.sort_unstable_by_key(|(name, _)| **name);
+    for (name, values) in indexed {
         for call in values.iter().filter_map(|it| model.call(it)) {
             let method = model.function(call.region).map(|it| model.tree.functions[it.index()].syntax.name.as_str());
             let is_lazy = method.is_some_and(|it| !matches!(it, "__init__" | "setup" | "prepare_data"));

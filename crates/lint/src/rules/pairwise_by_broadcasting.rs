@@ -76,11 +76,11 @@ fn is_pair<'a>(model: &Model<'a>, left: &'a Expr, right: &'a Expr) -> bool {
 
 /// `x[:, None] - codebook.weight`
 fn is_against_table<'a>(model: &Model<'a>, expanded: &'a Expr, table: &'a Expr) -> bool {
-    let axes = model.new_axes(expanded, 4);
+    let added = model.new_axes(expanded, 4);
     let text = model.source(table).to_ascii_lowercase();
     let is_table = text.ends_with(".weight") || (!table.is_call_expr() && TABLES.iter().any(|word| text.contains(word)));
     let is_plain = table.is_name_expr() || table.is_attribute_expr();
-    is_plain && is_table && !is_chunk(expanded) && matches!(axes.as_slice(), [axis] if axis.index == 1)
+    is_plain && is_table && !is_chunk(expanded) && matches!(added.as_slice(), [axis] if axis.index == 1)
 }
 
 /// Checks for a slice between computed bounds: the pairs are computed in parts.

@@ -5,6 +5,9 @@ use ruff_python_ast::{Expr, ExprCall};
 use super::Model;
 use super::data::{Binding, ClassId, DefinitionId, FunctionId, NodeId, RegionId, Syntax};
 
+/// The largest number of aliases that are followed: files that import each other's names may go in circles.
+const ALIASES: usize = 16;
+
 /// A call expression.
 #[derive(Clone, Debug)]
 pub(crate) struct Call<'a> {
@@ -156,11 +159,16 @@ impl<'a> Model<'a> {
 
     /// Returns the function of this file bound by a definition.
     pub(crate) fn function_of(&self, definition: DefinitionId) -> Option<FunctionId> {
+        self.function_of_within(definition, ALIASES)
+    }
+
+    fn function_of_within(&self, definition: DefinitionId, left: usize) -> Option<FunctionId> {
+        let left = left.checked_sub(1)?;
         match &self.tree.definitions[definition.index()].binding {
             Binding::Function(function) => Some(*function),
-            Binding::Alias(definition) => self.function_of(*definition),
+            Binding::Alias(definition) => self.function_of_within(*definition, left),
             Binding::Outer(symbol) => match self.tree.symbols[symbol.index()].bindings.as_slice() {
-                [only] => self.function_of(*only),
+                [only] => self.function_of_within(*only, left),
                 _ => None,
             },
             _ => None,
@@ -181,11 +189,16 @@ impl<'a> Model<'a> {
 
     /// Returns the class of this file bound by a definition.
     pub(crate) fn class_of(&self, definition: DefinitionId) -> Option<ClassId> {
+        self.class_of_within(definition, ALIASES)
+    }
+
+    fn class_of_within(&self, definition: DefinitionId, left: usize) -> Option<ClassId> {
+        let left = left.checked_sub(1)?;
         match &self.tree.definitions[definition.index()].binding {
             Binding::Class(class) => Some(*class),
-            Binding::Alias(definition) => self.class_of(*definition),
+            Binding::Alias(definition) => self.class_of_within(*definition, left),
             Binding::Outer(symbol) => match self.tree.symbols[symbol.index()].bindings.as_slice() {
-                [only] => self.class_of(*only),
+                [only] => self.class_of_within(*only, left),
                 _ => None,
             },
             _ => None,

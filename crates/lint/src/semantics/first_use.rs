@@ -69,7 +69,7 @@ impl<'a> Model<'a> {
 
     /// Checks whether a call uses the GPU, by itself or in the function that it runs.
     pub(crate) fn uses_gpu(&self, call: &Call<'a>) -> bool {
-        if call.is_any(&INITIALISERS) || self.is_certain_move_to_gpu(call) || self.is_loaded_to_gpu(call) {
+        if call.is_any(&INITIALISERS) || self.is_certain_move_to_gpu(call) || is_loaded_to_gpu(call) {
             return true;
         }
         if self.value_of(call).is_on_gpu() && call.path.is_some() {
@@ -86,13 +86,6 @@ impl<'a> Model<'a> {
             self.function(call.region) == Some(function) && self.is_certain(call.region, call.region) && self.uses_gpu(call)
         };
         cached(&self.gpu_answers.inside, function, || self.calls_between(body).iter().any(uses))
-    }
-
-    /// `Model.from_pretrained(name, device_map="cuda")`
-    fn is_loaded_to_gpu(&self, call: &Call<'a>) -> bool {
-        let is_loader = call.method().is_some_and(|(_, name)| name == "from_pretrained");
-        let map = call.keyword("device_map").filter(|_| is_loader).and_then(Expr::as_string_literal_expr);
-        map.is_some_and(|it| it.value.to_str().starts_with("cuda") || it.value.to_str() == "auto")
     }
 
     /// Checks whether code of a region runs whenever code of a later region does: no condition of its own, except one that asks for a GPU.
@@ -144,4 +137,11 @@ fn cached(answers: &RefCell<FxHashMap<FunctionId, bool>>, function: FunctionId, 
     let answer = ask();
     answers.borrow_mut().insert(function, answer);
     answer
+}
+
+/// `Model.from_pretrained(name, device_map="cuda")`
+fn is_loaded_to_gpu(call: &Call<'_>) -> bool {
+    let is_loader = call.method().is_some_and(|(_, name)| name == "from_pretrained");
+    let map = call.keyword("device_map").filter(|_| is_loader).and_then(Expr::as_string_literal_expr);
+    map.is_some_and(|it| it.value.to_str().starts_with("cuda") || it.value.to_str() == "auto")
 }

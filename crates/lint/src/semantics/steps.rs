@@ -68,8 +68,8 @@ impl<'a> Model<'a> {
     /// Checks whether a condition only asks for a GPU: `torch.cuda.is_available()`, `device.type == "cuda"`, or a name of such a value.
     pub(crate) fn asks_for_gpu(&self, test: &'a Expr) -> bool {
         let asks = |it: &Expr| {
-            let text = self.source(it);
-            text.contains("is_available()") || text.contains("\"cuda\"") || text.contains("'cuda'")
+            let written = self.source(it);
+            written.contains("is_available()") || written.contains("\"cuda\"") || written.contains("'cuda'")
         };
         asks(test) || self.origins(test).iter().any(|it| asks(it))
     }

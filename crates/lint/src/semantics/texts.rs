@@ -23,16 +23,15 @@ impl<'a> Model<'a> {
         let mut found = match expression {
             Expr::StringLiteral(it) => vec![it.value.to_str().to_owned()],
             Expr::FString(it) => {
-                let parts = it.value.iter().fold(vec![String::new()], |before, part| match part {
-                    FStringPart::Literal(text) => product(before, &[text.value.to_string()]),
+                it.value.iter().fold(vec![String::new()], |before, part| match part {
+                    FStringPart::Literal(text) => product(&before, &[text.value.to_string()]),
                     FStringPart::FString(text) => {
-                        text.elements.iter().fold(before, |before, it| product(before, &self.texts_of_part(it, left)))
+                        text.elements.iter().fold(before, |before, it| product(&before, &self.texts_of_part(it, left)))
                     }
-                });
-                parts
+                })
             }
             Expr::BinOp(it) if it.op == Operator::Add => {
-                product(self.texts_within(&it.left, left), &self.texts_within(&it.right, left))
+                product(&self.texts_within(&it.left, left), &self.texts_within(&it.right, left))
             }
             Expr::If(it) => [&it.body, &it.orelse].into_iter().flat_map(|it| self.texts_within(it, left)).collect(),
             Expr::BoolOp(it) => it.values.iter().flat_map(|it| self.texts_within(it, left)).collect(),
@@ -96,7 +95,7 @@ impl<'a> Model<'a> {
             let texts: Vec<String> = self.texts_within(element, left);
             let texts = if texts.is_empty() { vec![UNKNOWN_PART.to_string()] } else { texts };
             let before = if index == 0 { "" } else { separator };
-            found = product(found, &texts.iter().map(|it| format!("{before}{it}")).collect::<Vec<_>>());
+            found = product(&found, &texts.iter().map(|it| format!("{before}{it}")).collect::<Vec<_>>());
         }
         found
     }
@@ -186,7 +185,7 @@ fn is_name(target: &Expr, name: &str) -> bool {
     target.as_name_expr().is_some_and(|it| it.id.as_str() == name)
 }
 
-fn product(before: Vec<String>, after: &[String]) -> Vec<String> {
+fn product(before: &[String], after: &[String]) -> Vec<String> {
     let pairs = before.iter().flat_map(|one| after.iter().map(move |other| format!("{one}{other}")));
     pairs.take(MOST).collect()
 }
