@@ -18,6 +18,7 @@ mod evidence;
 mod first_use;
 mod frameworks;
 mod known;
+mod late_imports;
 mod modes;
 mod names;
 pub(crate) mod new_axis;

@@ -22,7 +22,9 @@ pub(super) const RULE: Rule = Rule {
 const STARTERS: [&str; 5] = ["subprocess.", "torch.multiprocessing.", "multiprocessing.", "os.exec", "os.spawn"];
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
-    for setting in model.allocator_settings() {
+    let settings = model.allocator_settings();
+    report_late_imports(model, matches, &settings);
+    for setting in settings {
         let is_known = setting.is_of_process && VARIABLES.contains(&setting.variable.as_str());
         if !is_known || starts_processes(model, setting.at) {
             continue;
@@ -33,6 +35,20 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
                 Syntax::Statement(it) => matches.add(it, message),
                 Syntax::Expression(it) => matches.add(it, message),
             };
+        }
+    }
+}
+
+/// A module that sets the variable, imported after the first use of the GPU.
+fn report_late_imports(model: &Model<'_>, matches: &mut Matches, settings: &[AllocatorSetting<'_>]) {
+    let is_run_by_import = |it: &&AllocatorSetting<'_>| it.is_of_process && model.function(model.node(it.at).region).is_none();
+    let nodes: Vec<NodeId> = settings.iter().filter(is_run_by_import).map(|it| it.at).collect();
+    if nodes.is_empty() {
+        return;
+    }
+    for (id, statement) in model.late_imports(&nodes) {
+        if model.is_gpu_used_before(id) {
+            matches.add(statement, "this import sets the allocator after the first use of the GPU: the setting has no effect");
         }
     }
 }
