@@ -122,11 +122,19 @@ fn check_linked(
     options: &Options,
     link: impl FnOnce(&[Stmt]) -> LinkedFiles,
 ) -> Result<Vec<Finding>, Unreadable> {
-    if !may_concern(source.text()) {
+    let is_concerned = may_concern(source.text());
+    if !is_concerned && !project::needs_links(source.text()) {
         return Ok(Vec::new());
     }
-    let parsed = source.parse()?;
+    let parsed = match source.parse() {
+        Err(_) if !is_concerned => return Ok(Vec::new()),
+        parsed => parsed?,
+    };
     let linked = link(parsed.suite());
+    // Helpers of a program need not mention a library themselves.
+    if !is_concerned && !may_concern(&linked.text) {
+        return Ok(Vec::new());
+    }
     let text = if linked.files.is_empty() { source.text() } else { &linked.text };
     let model = Model::new(text, parsed.suite(), &linked);
     if options.select == Selection::Default && model.is_of_tests() {

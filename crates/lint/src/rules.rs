@@ -9,16 +9,20 @@ use crate::rule::Rule;
 mod accumulated_graph;
 mod accumulation_skips_backward;
 mod accumulation_without_division;
+mod accumulation_without_no_sync;
 mod alloc_conf_after_cuda;
+mod alloc_conf_ignored;
 mod amp_argument_names;
 mod anomaly_detection_left_on;
 mod attention_matrix;
 mod backward_in_autocast;
+mod batches_queued_on_the_host;
 mod carried_hidden_state;
 mod cat_in_loop;
 mod checkpoint_without_use_reentrant;
 mod create_graph_in_backward;
 mod created_on_the_host;
+mod cuda_graph_per_shape;
 mod cuda_in_dataset;
 mod cycle_keeps_batches;
 mod data_parallel;
@@ -43,6 +47,7 @@ mod log_of_softmax;
 mod loss_kept_with_storage;
 mod max_split_size_with_expandable_segments;
 mod memory_history_unbounded;
+mod memory_map_read_whole;
 mod method_not_called;
 mod missing_zero_grad;
 mod model_copied_in_loop;
@@ -52,7 +57,10 @@ mod offload_after_cuda;
 mod one_hot_of_vocabulary;
 mod outputs_kept_on_gpu;
 mod pairwise_by_broadcasting;
+mod process_group_in_loop;
 mod profiler_without_schedule;
+mod python_objects_in_dataset;
+mod repeat_of_tensor;
 mod retain_graph_in_loop;
 mod retry_in_except;
 mod tensors_in_cache;
@@ -65,16 +73,20 @@ pub(crate) static RULES: &[Rule] = &[
     accumulated_graph::RULE,
     accumulation_skips_backward::RULE,
     accumulation_without_division::RULE,
+    accumulation_without_no_sync::RULE,
     alloc_conf_after_cuda::RULE,
+    alloc_conf_ignored::RULE,
     amp_argument_names::RULE,
     anomaly_detection_left_on::RULE,
     attention_matrix::RULE,
     backward_in_autocast::RULE,
+    batches_queued_on_the_host::RULE,
     carried_hidden_state::RULE,
     cat_in_loop::RULE,
     checkpoint_without_use_reentrant::RULE,
     create_graph_in_backward::RULE,
     created_on_the_host::RULE,
+    cuda_graph_per_shape::RULE,
     cuda_in_dataset::RULE,
     cycle_keeps_batches::RULE,
     data_parallel::RULE,
@@ -99,6 +111,7 @@ pub(crate) static RULES: &[Rule] = &[
     loss_kept_with_storage::RULE,
     max_split_size_with_expandable_segments::RULE,
     memory_history_unbounded::RULE,
+    memory_map_read_whole::RULE,
     method_not_called::RULE,
     missing_zero_grad::RULE,
     model_copied_in_loop::RULE,
@@ -108,7 +121,10 @@ pub(crate) static RULES: &[Rule] = &[
     one_hot_of_vocabulary::RULE,
     outputs_kept_on_gpu::RULE,
     pairwise_by_broadcasting::RULE,
+    process_group_in_loop::RULE,
     profiler_without_schedule::RULE,
+    python_objects_in_dataset::RULE,
+    repeat_of_tensor::RULE,
     retain_graph_in_loop::RULE,
     retry_in_except::RULE,
     tensors_in_cache::RULE,

@@ -6,23 +6,31 @@
 //! The program is not run and other files are not read, so many facts are uncertain. A query without a certain answer returns `Unknown` or
 //! `Unsure`, and a rule that gets such an answer reports nothing.
 
+pub(crate) mod allocator;
 mod bound;
 mod build;
 mod call_graph;
 pub(crate) mod data;
+mod datasets;
 mod escape;
 mod evaluation;
 mod evidence;
+mod first_use;
 mod frameworks;
 mod interpreted;
 pub(crate) mod known;
+mod late_imports;
 mod modes;
 mod names;
+pub(crate) mod new_axis;
 mod objects;
 mod patterns;
 mod repetition;
+mod steps;
 mod storage;
+pub(crate) mod texts;
 mod training;
+pub(crate) mod unpacked;
 mod value;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -99,6 +107,8 @@ pub(crate) struct Model<'a> {
     switches: Vec<evaluation::Switch<'a>>,
     /// Cached answers: does a function, or a loop in it, want gradients?
     wanting: RefCell<FxHashMap<CodePart, bool>>,
+    step_answers: steps::StepAnswers,
+    gpu_answers: first_use::GpuAnswers,
     /// The number of functions that the current query has followed.
     followed: Cell<u32>,
 }
@@ -150,6 +160,8 @@ impl<'a> Model<'a> {
             step_loops: RefCell::default(),
             switches: Vec::new(),
             wanting: RefCell::default(),
+            step_answers: steps::StepAnswers::default(),
+            gpu_answers: first_use::GpuAnswers::default(),
             followed: Cell::new(0),
         };
         model.function_starts = (0..).map(FunctionId).zip(&model.tree.functions).map(|(id, it)| (it.syntax.range().start().to_u32(), id)).collect();

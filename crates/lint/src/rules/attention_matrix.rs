@@ -26,10 +26,13 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         return;
     }
     for (_, expression) in model.expressions(model.body(None)) {
-        let Some(weights) = left_of_product(model, expression) else { continue };
-        let Some(softmax) = source_of(model, weights, 4).filter(|call| is_softmax(call)) else { continue };
-        let is_attention = scores(softmax).is_some_and(|scores| is_product_with_transposed(model, scores, 10));
-        if is_attention && !is_asked_for(model, softmax, weights) {
+        let found = factors(model, expression).into_iter().find_map(|(weights, is_right)| {
+            let softmax = source_of(model, weights, 4).filter(|call| is_softmax(call))?;
+            let is_attention = scores(softmax).is_some_and(|scores| is_score(model, scores, is_right));
+            is_attention.then_some((softmax, weights))
+        });
+        let Some((softmax, weights)) = found else { continue };
+        if !is_asked_for(model, softmax, weights) && !is_of_channels(model, softmax) {
             matches.add(
                 softmax.syntax,
                 "the scores of all pairs of tokens are stored, and saved for backward at least twice: memory \
@@ -37,6 +40,14 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             );
         }
     }
+}
+
+/// Checks for attention between channels, whose matrix is small: `rearrange(q, "b (head c) h w -> b head c (h w)")`.
+fn is_of_channels(model: &Model<'_>, softmax: &Call<'_>) -> bool {
+    let Some(function) = model.function(softmax.region) else { return false };
+    let text = model.source(model.tree.functions[function.index()].syntax);
+    let is_product = !text.contains("einsum");
+    is_product && ["c (h w)", "d (h w)", "c (x y)"].iter().any(|it| text.contains(it))
 }
 
 /// Checks whether the function returns the weights (`return out, weights`), which a kernel does not compute.
@@ -52,21 +63,73 @@ fn is_asked_for<'a>(model: &Model<'a>, softmax: &Call<'a>, weights: &'a Expr) ->
     })
 }
 
-/// Returns `a` of `a @ b` and of `torch.matmul(a, b)`.
-fn left_of_product<'a>(model: &Model<'a>, expression: &'a Expr) -> Option<&'a Expr> {
+/// Returns the factors of a product that may be the weights: `a` of `a @ b`, `b` of `a @ b.transpose(1, 2)` (true), and both of an einsum.
+fn factors<'a>(model: &Model<'a>, expression: &'a Expr) -> Vec<(&'a Expr, bool)> {
+    if let Some((equation, one, other)) = einsum(model, expression) {
+        return if is_weighted_sum(equation) { vec![(one, false), (other, false)] } else { Vec::new() };
+    }
+    let Some((left, right)) = product(model, expression) else { return Vec::new() };
+    let transposed = right.as_call_expr().filter(|_| is_transposed(right)).and_then(|it| it.func.as_attribute_expr());
+    let right = transposed.map(|it| (&*it.value, true)).or_else(|| right.as_attribute_expr().filter(|_| is_transposed(right)).map(|it| (&*it.value, true)));
+    [Some((left, false)), right].into_iter().flatten().collect()
+}
+
+/// Returns the operands of `a @ b`, `torch.matmul(a, b)`, `a.bmm(b)`, and of `torch.baddbmm(bias, a, b)`.
+fn product<'a>(model: &Model<'a>, expression: &'a Expr) -> Option<(&'a Expr, &'a Expr)> {
     match expression {
-        Expr::BinOp(it) if it.op == Operator::MatMult => Some(&it.left),
+        Expr::BinOp(it) if it.op == Operator::MatMult => Some((&it.left, &it.right)),
         Expr::Call(_) => {
             let call = model.call(expression)?;
             if call.is_any(&["torch.matmul", "torch.bmm"]) {
-                return call.argument("input", 0);
+                return call.argument("input", 0).zip(call.argument("other", 1).or(call.argument("mat2", 1)));
             }
-            call.method()
-                .filter(|(_, name)| call.path.is_none() && matches!(*name, "matmul" | "bmm"))
-                .map(|(receiver, _)| receiver)
+            if call.is("torch.baddbmm") {
+                return call.argument("batch1", 1).zip(call.argument("batch2", 2));
+            }
+            let (receiver, _) = call.method().filter(|(_, name)| call.path.is_none() && matches!(*name, "matmul" | "bmm"))?;
+            Some((receiver, call.syntax.arguments.args.first()?))
         }
         _ => None,
     }
+}
+
+/// Returns the equation and the operands of an einsum of two tensors.
+fn einsum<'a>(model: &Model<'a>, expression: &'a Expr) -> Option<(&'a str, &'a Expr, &'a Expr)> {
+    let call = model.call(expression).filter(|call| call.is_any(&["torch.einsum", "einops.einsum"]))?;
+    let mut operands = call.syntax.arguments.args.iter();
+    let equations = call.syntax.arguments.args.iter().find_map(Expr::as_string_literal_expr)?;
+    let mut tensors = operands.by_ref().filter(|it| !it.is_string_literal_expr());
+    let pair = (tensors.next()?, tensors.next()?);
+    tensors.next().is_none().then_some((equations.value.to_str(), pair.0, pair.1))
+}
+
+/// The letters of the two operands and of the result.
+fn letters(equation: &str) -> Option<(Vec<char>, Vec<char>, Vec<char>)> {
+    let (operands, result) = equation.split_once("->")?;
+    let (one, other) = operands.split_once(',')?;
+    let letters = |text: &str| text.chars().filter(char::is_ascii_alphabetic).collect::<Vec<_>>();
+    Some((letters(one), letters(other), letters(result)))
+}
+
+/// Checks for the scores of all pairs: `bhqd,bhkd->bhqk` sums over one letter, and each operand keeps one of its own.
+fn is_all_pairs(equation: &str) -> bool {
+    let Some((one, other, result)) = letters(equation) else { return false };
+    let kept = |mine: &[char], theirs: &[char]| mine.iter().filter(|it| result.contains(it) && !theirs.contains(it)).count();
+    let batches = one.iter().filter(|it| other.contains(it) && result.contains(it)).count();
+    let summed = one.iter().filter(|it| other.contains(it) && !result.contains(it)).count();
+    (batches > 0 || equation.contains("...")) && summed == 1 && kept(&one, &other) == 1 && kept(&other, &one) == 1
+}
+
+/// Checks for a sum over one letter that both operands have.
+fn is_weighted_sum(equation: &str) -> bool {
+    letters(equation).is_some_and(|(one, other, result)| one.iter().any(|it| other.contains(it) && !result.contains(it)))
+}
+
+/// Checks for scores: a product with transposed keys; any product if the weights are transposed for the second product.
+fn is_score<'a>(model: &Model<'a>, scores: &'a Expr, is_right: bool) -> bool {
+    let made = if is_right { model.assigned_expressions(scores, 4) } else { Vec::new() };
+    is_product_with_transposed(model, scores, 10)
+        || (is_right && made.into_iter().chain([scores]).any(|it| product(model, it).is_some()))
 }
 
 fn is_softmax(call: &Call<'_>) -> bool {
@@ -109,17 +172,21 @@ fn assigned_value<'a>(model: &Model<'a>, definition: DefinitionId) -> Option<&'a
 /// Checks for `q @ k.transpose(-2, -1)`, scaled and masked or not.
 fn is_product_with_transposed<'a>(model: &Model<'a>, expression: &'a Expr, left: usize) -> bool {
     let Some(left) = left.checked_sub(1) else { return false };
+    if let Some((queries, keys)) = product(model, expression) {
+        return is_product(model, queries, keys);
+    }
+    if let Some((equation, ..)) = einsum(model, expression) {
+        return is_all_pairs(equation);
+    }
     match expression {
-        Expr::BinOp(it) if it.op == Operator::MatMult => is_product(&it.left, &it.right),
-        Expr::BinOp(it) => is_scaling(model, it.op, &it.right) && is_product_with_transposed(model, &it.left, left),
+        Expr::BinOp(it) => {
+            let is_left = is_scaling(model, it.op, &it.right) && is_product_with_transposed(model, &it.left, left);
+            is_left || (it.op == Operator::Mult && is_product_with_transposed(model, &it.right, left))
+        }
         Expr::Name(name) => is_product_by_name(model, model.definition(name), left),
         Expr::Call(_) => {
             let Some(call) = model.call(expression) else { return false };
-            if call.is_any(&["torch.matmul", "torch.bmm"]) {
-                let sides = call.argument("input", 0).zip(call.argument("other", 1).or(call.argument("mat2", 1)));
-                return sides.is_some_and(|(left, right)| is_product(left, right));
-            }
-            let masks = ["masked_fill", "masked_fill_", "float", "to"];
+            let masks = ["masked_fill", "masked_fill_", "float", "to", "mul", "div"];
             call.method().is_some_and(|(receiver, name)| {
                 call.path.is_none() && masks.contains(&name) && is_product_with_transposed(model, receiver, left)
             })
@@ -142,11 +209,18 @@ fn is_product_by_name(model: &Model<'_>, definition: DefinitionId, left: usize) 
 }
 
 /// Checks whether two operands are queries and transposed keys. An attribute of `self` is a parameter: a few learned queries.
-fn is_product(queries: &Expr, keys: &Expr) -> bool {
+fn is_product<'a>(model: &Model<'a>, queries: &'a Expr, keys: &'a Expr) -> bool {
     let is_learned = queries
         .as_attribute_expr()
         .is_some_and(|it| it.value.as_name_expr().is_some_and(|it| it.id.as_str() == "self"));
-    is_transposed(keys) && !is_learned
+    (is_transposed(keys) || is_named_transposed(model, keys)) && !is_learned
+}
+
+/// `keys = k.transpose(-2, -1)`; `transpose(1, 2)` may as well split heads.
+fn is_named_transposed<'a>(model: &Model<'a>, keys: &'a Expr) -> bool {
+    let Some(value) = keys.as_name_expr().and_then(|it| assigned_value(model, model.definition(it))) else { return false };
+    let axes = ["transpose(-2, -1)", "transpose(-1, -2)", "transpose(2, 3)", "transpose(3, 2)", ".mT"];
+    axes.iter().any(|it| model.source(value).ends_with(it))
 }
 
 /// Checks whether a kernel supports the operation on the scores: a scale or an added mask. A learned bias is a matrix by itself, which a

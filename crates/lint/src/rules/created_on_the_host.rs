@@ -24,8 +24,11 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         "torch.randn",
         "torch.arange",
         "torch.eye",
+        "torch.randint",
+        "torch.randperm",
+        "torch.linspace",
     ];
-    for call in model.calls().iter().filter(|call| model.is_move_to_gpu(call)) {
+    for call in model.calls().iter().filter(|call| model.is_certain_move_to_gpu(call)) {
         let source = call.method().and_then(|(receiver, _)| model.call(receiver)).filter(|it| it.is_any(&made));
         if source.is_some_and(|it| it.keyword("device").is_none() && !it.has_unpacked()) {
             matches.add(

@@ -3,9 +3,11 @@
 use crate::edits;
 use crate::finding::{Applicability, Edit, Fix, MemoryEffect};
 use crate::rule::{Matches, Rule};
+use crate::semantics::data::{NodeId, Syntax};
 use crate::semantics::{Call, Model};
 use crate::span::TextSpan;
 use report::RuleId;
+use ruff_python_ast::Expr;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("deprecated-cuda-amp"),
@@ -16,20 +18,58 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
+/// The deprecated names.
+const NAMES: [&str; 2] = ["autocast", "GradScaler"];
+
 fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
-        let Some(path) = call.path.as_deref() else { continue };
-        let Some((device, name)) = ["cuda", "cpu"].into_iter().find_map(|device| {
-            let rest = path.strip_prefix("torch.")?.strip_prefix(device)?.strip_prefix(".amp.")?;
-            Some((device, rest.rsplit('.').next()?))
-        }) else {
+        let Some((path, device, name)) = call.path.as_deref().and_then(deprecated) else { continue };
+        let message = message(path, device, name);
+        matches.add(&*call.syntax.func, message).fix = rename_fix(model, call, device, name);
+    }
+    for (id, expression) in model.expressions(model.body(None)) {
+        if !is_passed(model, id, expression) {
             continue;
-        };
-        if matches!(name, "autocast" | "GradScaler") {
-            let message =
-                format!("`{path}` is deprecated since PyTorch 2.4 in favour of `torch.amp.{name}(\"{device}\")`");
-            matches.add(&*call.syntax.func, message).fix = rename_fix(model, call, device, name);
         }
+        let Some(path) = model.path(expression) else { continue };
+        if let Some((path, device, name)) = deprecated(&path) {
+            matches.add(expression, message(path, device, name));
+        }
+    }
+}
+
+fn message(path: &str, device: &str, name: &str) -> String {
+    format!("`{path}` is deprecated since PyTorch 2.4 in favour of `torch.amp.{name}(\"{device}\")`")
+}
+
+/// Returns the path, the device and the name of a deprecated function.
+fn deprecated(path: &str) -> Option<(&str, &str, &str)> {
+    ["cuda", "cpu"].into_iter().find_map(|device| {
+        let rest = path.strip_prefix("torch.")?.strip_prefix(device)?.strip_prefix(".amp.")?;
+        let name = rest.rsplit('.').next().filter(|it| NAMES.contains(it))?;
+        Some((path, device, name))
+    })
+}
+
+/// Checks for a name that is not called but passed or stored to be called later: `partial(autocast)`, `default_factory=GradScaler`.
+fn is_passed<'a>(model: &Model<'a>, id: NodeId, expression: &'a Expr) -> bool {
+    let is_loaded = match expression {
+        Expr::Name(it) => it.ctx.is_load() && NAMES.iter().any(|name| it.id.as_str() == *name),
+        Expr::Attribute(it) => it.ctx.is_load() && NAMES.contains(&it.attr.as_str()),
+        _ => false,
+    };
+    if !is_loaded {
+        return false;
+    }
+    match model.node(model.node(id).parent).syntax {
+        Syntax::Expression(Expr::Call(call)) => {
+            let is_called = model.id(&*call.func) == Some(id);
+            let is_test = call.func.as_name_expr().is_some_and(|it| matches!(it.id.as_str(), "isinstance" | "issubclass"));
+            !is_called && !is_test
+        }
+        Syntax::Expression(Expr::Dict(_) | Expr::If(_) | Expr::Tuple(_) | Expr::List(_)) => true,
+        Syntax::Statement(it) => it.is_function_def_stmt() || it.is_return_stmt(),
+        Syntax::Expression(_) => false,
     }
 }
 

@@ -18,7 +18,7 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is("torch.cuda.empty_cache")) {
-        if !model.runs_each_step(call) {
+        if !model.runs_with_steps(call) {
             continue;
         }
         let message = "every step releases the cache to the driver and reserves it again: cudaFree waits for the \

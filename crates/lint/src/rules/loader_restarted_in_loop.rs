@@ -2,7 +2,7 @@
 
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::{Model, ValueKind};
+use crate::semantics::Model;
 use causes::CauseId;
 use report::RuleId;
 
@@ -19,11 +19,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is("next")) {
         let iterator = call.syntax.arguments.args.first().and_then(|it| model.call(it)).filter(|call| call.is("iter"));
         let loader = iterator.and_then(|call| call.syntax.arguments.args.first());
-        let is_loader = loader.is_some_and(|loader| model.value(loader) == ValueKind::Loader);
-        if is_loader
-            && model.loops(call.region).any(|around| model.work_of_loop(around).backwards > 0)
-            && is_each_step(model, call)
-        {
+        if loader.is_some_and(|loader| model.is_called_loader(loader)) && model.runs_with_steps(call) {
             matches.add(
                 call.syntax,
                 "every step restarts the loader: it starts its workers again and discards \
@@ -31,8 +27,4 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             );
         }
     }
-}
-
-fn is_each_step(model: &Model<'_>, call: &crate::semantics::Call<'_>) -> bool {
-    model.loops(call.region).next().is_some_and(|around| !model.is_conditional(call.region, around))
 }

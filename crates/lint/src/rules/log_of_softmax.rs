@@ -1,7 +1,7 @@
 //! `torch.log(torch.softmax(x))`: two tensors of the size of the logits, saved for backward.
 
 use report::RuleId;
-use ruff_python_ast::Expr;
+use ruff_python_ast::{Expr, Operator};
 use ruff_text_size::Ranged;
 
 use crate::edits;
@@ -44,7 +44,7 @@ fn operand<'a>(call: &Call<'a>, path: &str, method: &str) -> Option<&'a Expr> {
 
 /// Returns the softmax that an expression is: the call itself, or the value of a name without another use.
 fn softmax_of<'m, 'a>(model: &'m Model<'a>, log: &Call<'a>, expression: &'a Expr) -> Option<&'m Call<'a>> {
-    let value = match expression {
+    let value = match without_guard(expression) {
         Expr::Name(name) => {
             let definition = model.definition(name);
             let body = model.body(model.function(log.region));
@@ -62,9 +62,32 @@ fn softmax_of<'m, 'a>(model: &'m Model<'a>, log: &Call<'a>, expression: &'a Expr
         .filter(|call| call.is_any(&["torch.softmax", "torch.nn.functional.softmax"]) || call.is_method("softmax"))
 }
 
+/// Returns `x` of `x + 1e-8` and of `x.clamp(min=1e-8)`, which guard the logarithm.
+fn without_guard(expression: &Expr) -> &Expr {
+    match expression {
+        Expr::BinOp(it) if it.op == Operator::Add && is_small(&it.right) => &it.left,
+        Expr::Call(call) => match &*call.func {
+            Expr::Attribute(it) if matches!(it.attr.as_str(), "clamp" | "clamp_min" | "clip") => &it.value,
+            _ => expression,
+        },
+        _ => expression,
+    }
+}
+
+/// Checks for a small number, or a name of one.
+fn is_small(expression: &Expr) -> bool {
+    match expression {
+        Expr::NumberLiteral(it) => it.value.as_float().is_some_and(|it| it.abs() <= 1e-3),
+        Expr::Name(name) => name.id.to_ascii_lowercase().contains("eps"),
+        Expr::Attribute(it) => it.attr.to_ascii_lowercase().contains("eps"),
+        _ => false,
+    }
+}
+
 /// Returns the fix for a softmax within the logarithm: the same call of `log_softmax`.
 fn rewritten(model: &Model<'_>, log: &Call<'_>, operand: &Expr, softmax: &Call<'_>) -> Option<Fix> {
-    let function = softmax.syntax.func.as_attribute_expr().filter(|_| operand.is_call_expr())?;
+    let is_whole = operand.as_call_expr().is_some_and(|it| std::ptr::eq(it, softmax.syntax));
+    let function = softmax.syntax.func.as_attribute_expr().filter(|_| is_whole)?;
     let name = function.attr.range().start() - softmax.syntax.range().start();
     let (before, after) = model.source(softmax.syntax).split_at_checked(name.to_usize())?;
     Some(edits::replace(log.syntax, format!("{before}log_{after}"), Applicability::Unsafe))

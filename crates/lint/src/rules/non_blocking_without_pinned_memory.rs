@@ -2,7 +2,8 @@
 
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::{Model, is_bool};
+use crate::semantics::unpacked::GivenArgument;
+use crate::semantics::{Call, Model, is_bool};
 use causes::CauseId;
 use report::RuleId;
 
@@ -17,17 +18,23 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
     let loaders: Vec<_> = model.calls().iter().filter(|call| call.is("torch.utils.data.DataLoader")).collect();
-    let is_pinned = loaders.iter().any(|call| {
-        call.keyword("pin_memory").is_some() || call.argument("pin_memory", 7).is_some() || call.has_unpacked()
-    });
+    let is_pinned = loaders.iter().any(|call| may_be_pinned(model, call));
     let pins = model.calls().iter().any(|call| call.is_method("pin_memory"));
     if loaders.is_empty() || is_pinned || pins {
         return;
     }
     for call in model.calls().iter().filter(|call| call.is_method("to") || call.is_method("cuda")) {
         let Some(keyword) = call.syntax.arguments.find_keyword("non_blocking") else { continue };
-        if is_bool(&keyword.value, true) && call.method().is_some_and(|(batch, _)| model.comes_from_loader(batch)) {
+        if is_bool(&keyword.value, true) && call.method().is_some_and(|(batch, _)| model.is_batch(batch, 4)) {
             matches.add(keyword, "a copy from unpinned memory is synchronous: `non_blocking` has no effect");
         }
+    }
+}
+
+fn may_be_pinned<'a>(model: &Model<'a>, loader: &Call<'a>) -> bool {
+    match model.given(loader, "pin_memory", 7) {
+        GivenArgument::Value(value) => !is_bool(value, false),
+        GivenArgument::Absent => false,
+        GivenArgument::Unsure => true,
     }
 }

@@ -62,9 +62,16 @@ fn device_after<'a>(model: &Model<'a>, statement: &'a Stmt, object: &str) -> Opt
     }
 }
 
-/// The last move in a chain of methods, and what the chain starts from.
+/// The last move in a chain of methods, and the expression that the chain starts from; also in a function that returns the object.
 fn chain<'a>(model: &Model<'a>, mut expression: &'a Expr) -> (Option<TensorDevice>, &'a Expr) {
     let mut moved = None;
+    if let Some(returned) = model.call(expression).and_then(|call| model.callee(call)).map(|it| &model.tree.functions[it.index()].returned)
+        && let [only] = returned.as_slice()
+        && only.is_call_expr()
+        && model.call(only).is_some_and(|it| model.callee(it).is_none())
+    {
+        return (chain(model, only).0, expression);
+    }
     while let Some(call) = model.call(expression).filter(|call| call.path.is_none())
         && let Some((receiver, method)) = call.method()
     {
@@ -76,7 +83,7 @@ fn chain<'a>(model: &Model<'a>, mut expression: &'a Expr) -> (Option<TensorDevic
 
 fn device_of_move<'a>(model: &Model<'a>, call: &Call<'a>, method: &str) -> Option<TensorDevice> {
     match method {
-        _ if model.is_move_to_gpu(call) => Some(TensorDevice::Gpu),
+        _ if model.is_certain_move_to_gpu(call) => Some(TensorDevice::Gpu),
         "cpu" => Some(TensorDevice::Host),
         "to" => {
             let given = call.argument("device", 0)?;

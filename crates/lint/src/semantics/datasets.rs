@@ -1,0 +1,59 @@
+//! Classes of datasets, whose `__getitem__` runs in the workers of a loader.
+
+use ruff_python_ast::Expr;
+
+use super::data::{ClassId, FunctionId};
+use super::names::last;
+use super::unpacked::GivenArgument;
+use super::{Call, Model};
+
+/// The calls that make a loader.
+const LOADERS: [&str; 3] = ["torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader", "torch.utils.data.dataloader.DataLoader"];
+
+impl<'a> Model<'a> {
+    /// Returns the datasets that the tree defines, with their `__getitem__`.
+    pub(crate) fn datasets(&self) -> Vec<(ClassId, FunctionId)> {
+        let ids = (0_u32..).map(ClassId).take(self.tree.classes.len());
+        let dataset = |class: ClassId| {
+            let item = self.tree.classes[class.index()].methods.get("__getitem__").copied()?;
+            self.derives(class, &|path| last(path).ends_with("Dataset")).then_some((class, item))
+        };
+        ids.filter_map(dataset).collect()
+    }
+
+    /// Iterates over the calls that make a loader.
+    pub(crate) fn loader_calls(&self) -> impl Iterator<Item = &Call<'a>> {
+        self.calls().iter().filter(|call| call.is_any(&LOADERS))
+    }
+
+    /// Checks whether a loader of the tree certainly has workers.
+    pub(crate) fn has_loader_with_workers(&self) -> bool {
+        self.loader_calls().any(|call| match self.given(call, "num_workers", 5) {
+            GivenArgument::Value(Expr::NumberLiteral(_)) => {
+                self.given_number(call, "num_workers", 5).is_some_and(|it| it > 0)
+            }
+            GivenArgument::Value(value) => self.known_number(value).is_none_or(|it| it > 0),
+            _ => false,
+        })
+    }
+
+    /// Returns the number that a call passes.
+    pub(crate) fn given_number(&self, call: &Call<'a>, name: &str, position: usize) -> Option<i64> {
+        match self.given(call, name, position) {
+            GivenArgument::Value(value) => self.known_number(value),
+            _ => None,
+        }
+    }
+
+    /// Checks whether `__getitem__` reads `self.name[index]` with its own index.
+    pub(crate) fn indexes_own(&self, method: FunctionId, name: &str) -> bool {
+        let function = &self.tree.functions[method.index()];
+        let Some(index) = function.syntax.parameters.iter_non_variadic_params().nth(1) else { return false };
+        let index = index.parameter.name.as_str();
+        self.expressions(function.body).any(|(_, it)| {
+            let Some(it) = it.as_subscript_expr().filter(|it| it.ctx.is_load()) else { return false };
+            let own = it.value.as_attribute_expr().filter(|it| it.attr.as_str() == name && Self::root_is_self(&it.value));
+            own.is_some() && self.mentions(&it.slice, index)
+        })
+    }
+}
