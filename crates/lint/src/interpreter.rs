@@ -70,6 +70,8 @@ struct Frame<'a> {
     yielded: Option<ObjectId>,
     /// The call.
     at: NodeId,
+    /// True if the call passes a tensor with a graph.
+    is_given_graph: bool,
 }
 
 /// The interpreter.
@@ -166,7 +168,7 @@ impl<'a> Interpreter<'_, 'a> {
         *self.files.get_mut(index)? = Some(env);
         let body = self.model.file_body(index)?;
         let at = self.call;
-        self.frames.push(Frame { function: None, env, returned: None, yielded: None, at });
+        self.frames.push(Frame { function: None, env, returned: None, yielded: None, at, is_given_graph: false });
         self.modes.push(Mode::On);
         let doubts = std::mem::take(&mut self.doubts);
         self.block(body);
@@ -192,7 +194,7 @@ impl<'a> Interpreter<'_, 'a> {
                 run.note_work(|work| (work.backwards, work.steps) = (work.backwards + 1, work.steps + 1));
             }
             let value = run.call_function(id, env, receiver, &arguments::Arguments::unknown());
-            run.note_use(value);
+            run.note_returned(value);
         });
         self.modes.pop();
         self.is_assumed = false;
@@ -254,6 +256,13 @@ impl<'a> Interpreter<'_, 'a> {
 
     fn object_mut(&mut self, id: ObjectId) -> &mut Object<'a> {
         &mut self.heap[id.0 as usize]
+    }
+
+    /// Returns the call through which the loop's function passes what is kept at a node; the node itself if its function made it.
+    fn giving_node(&self, at: NodeId) -> NodeId {
+        let outer = self.loops.last().map_or(0, |run| run.frames);
+        let within = self.frames.iter().skip(outer).rev();
+        within.take_while(|frame| frame.is_given_graph).last().map_or(at, |frame| frame.at)
     }
 
     /// Returns the node itself, or the innermost call in the linted file that leads to it.

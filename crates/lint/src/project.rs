@@ -167,7 +167,7 @@ fn imports_of(body: &[Stmt]) -> Vec<Box<str>> {
 pub(crate) fn needs_links(text: &str) -> bool {
     let words = [
         "backward", ".eval()", "no_grad", "inference_mode", "ing_step", "loss", "torch.load", "process_group", "ALLOC_CONF",
-        "empty_cache", "gc.collect", "DataLoader", "step(", "OutOfMemory", "out of memory",
+        "empty_cache", "gc.collect", "DataLoader", "step(", "cuda", "Dataset", "collect", "environ", "cat(", "OutOfMemory", "out of memory",
     ];
     words.iter().any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
 }

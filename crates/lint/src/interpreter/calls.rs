@@ -6,7 +6,7 @@ use super::arguments::Arguments;
 use super::value::{EnvId, ObjectId, ObjectKind, TensorValue, Value};
 use super::{ClassId, Frame, FunctionId, Interpreter, MOST_CALLS, Mode};
 use crate::semantics::data::Syntax;
-use crate::semantics::{Graph, TensorDevice};
+use crate::semantics::{Graph, TensorDevice, is_called_optimizer};
 
 impl<'a> Interpreter<'_, 'a> {
     pub(super) fn value_of_call(&mut self, expression: &'a Expr, syntax: &'a ExprCall) -> Value<'a> {
@@ -90,7 +90,7 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// The result of an unknown function: with a recorded argument it is likely a tensor of the same graph, but nothing is certain.
-    fn value_of_pure_call(&self, arguments: &Arguments<'a>) -> Value<'a> {
+    pub(super) fn value_of_pure_call(&self, arguments: &Arguments<'a>) -> Value<'a> {
         let tensors = arguments.all().filter_map(|it| match it {
             Value::Tensor(tensor) => Some(tensor),
             Value::Object(id) if self.object(id).is_container() => self.object(id).any_element().tensor(),
@@ -142,6 +142,11 @@ impl<'a> Interpreter<'_, 'a> {
                 self.apply_at(function, arguments, at)
             }
             _ if matches!(name, "item" | "tolist" | "numpy" | "size") => Value::Plain,
+            _ if name == "load_state_dict" && !is_called_optimizer(&attribute.value) => {
+                let module = self.learn_module(&attribute.value);
+                self.object_mut(module).is_guess = false;
+                Value::Nothing
+            }
             _ if name == "eval" && arguments.all().next().is_none() => {
                 let module = self.learn_module(&attribute.value);
                 self.object_mut(module).is_eval = Some(true);
@@ -167,6 +172,8 @@ impl<'a> Interpreter<'_, 'a> {
         {
             expression = &attribute.value;
         }
+        // A name alone does not tell that the module has parameters.
+        self.object_mut(module).is_guess = !is_called_module(root_name(expression)) || root_name(expression) == "module";
         match expression {
             Expr::Name(name) => {
                 if let Some((env, _)) = self.variable(self.env(), name.id.as_str()) {
@@ -259,7 +266,7 @@ impl<'a> Interpreter<'_, 'a> {
             self.set_variable(env, parameter.parameter.name.as_str(), value);
         }
         let at = self.call;
-        self.frames.push(Frame { function: None, env, returned: None, yielded: None, at });
+        self.frames.push(Frame { function: None, env, returned: None, yielded: None, at, is_given_graph: false });
         let value = self.evaluate(&lambda.body);
         self.frames.pop();
         value
@@ -388,7 +395,8 @@ impl<'a> Interpreter<'_, 'a> {
         self.bind_parameters(function, env, receiver, arguments);
         let yielded = self.model.is_generator(function).then(|| self.allocate(ObjectKind::Iterator));
         let at = self.call;
-        self.frames.push(Frame { function: Some(function), env, returned: None, yielded, at });
+        let is_given_graph = self.has_recorded(arguments);
+        self.frames.push(Frame { function: Some(function), env, returned: None, yielded, at, is_given_graph });
         self.modes.push(mode);
         self.block(&syntax.body);
         self.modes.pop();
@@ -471,7 +479,7 @@ fn is_super(expression: &Expr) -> bool {
 }
 
 /// Checks whether a name is one that programs give to modules.
-fn is_called_module(name: &str) -> bool {
+pub(super) fn is_called_module(name: &str) -> bool {
     matches!(
         name,
         "model" | "net" | "network" | "encoder" | "decoder" | "generator" | "discriminator" | "backbone" | "unet" | "vae"

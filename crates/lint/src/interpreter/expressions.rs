@@ -227,7 +227,10 @@ impl<'a> Interpreter<'_, 'a> {
             return Value::Tensor(TensorValue::new(self.graph_of_mode(), TensorDevice::Unsure));
         }
         if self.model.is_module_by_use(definition) {
-            return self.new_object(ObjectKind::Module);
+            let module = self.allocate(ObjectKind::Module);
+            let is_named = super::calls::is_called_module(name.id.as_str()) && name.id.as_str() != "module";
+            self.object_mut(module).is_guess = !is_named && !self.model.has_parameters_by_use(definition);
+            return Value::Object(module);
         }
         Value::Unknown
     }
@@ -445,7 +448,8 @@ impl<'a> Interpreter<'_, 'a> {
             ["accum", "micro", "scale", "steps"].iter().any(|word| text.contains(word))
         };
         let is_scaling = match op {
-            Operator::Div => !right.is_literal_expr(),
+            // `(one + other) / 2` is a mean of two losses.
+            Operator::Div => !right.is_literal_expr() || self.model.source(right).parse().is_ok_and(|it: f64| it > 2.0),
             Operator::Mult => is_scale(left) || is_scale(right),
             _ => false,
         };

@@ -117,6 +117,8 @@ pub(super) struct Facts<'a> {
     sites: Vec<ForwardSite>,
     /// Sites whose graph a backward or unknown code got.
     used: u128,
+    /// Sites whose result an unknown caller gets.
+    returned: u128,
     /// Sites whose result was read without its graph.
     read: u128,
     waiting: Vec<Waiting>,
@@ -178,7 +180,10 @@ impl<'a> Facts<'a> {
             }
             let is_dead = is_dead(bit);
             // A program without any backward, with a module that it put into evaluation mode.
-            let is_inference = !trains && site.is_eval;
+            let is_inference = !trains && site.is_eval && self.returned & bit == 0;
+            if model.means_no_grad_at(site.at) {
+                continue;
+            }
             if site.is_gradient {
                 if is_dead && model.is_own_node(site.at) {
                     self.confirm(Observation { kind: ObservationKind::GraphCreated, at: site.at, in_training: true, certainty: Certainty::Likely }, None);
@@ -209,7 +214,7 @@ impl<'a> Interpreter<'_, 'a> {
         if is_recorded || is_on_gpu {
             let time = self.tick();
             let is_off = self.holds(value, 3, &|it| it.tensor().is_some_and(|it| it.is_output && it.graph == Graph::Absent));
-            let at = self.own_node(at);
+            let at = self.own_node(self.giving_node(at));
             self.found.stores.push(Store { container, at, time, is_recorded, is_on_gpu, is_off });
         }
     }
@@ -240,8 +245,15 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     pub(super) fn note_chain(&mut self, place: Place<'a>, at: NodeId, is_through_module: bool) {
+        if let Place::Field(id, _) = place
+            && let ObjectKind::Instance(class) = self.object(id).kind
+            && self.model.derives(class, &|path| path.contains("Metric") || path.contains("metric"))
+        {
+            // torchmetrics wraps the methods of its classes.
+            return;
+        }
         let time = self.tick();
-        let at = self.own_node(at);
+        let at = self.own_node(if is_through_module { at } else { self.giving_node(at) });
         self.found.chains.push(Chain { place, at, time, is_through_module });
     }
 
@@ -254,8 +266,9 @@ impl<'a> Interpreter<'_, 'a> {
         }
         let is_loaded = object.is_loaded && object.is_eval.is_none();
         let is_eval = object.is_eval == Some(true) || (is_loaded && !self.is_assumed);
-        // Nothing tells that gradients are recorded here.
-        let is_doubtful = self.is_assumed && !is_eval;
+        // Nothing tells that gradients are recorded here, or that the module has parameters.
+        let is_doubtful = (self.is_assumed && !is_eval) || object.is_guess;
+        let is_eval = is_eval && !object.is_guess;
         let is_fixed = (is_eval || object.is_copy) && !object.is_optimized && !input_has_graph;
         let time = self.tick();
         let caller = self.frames.last().map_or(NodeId(0), |frame| frame.at);
@@ -309,6 +322,13 @@ impl<'a> Interpreter<'_, 'a> {
         self.found.used |= self.sources_of(value, 3);
     }
 
+    /// Notes that an unknown caller gets a value.
+    pub(super) fn note_returned(&mut self, value: Value<'a>) {
+        let sources = self.sources_of(value, 3);
+        self.found.used |= sources;
+        self.found.returned |= sources;
+    }
+
     /// Notes that a value is read without its graph.
     pub(super) fn note_read(&mut self, tensor: super::value::TensorValue) {
         self.found.read |= tensor.sources;
@@ -339,7 +359,7 @@ impl<'a> Interpreter<'_, 'a> {
         if backwards > 0 {
             self.judge_steps(run);
         }
-        if run.work.trains() && !run.has_inner_step {
+        if run.work.trains() && !run.has_inner_step && !run.is_literal {
             self.judge_training(run);
         } else if !run.work.wants_gradients() && run.work.forwards > 0 && !run.has_inner_step {
             self.judge_evaluation(run);
@@ -376,6 +396,7 @@ impl<'a> Interpreter<'_, 'a> {
     fn judge_evaluation(&mut self, run: &LoopRun<'a>) {
         let forwards: Vec<Forward> = self.found.forwards.iter().filter(|it| it.time >= run.started).copied().collect();
         let is_evaluation = forwards.iter().any(|it| it.is_eval);
+        let is_evaluation = is_evaluation && !run.is_literal;
         let mut found: Vec<(Observation, Option<ObjectId>)> = Vec::new();
         let observation = |kind, at| Observation { kind, at, in_training: false, certainty: Certainty::Likely };
         for store in self.stores_within(run) {
@@ -383,11 +404,12 @@ impl<'a> Interpreter<'_, 'a> {
             let observation = |kind, at| Observation { certainty, ..observation(kind, at) };
             if store.is_recorded && is_evaluation {
                 found.push((observation(ObservationKind::Collected, store.at), self.lazy_container(store.container)));
-            } else if store.is_on_gpu && store.is_off && run.is_over_many {
+            } else if store.is_on_gpu && store.is_off && run.is_over_many && forwards.is_empty() {
                 found.push((observation(ObservationKind::OutputsOnGpu, store.at), self.lazy_container(store.container)));
             }
         }
-        if is_evaluation {
+        let is_meant_off = forwards.first().is_some_and(|it| self.model.means_no_grad_at(it.at));
+        if is_evaluation && !is_meant_off {
             for chain in self.chains_within(run).into_iter().filter(|it| !it.is_through_module) {
                 found.push((observation(ObservationKind::Accumulated, chain.at), None));
             }
@@ -423,7 +445,7 @@ impl<'a> Interpreter<'_, 'a> {
     fn stores_within(&self, run: &LoopRun<'a>) -> Vec<Store> {
         let is_kept = |store: &&Store| {
             let object = self.object(store.container);
-            let is_unlimited = object.limit.is_none_or(|limit| limit == 0 || limit >= 16);
+            let is_unlimited = object.limit.is_none_or(|limit| limit == 0 || limit >= 128);
             store.time >= run.started
                 && object.born < run.started
                 && object.emptied < run.started

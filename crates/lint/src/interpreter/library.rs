@@ -289,7 +289,7 @@ impl<'a> Interpreter<'_, 'a> {
                     self.note_backward(loss, arguments, at);
                     return Value::Nothing;
                 }
-                return self.value_of_foreign(arguments);
+                return self.value_of_foreign(path, arguments);
             }
         };
         let object = self.new_object(kind);
@@ -336,13 +336,11 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
-    /// The result of a function of an unknown library: with one recorded tensor among its arguments it is unknown, but no plain number.
-    fn value_of_foreign(&self, arguments: &Arguments<'a>) -> Value<'a> {
-        let given: Vec<Value<'a>> = arguments.all().collect();
-        match given.as_slice() {
-            // `hvd.allreduce(tensor)`, `reduce_tensor(loss, 4)`: a tensor in, a tensor of the same graph out.
-            [tensor @ Value::Tensor(_), rest @ ..] if rest.iter().all(|it| it.is_plain() || matches!(it, Value::Unknown)) => *tensor,
-            _ => Value::Unknown,
+    /// The result of a function of an unknown library. `hvd.allreduce(tensor)` gives a tensor of the same graph.
+    fn value_of_foreign(&self, path: &str, arguments: &Arguments<'a>) -> Value<'a> {
+        match arguments.first() {
+            Some(tensor @ Value::Tensor(_)) if path.ends_with("allreduce") || path.ends_with("all_reduce") => tensor,
+            _ => self.value_of_pure_call(arguments),
         }
     }
 

@@ -82,6 +82,8 @@ pub(super) struct LoopRun<'a> {
     pub(super) is_over_batches: bool,
     /// True for a loop over a whole data set, in batches, chunks or files.
     pub(super) is_over_many: bool,
+    /// True for a loop over a literal tuple or list, which makes no steps.
+    pub(super) is_literal: bool,
     /// True for a loop over the batches of one step: `for micro_step in range(accumulation_steps)`.
     pub(super) is_micro: bool,
     /// The number of frames when the loop started.
@@ -121,6 +123,7 @@ impl<'a> Interpreter<'_, 'a> {
             has_inner_step: false,
             has_inner_backward: false,
             is_over_batches,
+            is_literal: head.iterated.is_some_and(|it| it.is_tuple_expr() || it.is_list_expr()),
             is_micro: self.is_over_micro_steps(head),
             is_over_many: is_over_batches || self.is_over_chunks(head),
             frames: self.frames.len(),
@@ -153,7 +156,7 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     fn end_loop(&mut self, run: LoopRun<'a>) {
-        let is_step = run.work.trains() || (run.is_over_batches && run.work.forwards > 0);
+        let is_step = !run.is_literal && run.work.trains() || (run.is_over_batches && run.work.forwards > 0);
         if let Some(outer) = self.loops.last_mut() {
             outer.work.add(run.work);
             outer.has_inner_step |= is_step || run.has_inner_step;

@@ -273,7 +273,11 @@ impl<'a> Interpreter<'_, 'a> {
             }
             "forward" => self.forward_of_library(id, arguments, at),
             "backward" | "step" | "zero_grad" | "state_dict" | "load_state_dict" | "save_pretrained" | "generate" => {
-                if name == "load_state_dict" { Value::Nothing } else { Value::Unknown }
+                if name != "load_state_dict" {
+                    return Value::Unknown;
+                }
+                self.object_mut(id).is_guess = false;
+                Value::Nothing
             }
             "log" | "log_dict" | "save_hyperparameters" | "print" => Value::Nothing,
             _ if is_module_method(name) => Value::Unknown,

@@ -107,6 +107,11 @@ impl<'a> Interpreter<'_, 'a> {
         {
             self.object_mut(id).emptied = now;
         }
+        if let (Some(Value::Object(before)), Value::Object(after)) = (before, value)
+            && before == after
+        {
+            return;
+        }
         let carried = self.carries_of(place);
         let is_through = |it: Value<'a>| it.tensor().is_some_and(|it| it.through & carried != 0) && it.is_recorded();
         let is_added = |it: Value<'a>| it.tensor().is_some_and(|it| it.added & carried != 0) && it.is_recorded();

@@ -71,7 +71,7 @@ impl<'a> Interpreter<'_, 'a> {
                 let value = it.value.as_deref().map_or(Value::Nothing, |value| self.evaluate(value));
                 if self.frames.len() == 1 {
                     // The caller of an entry is unknown.
-                    self.note_use(value);
+                    self.note_returned(value);
                 }
                 let before = self.frames.last().and_then(|frame| frame.returned);
                 let joined = before.map_or(value, |before| self.either(before, value));
@@ -337,7 +337,7 @@ impl<'a> Interpreter<'_, 'a> {
         let env = self.new_env(Some(around), file);
         self.class_envs.insert(class, env);
         let at = self.call;
-        self.frames.push(Frame { function: None, env, returned: None, yielded: None, at });
+        self.frames.push(Frame { function: None, env, returned: None, yielded: None, at, is_given_graph: false });
         self.block(&statement.body);
         self.frames.pop();
     }

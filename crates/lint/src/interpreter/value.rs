@@ -179,6 +179,8 @@ pub(super) struct Object<'a> {
     /// True after `.eval()`, false after `.train()`.
     pub(super) is_eval: Option<bool>,
     pub(super) is_frozen: bool,
+    /// True for a module known by a call of `eval` alone: it may have no parameters.
+    pub(super) is_guess: bool,
     /// True for a module loaded by `from_pretrained`, which comes in evaluation mode.
     pub(super) is_loaded: bool,
     /// True for a deep copy of another module.
@@ -209,6 +211,7 @@ impl<'a> Object<'a> {
             limit: None,
             is_eval: None,
             is_frozen: false,
+            is_guess: false,
             is_loaded: false,
             is_copy: false,
             is_many: false,

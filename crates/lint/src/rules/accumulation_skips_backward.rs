@@ -45,6 +45,9 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             );
         }
     }
+    if !matches.list.is_empty() {
+        return;
+    }
     matches.report(
         model,
         ObservationKind::BackwardSkipped,

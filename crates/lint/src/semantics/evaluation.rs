@@ -137,7 +137,7 @@ impl<'a> Model<'a> {
 
     /// Checks whether a `torch.no_grad()` that is never entered precedes a forward in its function; `no-grad-not-entered` reports that
     /// mistake.
-    fn means_no_grad(&self, forward: &Call<'a>) -> bool {
+    pub(super) fn means_no_grad(&self, forward: &Call<'a>) -> bool {
         let function = self.function(forward.region);
         let before = self.calls_between((self.body(function).0, forward.id)).iter();
         before

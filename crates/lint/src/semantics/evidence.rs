@@ -25,6 +25,8 @@ pub(crate) struct Evidence<'a> {
     /// Definitions used in a way that only modules are.
     modules: FxHashSet<DefinitionId>,
     module_attributes: FxHashSet<(DefinitionId, &'a str)>,
+    /// Those of which the parameters are asked for.
+    parametrized: FxHashSet<DefinitionId>,
     /// True if the file turns off `requires_grad` of parameters.
     pub(crate) freezes: bool,
     /// True if a call turns gradients off for an unknown part of the program.
@@ -67,6 +69,11 @@ impl<'a> Evidence<'a> {
 
     pub(crate) fn is_module(&self, definition: DefinitionId) -> bool {
         definition != UNBOUND && self.modules.contains(&definition)
+    }
+
+    /// Checks for a module with parameters, by its use.
+    pub(crate) fn has_parameters(&self, definition: DefinitionId) -> bool {
+        self.parametrized.contains(&definition)
     }
 
     pub(crate) fn is_module_attribute(&self, definition: DefinitionId, attribute: &'a str) -> bool {
@@ -143,7 +150,12 @@ impl<'a> Evidence<'a> {
             return;
         }
         match receiver {
-            Expr::Name(name) => _ = self.modules.insert(model.definition(name)),
+            Expr::Name(name) => {
+                self.modules.insert(model.definition(name));
+                if method != "eval" {
+                    self.parametrized.insert(model.definition(name));
+                }
+            }
             Expr::Attribute(it) => {
                 if let Some(base) = it.value.as_name_expr() {
                     self.module_attributes.insert((model.definition(base), it.attr.as_str()));

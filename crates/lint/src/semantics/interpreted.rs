@@ -117,6 +117,10 @@ impl<'a> Model<'a> {
         self.evidence.is_module(definition)
     }
 
+    pub(crate) fn has_parameters_by_use(&self, definition: DefinitionId) -> bool {
+        self.evidence.has_parameters(definition)
+    }
+
     pub(crate) fn is_module_attribute_by_use(&self, definition: DefinitionId, name: &'a str) -> bool {
         self.evidence.is_module_attribute(definition, name)
     }
@@ -126,12 +130,21 @@ impl<'a> Model<'a> {
         self.hook(function) == Some(super::frameworks::Hook::Training)
     }
 
+    /// Checks whether a `torch.no_grad()` that is never entered precedes a call in its function.
+    pub(crate) fn means_no_grad_at(&self, at: super::NodeId) -> bool {
+        let index = self.calls.binary_search_by_key(&at, |call| call.id).ok();
+        index.and_then(|index| self.calls.get(index)).is_some_and(|call| self.means_no_grad(call))
+    }
+
     /// Returns the mode in which a function runs that no known call reaches.
     pub(crate) fn mode_of_entry(&self, function: FunctionId) -> Mode {
         let of_module = self.tree.functions[function.index()].class.is_some_and(|it| self.is_module_class(it));
         let is_uncalled = self.callers(function).next().is_none();
+        if self.evidence.switches_mode {
+            return Mode::Unsure;
+        }
         match self.mode_of_function(function) {
-            Mode::Unsure if is_uncalled && !of_module && !self.evidence.switches_mode => Mode::On,
+            Mode::Unsure if is_uncalled && !of_module => Mode::On,
             mode => mode,
         }
     }
