@@ -69,13 +69,13 @@ fn is_nccl_name<'a>(model: &Model<'a>, backend: &'a Expr, left: usize) -> bool {
                 let name = parameter.name.as_str();
                 let given = model.given_to(*function, *index, name);
                 let default = model.default_of(*function, name);
-                !given.is_empty() && given.into_iter().all(|it| it.or(default).is_some_and(|it| is_nccl_name(model, it, left)))
+                !given.is_empty() && given.into_iter().take(4).all(|it| it.or(default).is_some_and(|it| is_nccl_name(model, it, left)))
             }
             _ => false,
         },
         Expr::Attribute(it) => {
             let is_option = |call: &&Call<'a>| call.is_method("add_argument") && is_option(call, it.attr.as_str());
-            let mut defaults = model.calls().iter().filter(is_option).filter_map(|call| call.keyword("default"));
+            let mut defaults = model.calls().iter().filter(is_option).filter_map(|call| call.keyword("default")).take(4);
             defaults.any(|it| is_nccl_name(model, it, left))
         }
         _ => false,

@@ -63,12 +63,12 @@ fn may_be_unset(model: &Model<'_>, definition: DefinitionId, left: usize) -> boo
     let Some(left) = left.checked_sub(1) else { return false };
     match &model.tree.definitions[definition.index()].binding {
         Binding::Value(value) => may_be_none(model, value, left),
-        Binding::Join(inputs, None) => inputs.iter().any(|&it| may_be_unset(model, it, left)),
+        Binding::Join(inputs, None) => inputs.iter().take(4).any(|&it| may_be_unset(model, it, left)),
         Binding::Parameter(function, index, parameter) => {
             let name = parameter.name.as_str();
             let given = model.given_to(*function, *index, name);
             let default = model.default_of(*function, name).is_some_and(Expr::is_none_literal_expr);
-            given.into_iter().any(|it| it.map_or(default, |it| may_be_none(model, it, left)))
+            given.into_iter().take(4).any(|it| it.map_or(default, |it| may_be_none(model, it, left)))
         }
         _ => false,
     }
@@ -134,7 +134,7 @@ fn is_kept(model: &Model<'_>, call: NodeId, left: usize) -> bool {
     let function = model.function(model.node(id).region);
     match statement {
         Stmt::Return(it) if is_whole(model, it.value.as_deref(), call) => function
-            .is_some_and(|it| model.callers(it).map(|call| call.id).collect::<Vec<_>>().into_iter().any(|it| is_kept(model, it, left))),
+            .is_some_and(|it| model.callers(it).take(4).any(|call| is_kept(model, call.id, left))),
         Stmt::Assign(it) if is_whole(model, Some(&it.value), call) => match it.targets.as_slice() {
             [target @ Expr::Name(_)] => restores_optimizer(model, target) && stays_bound(model, id, target, function),
             [target @ Expr::Attribute(_)] => {

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::data::{FunctionId, NodeId, RegionKind};
+use crate::semantics::data::{FunctionId, RegionKind};
 use crate::semantics::{Call, Model};
 
 pub(super) const RULE: Rule = Rule {
@@ -51,11 +51,9 @@ fn is_tried_again<'a>(model: &Model<'a>, call: &Call<'a>, handler: &'a ExceptHan
             return true;
         }
     }
-    let mut tried = Work::default();
-    tried.add_range(model, body);
-    let mut again = Work::default();
-    again.add(model, call);
-    again.functions.iter().any(|it| tried.functions.contains(it)) || again.names.iter().any(|it| tried.names.contains(it))
+    let mut again = vec![call];
+    again.extend(callee.map(|it| model.reached_calls(model.body(Some(it)))).unwrap_or_default());
+    Work::of(model, again).shares(model, &Work::of(model, model.reached_calls(body)))
 }
 
 /// The functions that a piece of code runs, as far as they may work with large tensors.
@@ -66,22 +64,26 @@ struct Work<'a> {
 }
 
 impl<'a> Work<'a> {
-    fn add_range(&mut self, model: &Model<'a>, range: (NodeId, NodeId)) {
-        model.calls_between(range).iter().for_each(|call| self.add(model, call));
+    /// Returns the work of some calls, and of the functions that they run.
+    fn of<'m>(model: &'m Model<'a>, calls: impl IntoIterator<Item = &'m Call<'a>>) -> Work<'a>
+    where
+        'a: 'm,
+    {
+        let mut work = Work::default();
+        for call in calls {
+            if let Some(callee) = model.callee(call) {
+                work.functions.insert(callee);
+            } else if model.is_forward(call) || runs_model(model, call) {
+                work.names.insert(model.source(&*call.syntax.func));
+            }
+        }
+        work
     }
 
-    fn add(&mut self, model: &Model<'a>, call: &Call<'a>) {
-        if let Some(callee) = model.callee(call) {
-            let body = model.body(Some(callee));
-            if !self.functions.contains(&callee) && self.functions.len() < 20 {
-                if model.works_on_gpu(body) {
-                    self.functions.insert(callee);
-                }
-                self.add_range(model, body);
-            }
-        } else if model.is_forward(call) || runs_model(model, call) {
-            self.names.insert(model.source(&*call.syntax.func));
-        }
+    fn shares<'m>(&self, model: &'m Model<'a>, other: &Work<'a>) -> bool {
+        let mut functions = self.functions.intersection(&other.functions);
+        self.names.intersection(&other.names).next().is_some()
+            || functions.any(|it| model.works_on_gpu(model.body(Some(*it))))
     }
 }
 

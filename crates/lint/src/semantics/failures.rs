@@ -2,9 +2,13 @@
 
 use ruff_python_ast::{ExceptHandlerExceptHandler, Expr, Stmt};
 use ruff_text_size::Ranged;
+use rustc_hash::FxHashSet;
 
 use super::data::{Binding, NodeId, RegionId, RegionKind, Syntax};
 use super::{Call, Model};
+
+/// The largest number of functions that a query enters.
+const MOST_FUNCTIONS: usize = 24;
 
 impl<'a> Model<'a> {
     /// Returns the innermost handler around a region.
@@ -88,13 +92,22 @@ impl<'a> Model<'a> {
 
     /// Checks whether code works on the GPU: a forward, a backward, a move, directly or in a function of the tree.
     pub(crate) fn works_on_gpu(&self, range: (NodeId, NodeId)) -> bool {
-        self.calls_between(range).iter().any(|call| {
-            self.is_forward(call)
-                || self.moves_to_gpu(call)
-                || self.backward_subject(call).is_some()
-                || self.callee(call).is_some_and(|it| {
-                    self.follow(|| self.works_on_gpu(self.tree.functions[it.index()].body)).unwrap_or(false)
-                })
-        })
+        let is_work =
+            |call: &Call<'a>| self.is_forward(call) || self.moves_to_gpu(call) || self.backward_subject(call).is_some();
+        self.reached_calls(range).into_iter().any(is_work)
+    }
+
+    /// Returns the calls between two nodes, and those in the functions of the tree that they run.
+    pub(crate) fn reached_calls(&self, range: (NodeId, NodeId)) -> Vec<&Call<'a>> {
+        let mut seen = FxHashSet::default();
+        let mut calls: Vec<&Call<'a>> = self.calls_between(range).iter().collect();
+        let mut next = 0;
+        while let Some(&call) = calls.get(next).filter(|_| seen.len() < MOST_FUNCTIONS) {
+            if let Some(function) = self.callee(call).filter(|it| seen.insert(*it)) {
+                calls.extend(self.calls_between(self.tree.functions[function.index()].body));
+            }
+            next += 1;
+        }
+        calls
     }
 }

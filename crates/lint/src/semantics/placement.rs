@@ -58,7 +58,10 @@ impl<'a> Model<'a> {
     }
 
     fn name_device(&self, device: &'a Expr, left: usize, names: &mut Vec<DeviceName<'a>>) {
-        let Some(left) = left.checked_sub(1).filter(|_| names.len() < MOST_VALUES) else { return };
+        if names.len() >= MOST_VALUES {
+            return;
+        }
+        let Some(left) = left.checked_sub(1) else { return names.push(DeviceName::Unknown) };
         match device {
             Expr::StringLiteral(text) => names.push(DeviceName::Text(text.value.to_str())),
             Expr::NumberLiteral(_) => names.push(DeviceName::Chosen),
@@ -121,7 +124,10 @@ impl<'a> Model<'a> {
     }
 
     fn name_device_of(&self, definition: DefinitionId, left: usize, names: &mut Vec<DeviceName<'a>>) {
-        let Some(left) = left.checked_sub(1).filter(|_| names.len() < MOST_VALUES) else { return };
+        if names.len() >= MOST_VALUES {
+            return;
+        }
+        let Some(left) = left.checked_sub(1) else { return names.push(DeviceName::Unknown) };
         match &self.tree.definitions[definition.index()].binding {
             Binding::Value(value) => self.name_device(value, left, names),
             Binding::Alias(definition) => self.name_device_of(*definition, left, names),
