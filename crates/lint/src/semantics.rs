@@ -26,6 +26,7 @@ mod repetition;
 mod storage;
 mod training;
 mod value;
+mod weights;
 
 use std::cell::{Cell, RefCell};
 
@@ -46,6 +47,7 @@ pub(crate) use placement::is_option;
 pub(crate) use storage::StoredAs;
 use training::TrainingCalls;
 pub(crate) use value::{TensorDevice, ValueKind};
+pub(crate) use weights::Weights;
 
 use self::build::FileBody;
 use crate::project::LinkedFiles;
