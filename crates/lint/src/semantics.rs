@@ -23,10 +23,12 @@ mod objects;
 mod patterns;
 mod placement;
 mod repetition;
+mod resident;
 mod storage;
 mod training;
 mod value;
 mod weights;
+mod workers;
 
 use std::cell::{Cell, RefCell};
 
@@ -48,6 +50,7 @@ pub(crate) use storage::StoredAs;
 use training::TrainingCalls;
 pub(crate) use value::{TensorDevice, ValueKind};
 pub(crate) use weights::Weights;
+pub(crate) use workers::LoaderWorkers;
 
 use self::build::FileBody;
 use crate::project::LinkedFiles;

@@ -33,7 +33,13 @@ impl<'a> Model<'a> {
     /// Returns the values that the calls of a function give to a parameter; `None` for a call that leaves the default.
     pub(crate) fn given_to(&self, function: FunctionId, index: usize, name: &str) -> Vec<Option<&'a Expr>> {
         let argument = |(call, bound): (&Call<'a>, usize)| call.argument(name, index.checked_sub(bound)?);
-        self.runs_of(function).into_iter().map(argument).collect()
+        let mut given: Vec<Option<&'a Expr>> = self.runs_of(function).into_iter().map(argument).collect();
+        let is_partial = |call: &&Call<'a>| call.is("functools.partial");
+        given.extend(self.calls().iter().filter(is_partial).filter_map(|call| {
+            let is_same = self.function_named(call.syntax.arguments.args.first()?) == Some(function);
+            is_same.then(|| call.argument(name, index.saturating_add(1)))?.map(Some)
+        }));
+        given
     }
 
     /// Returns the default of a parameter.
