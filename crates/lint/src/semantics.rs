@@ -21,6 +21,7 @@ mod modes;
 mod names;
 mod objects;
 mod patterns;
+mod placed;
 mod placement;
 mod repetition;
 mod resident;
@@ -45,6 +46,7 @@ use data::{
 pub(crate) use evaluation::ran_module;
 use evidence::Evidence;
 pub(crate) use evidence::is_called_optimizer;
+pub(crate) use placed::Origin;
 pub(crate) use placement::is_option;
 pub(crate) use storage::StoredAs;
 use training::TrainingCalls;

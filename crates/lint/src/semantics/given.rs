@@ -56,6 +56,11 @@ impl<'a> Model<'a> {
         values
     }
 
+    /// Returns the fields of that name of all classes.
+    pub(crate) fn fields<'b>(&'b self, name: &'b str) -> impl Iterator<Item = &'a Expr> + 'b {
+        (0..).map(ClassId).take(self.tree.classes.len()).filter_map(move |it| self.field(it, name))
+    }
+
     fn field(&self, class: ClassId, name: &str) -> Option<&'a Expr> {
         let is_named = |target: &Expr| target.as_name_expr().is_some_and(|it| it.id.as_str() == name);
         self.tree.classes[class.index()].syntax.body.iter().find_map(|statement| match statement {

@@ -159,7 +159,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Looks a device up by its name in settings: the default of an option, an entry of a dict. Frameworks have names of their own.
+    /// Looks a device up by its name in settings: the default of an option, an entry of a dict, a field of a class. Frameworks have names of their own.
     fn name_device_of_setting(&self, name: &str, left: usize, names: &mut Vec<DeviceName<'a>>) {
         if name == "root_device" {
             return names.push(DeviceName::Chosen);
@@ -168,7 +168,12 @@ impl<'a> Model<'a> {
         let options = self.calls().iter().filter(|call| call.is_method("add_argument") && is_option(call, name));
         let defaults = options.filter_map(|call| call.keyword("default"));
         let in_calls = self.calls().iter().filter(|call| call.is("dict")).filter_map(|call| call.keyword(name));
-        let values: Vec<&'a Expr> = defaults.chain(in_calls).chain(self.entries(name)).take(MOST_VALUES).collect();
+        let values: Vec<&'a Expr> = defaults
+            .chain(in_calls)
+            .chain(self.entries(name))
+            .chain(self.fields(name))
+            .take(MOST_VALUES)
+            .collect();
         values.into_iter().for_each(|it| self.name_device(it, left, names));
         if names.len() == before {
             names.push(DeviceName::Unknown);

@@ -101,3 +101,10 @@ impl<'a> Model<'a> {
         classes.filter(|&it| self.is_dataset(it) && seen.insert(it)).collect()
     }
 }
+
+impl<'a> Model<'a> {
+    /// Checks whether a model runs between two nodes, or in a function that is called there.
+    pub(crate) fn works_of_model(&self, range: (NodeId, NodeId)) -> bool {
+        self.reached_calls(range).into_iter().any(|call| self.is_forward(call) || self.backward_subject(call).is_some())
+    }
+}
