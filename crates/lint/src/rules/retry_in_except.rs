@@ -36,7 +36,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 /// Checks whether a call repeats the work of the `try`: the same function, the function around, or another function that ends in the same
 /// calls.
 fn is_tried_again<'a>(model: &Model<'a>, call: &Call<'a>, handler: &'a ExceptHandlerExceptHandler) -> bool {
-    if call.syntax.arguments.is_empty() {
+    if call.syntax.arguments.is_empty() || is_message(model.source(&*call.syntax.func)) {
         return false;
     }
     let callee = model.callee(call);
@@ -54,6 +54,13 @@ fn is_tried_again<'a>(model: &Model<'a>, call: &Call<'a>, handler: &'a ExceptHan
     let mut again = vec![call];
     again.extend(callee.map(|it| model.reached_calls(model.body(Some(it)))).unwrap_or_default());
     Work::of(model, again).shares(model, &Work::of(model, model.reached_calls(body)))
+}
+
+/// Checks by its name whether a function writes messages or frees memory.
+fn is_message(function: &str) -> bool {
+    let name = function.rsplit('.').next().unwrap_or(function).to_ascii_lowercase();
+    let words = ["log", "print", "write", "save", "report", "notify", "clean", "clear", "record", "message", "warn"];
+    words.iter().any(|word| name.contains(word))
 }
 
 /// The functions that a piece of code runs, as far as they may work with large tensors.

@@ -52,8 +52,25 @@ impl<'a> Model<'a> {
     pub(crate) fn values_of_attribute(&self, class: ClassId, name: &str) -> Vec<&'a Expr> {
         let mut values: Vec<&'a Expr> = self.assigned_values(class, name).collect();
         let classes = self.own_and_bases(class);
-        values.extend(classes.into_iter().find_map(|it| self.field(it, name)));
+        values.extend(classes.iter().find_map(|it| self.field(*it, name)));
+        if values.is_empty() {
+            values.extend(classes.into_iter().find_map(|it| self.unpacked(it, name)));
+        }
         values
+    }
+
+    /// `self.x, self.y = x, y`
+    fn unpacked(&self, class: ClassId, name: &str) -> Option<&'a Expr> {
+        let is_own = |target: &Expr| {
+            let attribute = target.as_attribute_expr().filter(|it| it.attr.as_str() == name);
+            attribute.is_some_and(|it| it.value.as_name_expr().is_some_and(|it| it.id.as_str() == "self"))
+        };
+        let body = |it: &FunctionId| self.tree.functions[it.index()].syntax.body.iter();
+        let statements = self.tree.classes[class.index()].methods.values().flat_map(body);
+        statements.filter_map(|it| it.as_assign_stmt()).find_map(|it| {
+            let ([Expr::Tuple(targets)], Expr::Tuple(values)) = (it.targets.as_slice(), &*it.value) else { return None };
+            targets.elts.iter().zip(&values.elts).find(|(target, _)| is_own(target)).map(|(_, value)| value)
+        })
     }
 
     /// Returns the fields of that name of all classes.
