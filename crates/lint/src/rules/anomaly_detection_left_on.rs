@@ -87,7 +87,9 @@ fn options_of_trainer(model: &Model<'_>, matches: &mut Matches) {
 /// Checks for a `with` around a loop, or in each step of a training loop.
 fn is_entered_for_training(model: &Model<'_>, call: &Call<'_>) -> bool {
     let Syntax::Statement(Stmt::With(with)) = model.node(model.node(call.id).parent).syntax else { return false };
-    encloses_loop(model, with) || model.loops(call.region).any(|it| model.work_of_loop(it).backwards > 0) || trains_in(model, with)
+    encloses_loop(model, with)
+        || model.loops(call.region).any(|it| model.work_of_loop(it).backwards > 0)
+        || trains_in(model, with)
 }
 
 fn encloses_loop(model: &Model<'_>, with: &StmtWith) -> bool {
@@ -99,12 +101,17 @@ fn trains_in(model: &Model<'_>, with: &StmtWith) -> bool {
     body(model, with).is_some_and(|range| {
         let calls = model.calls_between(range);
         let work = model.work_of(calls);
-        let fits = |call: &Call<'_>| call.is_method("fit") || call.is_method("train") && call.syntax.arguments.is_empty();
-        (work.backwards > 0 && (work.steps > 0 || calls.first().is_some_and(|call| model.runs_each_step(call)))) || calls.iter().any(fits)
+        let fits =
+            |call: &Call<'_>| call.is_method("fit") || call.is_method("train") && call.syntax.arguments.is_empty();
+        (work.backwards > 0 && (work.steps > 0 || calls.first().is_some_and(|call| model.runs_each_step(call))))
+            || calls.iter().any(fits)
     })
 }
 
-fn body(model: &Model<'_>, with: &StmtWith) -> Option<(crate::semantics::data::NodeId, crate::semantics::data::NodeId)> {
+fn body(
+    model: &Model<'_>,
+    with: &StmtWith,
+) -> Option<(crate::semantics::data::NodeId, crate::semantics::data::NodeId)> {
     Some((model.id(with.body.first()?)?, model.node(model.id(with.body.last()?)?).last))
 }
 

@@ -7,7 +7,7 @@ use ruff_python_ast::{Expr, Stmt};
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, LoopId, NodeId, RegionId};
-use crate::semantics::{Model, Weights};
+use crate::semantics::{Call, Model, Weights};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("checkpoints-kept"),
@@ -31,7 +31,11 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         let [Expr::Subscript(target)] = it.targets.as_slice() else { continue };
         let region = model.node(id).region;
         let is_named = target.slice.is_string_literal_expr() || target.slice.is_slice_expr();
-        if !is_named && holds_copy(model, &it.value, region) && is_growing(model, &target.value) && model.runs_in_training(region) {
+        if !is_named
+            && holds_copy(model, &it.value, region)
+            && is_growing(model, &target.value)
+            && model.runs_in_training(region)
+        {
             matches.add(&*it.value, message);
         }
     }
@@ -48,7 +52,7 @@ fn holds_copy<'a>(model: &Model<'a>, kept: &'a Expr, region: RegionId) -> bool {
     match model.weights(kept) {
         Some(Weights::Copied) => true,
         Some(Weights::Shared) => {
-            let subject = model.call(kept).and_then(|call| call.method()).map(|(receiver, _)| receiver);
+            let subject = model.call(kept).and_then(Call::method).map(|(receiver, _)| receiver);
             let around = model.loops(region).find(|it| model.is_training_loop(*it));
             subject.zip(around).is_some_and(|(subject, around)| is_made_in(model, subject, around))
         }
@@ -68,8 +72,12 @@ fn is_growing<'a>(model: &Model<'a>, collection: &'a Expr) -> bool {
     let whole = (NodeId(0), NodeId(NodeId::next(&model.tree.nodes).0.saturating_sub(1)));
     let text = model.source(collection);
     let is_shortened = model.calls_between(whole).iter().any(|call| {
-        call.method().is_some_and(|(it, method)| matches!(method, "clear" | "pop" | "popleft" | "popitem") && model.source(it) == text)
+        call.method().is_some_and(|(it, method)| {
+            matches!(method, "clear" | "pop" | "popleft" | "popitem") && model.source(it) == text
+        })
     });
-    let is_deleted = model.all_expressions().any(|it| it.as_subscript_expr().is_some_and(|it| it.ctx.is_del() && model.source(&*it.value) == text));
+    let is_deleted = model
+        .all_expressions()
+        .any(|it| it.as_subscript_expr().is_some_and(|it| it.ctx.is_del() && model.source(&*it.value) == text));
     !is_shortened && !is_deleted && !model.is_bounded(collection)
 }

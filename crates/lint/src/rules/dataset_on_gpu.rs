@@ -28,9 +28,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             if let Some(tensor) = call.syntax.arguments.args.iter().find(is_on_gpu) {
                 report_tensor(model, matches, tensor);
             }
-        } else if model.is_move_to_gpu(call) && call.method().is_some_and(|(it, _)| is_data_of_set(model, it)) {
-            matches.add(call.syntax, MESSAGE);
-        } else if is_batch_collected(model, call) {
+        } else if is_whole_moved(model, call) || is_batch_collected(model, call) {
             matches.add(call.syntax, MESSAGE);
         }
     }
@@ -57,6 +55,10 @@ fn report_tensor<'a>(model: &Model<'a>, matches: &mut Matches, tensor: &'a Expr)
         tensor,
         format!("`{}` is a whole dataset on the GPU, which leaves less memory for activations", model.source(tensor)),
     );
+}
+
+fn is_whole_moved<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
+    model.is_move_to_gpu(call) && call.method().is_some_and(|(it, _)| is_data_of_set(model, it))
 }
 
 /// Checks for `dataset.data` and `dataset.targets` of a dataset of torchvision.
@@ -90,7 +92,10 @@ fn keeps_on_gpu<'a>(model: &Model<'a>, element: &'a Expr) -> bool {
         Expr::Generator(it) => keeps_on_gpu(model, &it.elt),
         _ => model.call(element).is_some_and(|call| match (call.path.as_deref(), &*call.syntax.arguments.args) {
             (Some("tuple" | "list" | "dict"), [argument]) => keeps_on_gpu(model, argument),
-            _ => model.moves_to_gpu(call) && call.method().is_some_and(|(it, _)| it.is_name_expr() || it.is_subscript_expr()),
+            _ => {
+                model.moves_to_gpu(call)
+                    && call.method().is_some_and(|(it, _)| it.is_name_expr() || it.is_subscript_expr())
+            }
         }),
     }
 }
@@ -172,7 +177,10 @@ fn batch_index<'a>(model: &Model<'a>, index: &'a Expr) -> Option<Index> {
         return (!lower.is_literal_expr() && !lower.is_unary_op_expr()).then_some(Index::Rows);
     }
     let text = index_text(model, index, 4);
-    if ["randperm", "permutation", "shuffle", "Sampler", "random.sample"].iter().any(|word| text.iter().any(|it| it.contains(word))) {
+    if ["randperm", "permutation", "shuffle", "Sampler", "random.sample"]
+        .iter()
+        .any(|word| text.iter().any(|it| it.contains(word)))
+    {
         return Some(Index::Rows);
     }
     let words = ["randint", "random.choice", "integers("];

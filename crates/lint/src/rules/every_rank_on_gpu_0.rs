@@ -49,13 +49,11 @@ fn start<'m, 'a>(model: &'m Model<'a>) -> Option<&'m Call<'a>> {
 
 /// Checks whether a group runs over NCCL: by a literal, by the default of an option or a parameter; without a backend, if a model is wrapped.
 fn is_nccl<'a>(model: &Model<'a>, group: &Call<'a>) -> bool {
-    match group.argument("backend", 0) {
-        Some(backend) => is_nccl_name(model, backend, 4),
-        None => {
-            let wraps = |call: &Call<'_>| call.is("torch.nn.parallel.DistributedDataParallel");
-            !group.has_unpacked() && model.calls().iter().any(wraps)
-        }
+    if let Some(backend) = group.argument("backend", 0) {
+        return is_nccl_name(model, backend, 4);
     }
+    let wraps = |call: &Call<'_>| call.is("torch.nn.parallel.DistributedDataParallel");
+    !group.has_unpacked() && model.calls().iter().any(wraps)
 }
 
 fn is_nccl_name<'a>(model: &Model<'a>, backend: &'a Expr, left: usize) -> bool {
@@ -69,13 +67,18 @@ fn is_nccl_name<'a>(model: &Model<'a>, backend: &'a Expr, left: usize) -> bool {
                 let name = parameter.name.as_str();
                 let given = model.given_to(*function, *index, name);
                 let default = model.default_of(*function, name);
-                !given.is_empty() && given.into_iter().take(4).all(|it| it.or(default).is_some_and(|it| is_nccl_name(model, it, left)))
+                !given.is_empty()
+                    && given
+                        .into_iter()
+                        .take(4)
+                        .all(|it| it.or(default).is_some_and(|it| is_nccl_name(model, it, left)))
             }
             _ => false,
         },
         Expr::Attribute(it) => {
             let is_option = |call: &&Call<'a>| call.is_method("add_argument") && is_option(call, it.attr.as_str());
-            let mut defaults = model.calls().iter().filter(is_option).filter_map(|call| call.keyword("default")).take(4);
+            let mut defaults =
+                model.calls().iter().filter(is_option).filter_map(|call| call.keyword("default")).take(4);
             defaults.any(|it| is_nccl_name(model, it, left))
         }
         _ => false,
@@ -110,12 +113,15 @@ fn uses_first_gpu<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
 fn chooses(model: &Model<'_>) -> bool {
     let functions = ["torch.cuda.set_device", "torch.cuda.device", "torch.accelerator.set_device_index"];
     let texts = ["CUDA_VISIBLE_DEVICES", "transformers import Trainer", "transformers.Trainer", "TrainingArguments"];
-    let libraries = ["accelerate", "deepspeed", "lightning", "pytorch_lightning", "ray", "colossalai", "megatron", "mmengine"];
+    let libraries =
+        ["accelerate", "deepspeed", "lightning", "pytorch_lightning", "ray", "colossalai", "megatron", "mmengine"];
     let is_library = |path: &str| libraries.contains(&path.split('.').next().unwrap_or_default());
-    let imports = || model.tree.definitions.iter().filter_map(|it| match &it.binding {
-        Binding::Import(path) => Some(&**path),
-        _ => None,
-    });
+    let imports = || {
+        model.tree.definitions.iter().filter_map(|it| match &it.binding {
+            Binding::Import(path) => Some(&**path),
+            _ => None,
+        })
+    };
     model.calls().iter().any(|call| call.is_any(&functions) || names_rank(model, call))
         || texts.iter().any(|it| model.text.contains(it))
         || imports().any(|path| is_library(path) || is_hidden_setup(path))
@@ -126,7 +132,19 @@ fn chooses(model: &Model<'_>) -> bool {
 fn is_hidden_setup(path: &str) -> bool {
     let (module, name) = path.rsplit_once('.').unwrap_or(("", path));
     let is_known = ["torch", "horovod", "torchvision", "timm", "apex", "os", "monai"];
-    let words = ["init_dist", "setup_dist", "distributed_mode", "dist_init", "setup_ddp", "ddp_setup", "init_ddp", "set_device", "setup_device", "select_device", "launch"];
+    let words = [
+        "init_dist",
+        "setup_dist",
+        "distributed_mode",
+        "dist_init",
+        "setup_ddp",
+        "ddp_setup",
+        "init_ddp",
+        "set_device",
+        "setup_device",
+        "select_device",
+        "launch",
+    ];
     !is_known.contains(&module.split('.').next().unwrap_or_default())
         && words.iter().any(|word| name.to_ascii_lowercase().contains(word))
 }

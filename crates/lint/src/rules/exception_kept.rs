@@ -56,7 +56,9 @@ fn error_in(value: &Expr) -> Option<&ExprName> {
         Expr::Name(name) => Some(name),
         Expr::Tuple(it) => it.elts.iter().filter(|it| !it.is_call_expr()).rev().find_map(error_in),
         Expr::List(it) => it.elts.iter().filter(|it| !it.is_call_expr()).rev().find_map(error_in),
-        Expr::Dict(it) => it.items.iter().map(|item| &item.value).filter(|it| !it.is_call_expr()).rev().find_map(error_in),
+        Expr::Dict(it) => {
+            it.items.iter().map(|item| &item.value).filter(|it| !it.is_call_expr()).rev().find_map(error_in)
+        }
         Expr::Call(it) if is_record(&it.func) => it.arguments.keywords.iter().rev().find_map(|it| error_in(&it.value)),
         _ => None,
     }
@@ -73,7 +75,7 @@ fn is_record(function: &Expr) -> bool {
 }
 
 /// Checks whether a name is the error of a handler around a node: for out-of-memory errors, or for any error of work on the GPU.
-fn is_caught<'a>(model: &Model<'a>, id: NodeId, name: &ExprName) -> bool {
+fn is_caught(model: &Model<'_>, id: NodeId, name: &ExprName) -> bool {
     model.regions(model.node(id).region).any(|kind| match kind {
         RegionKind::Handler(it) => {
             it.name.as_ref().is_some_and(|it| it.as_str() == name.id.as_str())
@@ -104,14 +106,20 @@ fn outlives_retry(model: &Model<'_>, id: NodeId, name: &ExprName) -> bool {
     if is_given_up(model, id, name) {
         return false;
     }
-    is_in_loop(model, region) || model.handler(region).is_some_and(|handler| {
-        let behind = NodeId(model.node(id).last.0.saturating_add(1));
-        let is_same = |call: &&Call<'_>| model.function(call.region) == model.function(region) && model.handler(call.region).is_none();
-        let Some(tried) = model.try_body(id, handler) else { return false };
-        let functions: Vec<&str> = model.calls_between(tried).iter().map(|call| model.source(&*call.syntax.func)).collect();
-        let rest = model.calls_between((behind, model.body(model.function(region)).1));
-        rest.iter().filter(is_same).any(|call| works(model, call) && functions.contains(&model.source(&*call.syntax.func)))
-    })
+    is_in_loop(model, region)
+        || model.handler(region).is_some_and(|handler| {
+            let behind = NodeId(model.node(id).last.0.saturating_add(1));
+            let is_same = |call: &&Call<'_>| {
+                model.function(call.region) == model.function(region) && model.handler(call.region).is_none()
+            };
+            let Some(tried) = model.try_body(id, handler) else { return false };
+            let functions: Vec<&str> =
+                model.calls_between(tried).iter().map(|call| model.source(&*call.syntax.func)).collect();
+            let rest = model.calls_between((behind, model.body(model.function(region)).1));
+            rest.iter()
+                .filter(is_same)
+                .any(|call| works(model, call) && functions.contains(&model.source(&*call.syntax.func)))
+        })
 }
 
 fn works<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {

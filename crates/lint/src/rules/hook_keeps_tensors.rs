@@ -64,7 +64,8 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 fn hook_lambda<'a>(model: &Model<'a>, matches: &mut Matches, lambda: &'a ExprLambda, is_of_gradients: bool) {
     let Some(call) = model.call(&lambda.body).filter(|call| call.is_method("append")) else { return };
     let ([kept], Some((list, _))) = (&*call.syntax.arguments.args, call.method()) else { return };
-    let parameters: Vec<&str> = lambda.parameters.iter().flat_map(|it| it.iter()).map(|it| it.name().as_str()).collect();
+    let parameters: Vec<&str> =
+        lambda.parameters.iter().flat_map(|it| it.iter()).map(|it| it.name().as_str()).collect();
     let is_last = kept_name(kept, is_of_gradients).is_some_and(|it| parameters.last() == Some(&it.id.as_str()));
     let is_local = Model::root(list).is_some_and(|it| parameters.contains(&it.id.as_str()));
     if is_last && !is_local && !is_emptied(model, list) && outlives_forward(model, list) {
@@ -87,7 +88,8 @@ fn hook_body(model: &Model<'_>, matches: &mut Matches, hook: Hook) {
             report_collected(model, matches, list, kept, hook.is_of_gradients);
         }
     }
-    for (_, statement) in model.statements().filter(|(id, _)| model.function(model.node(*id).region) == Some(function)) {
+    for (_, statement) in model.statements().filter(|(id, _)| model.function(model.node(*id).region) == Some(function))
+    {
         let Stmt::Assign(it) = statement else { continue };
         let [target @ (Expr::Subscript(_) | Expr::Attribute(_))] = it.targets.as_slice() else { continue };
         if !is_outer(model, target) || !is_parameter(model, hook, &it.value) {
@@ -145,7 +147,11 @@ fn kept_name(kept: &Expr, is_of_gradients: bool) -> Option<&ExprName> {
         Expr::Subscript(it) => kept_name(&it.value, is_of_gradients),
         Expr::Call(it) => {
             let method = it.func.as_attribute_expr().filter(|it| keeps(it.attr.as_str()))?;
-            let leaves = it.arguments.args.iter().any(|it| it.as_string_literal_expr().is_some_and(|it| it.value.to_str() == "cpu"));
+            let leaves = it
+                .arguments
+                .args
+                .iter()
+                .any(|it| it.as_string_literal_expr().is_some_and(|it| it.value.to_str() == "cpu"));
             if leaves { None } else { kept_name(&method.value, is_of_gradients) }
         }
         _ => None,
@@ -157,7 +163,10 @@ fn is_keyed_by_step<'a>(model: &Model<'a>, target: &'a Expr) -> bool {
     let Expr::Subscript(it) = target else { return false };
     let key = model.source(&*it.slice).to_ascii_lowercase();
     let is_text = it.slice.is_string_literal_expr() || key.contains('%');
-    !is_text && ["step", "iter", "epoch", "counter", "count", "len(", "batch_idx", "calls"].iter().any(|word| key.contains(word))
+    !is_text
+        && ["step", "iter", "epoch", "counter", "count", "len(", "batch_idx", "calls"]
+            .iter()
+            .any(|word| key.contains(word))
 }
 
 /// Checks whether a list, or the collection of the list, is emptied anywhere but in the constructor.

@@ -54,5 +54,8 @@ fn is_stored(model: &Model<'_>, call: &Call<'_>) -> bool {
 fn is_in_step<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
     let Some((module, method)) = call.method() else { return false };
     let Some(around) = model.made_in_each_step(call) else { return false };
-    model.is_statement(call) && method != "register_hook" && model.value(module) == ValueKind::Module && model.outlives_step(module, around)
+    model.is_statement(call)
+        && method != "register_hook"
+        && model.value(module) == ValueKind::Module
+        && model.outlives_step(module, around)
 }

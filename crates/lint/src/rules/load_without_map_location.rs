@@ -133,12 +133,15 @@ fn is_kept(model: &Model<'_>, call: NodeId, left: usize) -> bool {
     let Some((id, statement)) = model.statement(call) else { return false };
     let function = model.function(model.node(id).region);
     match statement {
-        Stmt::Return(it) if is_whole(model, it.value.as_deref(), call) => function
-            .is_some_and(|it| model.callers(it).take(4).any(|call| is_kept(model, call.id, left))),
+        Stmt::Return(it) if is_whole(model, it.value.as_deref(), call) => {
+            function.is_some_and(|it| model.callers(it).take(4).any(|call| is_kept(model, call.id, left)))
+        }
         Stmt::Assign(it) if is_whole(model, Some(&it.value), call) => match it.targets.as_slice() {
             [target @ Expr::Name(_)] => restores_optimizer(model, target) && stays_bound(model, id, target, function),
             [target @ Expr::Attribute(_)] => {
-                Model::root_is_self(target) && restores_optimizer(model, target) && !is_cleared(model, target, (NodeId(0), last(model)), id)
+                Model::root_is_self(target)
+                    && restores_optimizer(model, target)
+                    && !is_cleared(model, target, (NodeId(0), last(model)), id)
             }
             _ => false,
         },
@@ -153,7 +156,9 @@ fn last(model: &Model<'_>) -> NodeId {
 /// Checks whether a call is the value itself, or one branch of a conditional value.
 fn is_whole(model: &Model<'_>, value: Option<&Expr>, call: NodeId) -> bool {
     let is_call = |it: &Expr| model.id(it) == Some(call);
-    value.is_some_and(|value| is_call(value) || value.as_if_expr().is_some_and(|it| is_call(&it.body) || is_call(&it.orelse)))
+    value.is_some_and(|value| {
+        is_call(value) || value.as_if_expr().is_some_and(|it| is_call(&it.body) || is_call(&it.orelse))
+    })
 }
 
 /// Checks whether parts of the value are loaded: `model.load_state_dict(checkpoint["model"])`.
@@ -162,7 +167,8 @@ fn restores_optimizer<'a>(model: &Model<'a>, target: &'a Expr) -> bool {
     model.calls().iter().filter(|call| call.is_method("load_state_dict")).any(|call| {
         call.syntax.arguments.args.first().is_some_and(|it| {
             let text = model.source(it);
-            text.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('[') || rest.starts_with('.'))
+            text.strip_prefix(name)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('[') || rest.starts_with('.'))
         })
     })
 }
@@ -171,7 +177,8 @@ fn restores_optimizer<'a>(model: &Model<'a>, target: &'a Expr) -> bool {
 fn stays_bound<'a>(model: &Model<'a>, id: NodeId, target: &'a Expr, function: Option<FunctionId>) -> bool {
     let behind = NodeId(model.node(id).last.0.saturating_add(1));
     let end = model.body(function).1;
-    let trains = |call: &&Call<'a>| model.function(call.region) == function && model.work_of(&[(*call).clone()]).backwards > 0;
+    let trains =
+        |call: &&Call<'a>| model.function(call.region) == function && model.work_of(&[(*call).clone()]).backwards > 0;
     let training = model.calls_between((behind, end)).iter().find(trains);
     training.is_some_and(|call| !is_cleared(model, target, (behind, call.id), id))
 }

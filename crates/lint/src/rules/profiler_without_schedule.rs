@@ -44,7 +44,9 @@ fn is_open(profiler: &Call<'_>) -> bool {
 
 /// Checks whether a loop works through a loader: all batches, until its end.
 fn is_long(model: &Model<'_>, id: LoopId) -> bool {
-    model.is_step_loop(id) && !leaves_early(model, id) && (model.is_over_batches(id) || is_over_named_batches(model, id))
+    model.is_step_loop(id)
+        && !leaves_early(model, id)
+        && (model.is_over_batches(id) || is_over_named_batches(model, id))
 }
 
 /// Checks by its name whether a training loop iterates over batches.

@@ -46,7 +46,9 @@ fn is_tried_again<'a>(model: &Model<'a>, call: &Call<'a>, handler: &'a ExceptHan
     let Some(body) = model.try_body(call.id, handler) else { return false };
     if callee.is_some() || model.is_forward(call) || runs_model(model, call) {
         let function = model.source(&*call.syntax.func);
-        let is_same = |it: &Call<'a>| model.source(&*it.syntax.func) == function || (callee.is_some() && model.callee(it) == callee);
+        let is_same = |it: &Call<'a>| {
+            model.source(&*it.syntax.func) == function || (callee.is_some() && model.callee(it) == callee)
+        };
         if model.calls_between(body).iter().any(is_same) {
             return true;
         }
@@ -102,7 +104,8 @@ fn runs_model(model: &Model<'_>, call: &Call<'_>) -> bool {
     match (call.path.as_deref(), call.method()) {
         (Some(path), _) => is_heavy_function(path),
         (None, Some((_, method))) => {
-            let words = ["generate", "predict", "encode", "decode", "sample", "forward", "infer", "train", "fit", "transcribe"];
+            let words =
+                ["generate", "predict", "encode", "decode", "sample", "forward", "infer", "train", "fit", "transcribe"];
             let method = method.trim_start_matches('_');
             words.iter().any(|word| method.starts_with(word)) || (method == "module" && model.is_forward(call))
         }
@@ -114,9 +117,11 @@ fn runs_model(model: &Model<'_>, call: &Call<'_>) -> bool {
 fn is_heavy_function(path: &str) -> bool {
     let name = path.rsplit('.').next().unwrap_or(path);
     if path.starts_with("torch.") {
-        let words = ["attention", "conv", "matmul", "bmm", "einsum", "interpolate", "linear", "cdist", "mm", "svd", "eigh"];
+        let words =
+            ["attention", "conv", "matmul", "bmm", "einsum", "interpolate", "linear", "cdist", "mm", "svd", "eigh"];
         return words.iter().any(|word| name.contains(word));
     }
-    let words = ["infer", "predict", "forward", "generate", "train", "attention", "render", "encode", "decode", "sample"];
+    let words =
+        ["infer", "predict", "forward", "generate", "train", "attention", "render", "encode", "decode", "sample"];
     path.contains('.') && words.iter().any(|word| name.contains(word))
 }

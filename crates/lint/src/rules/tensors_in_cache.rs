@@ -40,7 +40,8 @@ fn cached_model<'a>(model: &Model<'a>, function: &Function<'a>) -> Option<(&'a E
         None => matches!(model.path(it).as_deref(), Some("functools.cache" | "functools.lru_cache")),
     };
     let cache = function.syntax.decorator_list.iter().map(|it| &it.expression).find(is_cache)?;
-    let methods = ["parameters", "named_parameters", "modules", "named_modules", "state_dict", "children", "named_children"];
+    let methods =
+        ["parameters", "named_parameters", "modules", "named_modules", "state_dict", "children", "named_children"];
     let asked = |call: &Call<'a>| {
         let (receiver, _) = call.method().filter(|(_, method)| methods.contains(method))?;
         Some(receiver.as_name_expr()?.id.as_str())

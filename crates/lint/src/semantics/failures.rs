@@ -59,11 +59,14 @@ impl<'a> Model<'a> {
             let text = text.to_ascii_lowercase();
             ["out of memory", "out_of_memory", "oom", "empty_cache"].iter().any(|word| text.contains(word))
         };
-        speaks(self.source(handler)) || self.calls_of(handler).iter().any(|call| {
-            let by_argument = call.syntax.arguments.args.first().and_then(Expr::as_name_expr);
-            let is_asked = by_argument.zip(handler.name.as_ref()).is_some_and(|(it, name)| it.id.as_str() == name.as_str());
-            is_asked && self.callee(call).is_some_and(|it| speaks(self.source(self.tree.functions[it.index()].syntax)))
-        })
+        speaks(self.source(handler))
+            || self.calls_of(handler).iter().any(|call| {
+                let by_argument = call.syntax.arguments.args.first().and_then(Expr::as_name_expr);
+                let is_asked =
+                    by_argument.zip(handler.name.as_ref()).is_some_and(|(it, name)| it.id.as_str() == name.as_str());
+                is_asked
+                    && self.callee(call).is_some_and(|it| speaks(self.source(self.tree.functions[it.index()].syntax)))
+            })
     }
 
     /// Returns the calls in the body of a handler.

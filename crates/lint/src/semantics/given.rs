@@ -68,7 +68,9 @@ impl<'a> Model<'a> {
         let body = |it: &FunctionId| self.tree.functions[it.index()].syntax.body.iter();
         let statements = self.tree.classes[class.index()].methods.values().flat_map(body);
         statements.filter_map(|it| it.as_assign_stmt()).find_map(|it| {
-            let ([Expr::Tuple(targets)], Expr::Tuple(values)) = (it.targets.as_slice(), &*it.value) else { return None };
+            let ([Expr::Tuple(targets)], Expr::Tuple(values)) = (it.targets.as_slice(), &*it.value) else {
+                return None;
+            };
             targets.elts.iter().zip(&values.elts).find(|(target, _)| is_own(target)).map(|(_, value)| value)
         })
     }

@@ -45,7 +45,10 @@ impl<'a> Model<'a> {
         let arguments = &call.syntax.arguments.args;
         if call.is("functools.partial") {
             let inner = self.hook_within(arguments.first()?, left)?;
-            return Some(HookFunction { bound: inner.bound.saturating_add(arguments.len().saturating_sub(1)), ..inner });
+            return Some(HookFunction {
+                bound: inner.bound.saturating_add(arguments.len().saturating_sub(1)),
+                ..inner
+            });
         }
         match self.callee(call) {
             Some(function) => self.hook_within(self.tree.functions[function.index()].returned.first()?, left),

@@ -66,7 +66,8 @@ impl<'a> Model<'a> {
         if call.is("map") && self.path(first?).as_deref() == Some("torch.Tensor.cuda") {
             return Some(syntax);
         }
-        let returned: Vec<&'a Expr> = self.may_run(call).iter().flat_map(|it| &self.tree.functions[it.index()].returned).copied().collect();
+        let returned: Vec<&'a Expr> =
+            self.may_run(call).iter().flat_map(|it| &self.tree.functions[it.index()].returned).copied().collect();
         if !returned.is_empty() {
             return self.placed_any(returned, left);
         }
@@ -93,7 +94,8 @@ impl<'a> Model<'a> {
             let is_default = || call.keyword("device").is_none() && self.is_default_device_gpu();
             return !is_literal() && (self.creates_on_gpu(call) || is_default());
         }
-        let is_made = |receiver: &'a Expr| self.call(receiver).is_some_and(|it| it.path.as_deref().is_some_and(is_created));
+        let is_made =
+            |receiver: &'a Expr| self.call(receiver).is_some_and(|it| it.path.as_deref().is_some_and(is_created));
         call.method().is_some_and(|(receiver, _)| !is_made(receiver)) && self.places_on_gpu(call) && call.path.is_none()
     }
 
@@ -152,7 +154,7 @@ impl<'a> Model<'a> {
         while let Some(value) = search.pending.pop().filter(|_| search.seen.len() < MOST_VISITED) {
             let Some(id) = self.id(value).filter(|id| search.seen.insert(*id)) else { continue };
             for (_, part) in self.expressions((id, self.node(id).last)) {
-                if self.is_of_data(part) {
+                if Self::is_of_data(part) {
                     return Origin::Data;
                 }
                 self.trace(part, &mut search);
@@ -162,18 +164,33 @@ impl<'a> Model<'a> {
     }
 
     /// Checks for a call that reads data, or an attribute that holds data.
-    fn is_of_data(&self, part: &'a Expr) -> bool {
+    fn is_of_data(part: &Expr) -> bool {
         let name = match part {
             Expr::Call(it) => match &*it.func {
                 Expr::Attribute(it) => it.attr.as_str(),
                 Expr::Name(name) => name.id.as_str(),
                 _ => return false,
             },
-            Expr::Attribute(it) => return matches!(it.attr.as_str(), "values" | "iloc" | "train_data" | "train_labels"),
+            Expr::Attribute(it) => {
+                return matches!(it.attr.as_str(), "values" | "iloc" | "train_data" | "train_labels");
+            }
             _ => return false,
         };
         let name = name.to_ascii_lowercase();
-        let words = ["load", "read", "memmap", "fromfile", "fromtxt", "fetch", "imread", "to_numpy", "get_fdata", "dataset", "mnist", "cifar"];
+        let words = [
+            "load",
+            "read",
+            "memmap",
+            "fromfile",
+            "fromtxt",
+            "fetch",
+            "imread",
+            "to_numpy",
+            "get_fdata",
+            "dataset",
+            "mnist",
+            "cifar",
+        ];
         words.iter().any(|word| name.contains(word)) || name == "file"
     }
 

@@ -70,7 +70,7 @@ impl<'a> Model<'a> {
                 self.name_device(&it.body, left, names);
                 self.name_device(&it.orelse, left, names);
             }
-            Expr::BoolOp(it) => it.values.iter().for_each(|it| self.name_device(it, left, names)),
+            Expr::BoolOp(it) => self.name_devices(&it.values, left, names),
             Expr::Call(it) => self.name_device_of_call(device, it, left, names),
             Expr::Name(name) => self.name_device_of(self.definition(name), left, names),
             Expr::Attribute(it) => {
@@ -80,7 +80,7 @@ impl<'a> Model<'a> {
                 if let Some(definition) = self.named(device) {
                     self.name_device_of(definition, left, names);
                 } else if !values.is_empty() {
-                    values.into_iter().for_each(|it| self.name_device(it, left, names));
+                    self.name_devices(values, left, names);
                 } else if is_settings(self.source(&*it.value)) || attribute == "root_device" {
                     self.name_device_of_setting(attribute, left, names);
                 } else {
@@ -95,6 +95,17 @@ impl<'a> Model<'a> {
         }
     }
 
+    fn name_devices(
+        &self,
+        devices: impl IntoIterator<Item = &'a Expr>,
+        left: usize,
+        names: &mut Vec<DeviceName<'a>>,
+    ) {
+        for device in devices {
+            self.name_device(device, left, names);
+        }
+    }
+
     fn name_device_of_call(
         &self,
         device: &'a Expr,
@@ -105,20 +116,21 @@ impl<'a> Model<'a> {
         let Some(call) = self.call(device) else { return names.push(DeviceName::Unknown) };
         let arguments = &syntax.arguments.args;
         match (call.path.as_deref(), &**arguments) {
-            (Some("torch.device"), [name]) => self.name_device(name, left, names),
-            (Some("torch.device"), [_, _]) => names.push(DeviceName::Chosen),
-            (Some("torch.cuda.current_device"), _) => names.push(DeviceName::Chosen),
-            (Some("str"), [name]) => self.name_device(name, left, names),
-            (Some("int"), _) => names.push(DeviceName::Chosen),
+            (Some("torch.device" | "str"), [name]) => self.name_device(name, left, names),
+            (Some("torch.device"), [_, _]) | (Some("torch.cuda.current_device" | "int"), _) => {
+                names.push(DeviceName::Chosen);
+            }
             _ if call.is_method("get") || self.source(&*syntax.func) == "getattr" => {
                 let key = arguments.iter().rev().nth(1).and_then(|it| it.as_string_literal_expr());
-                arguments.last().into_iter().for_each(|it| self.name_device(it, left, names));
-                key.into_iter().for_each(|it| self.name_device_of_setting(it.value.to_str(), left, names));
+                self.name_devices(arguments.last(), left, names);
+                if let Some(key) = key {
+                    self.name_device_of_setting(key.value.to_str(), left, names);
+                }
             }
             _ => {
                 let Some(function) = self.callee(call) else { return names.push(DeviceName::Unknown) };
                 let returned = &self.tree.functions[function.index()].returned;
-                returned.iter().for_each(|it| self.name_device(it, left, names));
+                self.name_devices(returned.iter().copied(), left, names);
             }
         }
     }
@@ -133,11 +145,15 @@ impl<'a> Model<'a> {
             Binding::Alias(definition) => self.name_device_of(*definition, left, names),
             Binding::Outer(symbol) => {
                 let bindings = &self.tree.symbols[symbol.index()].bindings;
-                bindings.iter().for_each(|&it| self.name_device_of(it, left, names));
+                for &binding in bindings {
+                    self.name_device_of(binding, left, names);
+                }
             }
             Binding::Join(inputs, None) => {
                 let inputs = inputs.iter().filter(|&&it| it != super::build::UNBOUND);
-                inputs.for_each(|&it| self.name_device_of(it, left, names));
+                for &input in inputs {
+                    self.name_device_of(input, left, names);
+                }
             }
             Binding::Item(Expr::Tuple(values), path) => match path.first().and_then(|&it| values.elts.get(it)) {
                 Some(value) => self.name_device(value, left, names),
@@ -153,7 +169,7 @@ impl<'a> Model<'a> {
                         None => names.push(DeviceName::Unknown),
                     }
                 }
-                given.into_iter().flatten().for_each(|it| self.name_device(it, left, names));
+                self.name_devices(given.into_iter().flatten(), left, names);
             }
             _ => names.push(DeviceName::Unknown),
         }
@@ -168,13 +184,9 @@ impl<'a> Model<'a> {
         let options = self.calls().iter().filter(|call| call.is_method("add_argument") && is_option(call, name));
         let defaults = options.filter_map(|call| call.keyword("default"));
         let in_calls = self.calls().iter().filter(|call| call.is("dict")).filter_map(|call| call.keyword(name));
-        let values: Vec<&'a Expr> = defaults
-            .chain(in_calls)
-            .chain(self.entries(name))
-            .chain(self.fields(name))
-            .take(MOST_VALUES)
-            .collect();
-        values.into_iter().for_each(|it| self.name_device(it, left, names));
+        let values: Vec<&'a Expr> =
+            defaults.chain(in_calls).chain(self.entries(name)).chain(self.fields(name)).take(MOST_VALUES).collect();
+        self.name_devices(values, left, names);
         if names.len() == before {
             names.push(DeviceName::Unknown);
         }

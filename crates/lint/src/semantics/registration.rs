@@ -4,7 +4,7 @@ use ruff_python_ast::{Expr, Stmt};
 use rustc_hash::FxHashSet;
 
 use super::build::UNBOUND;
-use super::data::{Binding, DefinitionId, FunctionId, LoopId, RegionId, RegionKind, Syntax};
+use super::data::{Binding, DefinitionId, FunctionId, LoopId, NodeId, RegionId, RegionKind, Syntax};
 use super::{Call, Model, ValueKind};
 
 /// The largest number of functions that a query climbs.
@@ -24,6 +24,8 @@ struct Choice<'a> {
     is_weight: bool,
     /// True if the object is made on the way.
     is_fresh: bool,
+    /// True if the object belongs to `self`, which makes it.
+    is_of_self: bool,
 }
 
 impl<'a> Model<'a> {
@@ -37,17 +39,19 @@ impl<'a> Model<'a> {
             return false;
         }
         let mut seen = FxHashSet::default();
-        self.is_repeated(call, choice, &mut seen)
+        self.is_repeated(call, &choice, &mut seen)
     }
 
-    fn is_repeated(&self, call: &Call<'a>, choice: Choice<'a>, seen: &mut FxHashSet<FunctionId>) -> bool {
+    fn is_repeated(&self, call: &Call<'a>, choice: &Choice<'a>, seen: &mut FxHashSet<FunctionId>) -> bool {
         for around in self.loops(call.region) {
-            let varies = choice.definitions.iter().any(|it| self.is_region_in(self.tree.definitions[it.index()].region, around));
+            let varies =
+                choice.definitions.iter().any(|it| self.is_region_in(self.tree.definitions[it.index()].region, around));
             if !varies && self.repeats(call, around) {
                 return !self.is_guarded(call.region, around);
             }
         }
-        let Some(function) = self.function(call.region).filter(|it| seen.len() < MOST_FUNCTIONS && seen.insert(*it)) else {
+        let Some(function) = self.function(call.region).filter(|it| seen.len() < MOST_FUNCTIONS && seen.insert(*it))
+        else {
             return false;
         };
         if self.is_guarded_in(call.region, |_| true) {
@@ -57,10 +61,13 @@ impl<'a> Model<'a> {
         if is_own && self.is_forward_of_module(function) {
             return true;
         }
+        if choice.is_of_self && self.tree.functions[function.index()].syntax.name.as_str() == "__init__" {
+            return false;
+        }
         let runs = self.runs_of(function).into_iter().filter(|(run, _)| !self.is_entered(run));
         runs.take(MOST_FUNCTIONS).any(|(run, bound)| {
-            let next = self.choice_at(run, bound, function, &choice);
-            !next.is_fresh && self.is_repeated(run, next, seen)
+            let next = self.choice_at(run, bound, function, choice);
+            !next.is_fresh && self.is_repeated(run, &next, seen)
         })
     }
 
@@ -110,17 +117,19 @@ impl<'a> Model<'a> {
     /// Returns the choice as the caller makes it, by arguments and by the object of a method.
     fn choice_at(&self, run: &Call<'a>, bound: usize, function: FunctionId, choice: &Choice<'a>) -> Choice<'a> {
         let of_function = choice.parameters.iter().filter(|(of, ..)| *of == function);
-        let arguments: Vec<&'a Expr> = of_function.filter_map(|(_, index, name)| run.argument(name, index.checked_sub(bound)?)).collect();
+        let arguments: Vec<&'a Expr> =
+            of_function.filter_map(|(_, index, name)| run.argument(name, index.checked_sub(bound)?)).collect();
         let mut next = self.choice(arguments);
         let others: Vec<Parameter<'a>> = choice.parameters.iter().filter(|(of, ..)| *of != function).copied().collect();
         let object = run.method().map(|(it, _)| it).filter(|it| self.source(*it) != "self" && bound == 1);
-        let Some(object) = object.filter(|_| !others.is_empty()) else {
+        let Some(object) = object.filter(|_| !others.is_empty() || choice.is_of_self) else {
             next.parameters.extend(others);
+            next.is_of_self |= choice.is_of_self;
             return next;
         };
         // `tap = Tap(model)` and `tap.attach()`: the arguments of the constructor choose the module.
         let made = self.origins(object).into_iter().find_map(|it| self.call(it));
-        let given: Vec<&'a Expr> = made.map_or_else(
+        let given: Vec<&'a Expr> = made.filter(|_| !choice.is_of_self).map_or_else(
             || vec![object],
             |made| others.iter().filter_map(|(_, index, name)| made.argument(name, index.checked_sub(1)?)).collect(),
         );
@@ -135,26 +144,43 @@ impl<'a> Model<'a> {
     fn choice(&self, expressions: impl IntoIterator<Item = &'a Expr>) -> Choice<'a> {
         let mut choice = Choice::default();
         let mut pending: Vec<&'a Expr> = expressions.into_iter().collect();
+        // The values that methods assign to attributes of `self`.
+        let mut own: FxHashSet<NodeId> = FxHashSet::default();
+        // The values of names: their definitions tell how old they are.
+        let mut named: FxHashSet<NodeId> = FxHashSet::default();
         let mut visited = FxHashSet::default();
         while let Some(expression) = pending.pop().filter(|_| visited.len() < MOST_VISITED) {
             let Some(id) = self.id(expression).filter(|id| visited.insert(*id)) else { continue };
             match expression {
-                Expr::Name(name) => self.choose(self.definition(name), &mut choice, &mut pending),
+                Expr::Name(name) => {
+                    let before = pending.len();
+                    self.choose(self.definition(name), &mut choice, &mut pending);
+                    named.extend(pending.iter().skip(before).filter_map(|it| self.id(*it)));
+                }
                 Expr::Attribute(it) => {
-                    let own = it.value.as_name_expr().and_then(|base| self.class_of_self(self.definition(base)));
-                    match own {
-                        Some(class) => pending.extend(self.assigned_values(class, it.attr.as_str())),
-                        None => pending.push(&it.value),
-                    }
+                    let class = it.value.as_name_expr().and_then(|base| self.class_of_self(self.definition(base)));
+                    let values: Vec<&'a Expr> =
+                        class.map(|class| self.assigned_values(class, it.attr.as_str()).collect()).unwrap_or_default();
+                    own.extend(values.iter().filter_map(|it| self.id(*it)));
+                    choice.is_of_self |= class.is_some() && values.is_empty();
+                    pending.extend(values);
+                    pending.extend(class.is_none().then_some(&*it.value));
                 }
                 Expr::Subscript(it) => pending.extend([&*it.value, &*it.slice]),
                 Expr::Call(_) => match self.call(expression).and_then(|call| self.accessed(call)) {
                     Some((parts, is_weight)) => {
                         choice.is_weight |= is_weight;
+                        let ids = parts.iter().filter_map(|it| self.id(*it));
+                        if own.contains(&id) {
+                            own.extend(ids);
+                        } else if named.contains(&id) {
+                            named.extend(ids);
+                        }
                         pending.extend(parts);
                     }
                     // A fresh object that `self` keeps is as old as `self`.
-                    None => choice.is_fresh |= choice.definitions.is_empty() && self.function(self.node(id).region).is_none(),
+                    None if own.contains(&id) => choice.is_of_self = true,
+                    None => choice.is_fresh |= !named.contains(&id),
                 },
                 Expr::If(it) => pending.extend([&*it.body, &*it.orelse]),
                 Expr::BinOp(it) => pending.extend([&*it.left, &*it.right]),
@@ -173,7 +199,9 @@ impl<'a> Model<'a> {
             choice.definitions.push(definition);
             match &self.tree.definitions[definition.index()].binding {
                 Binding::Value(value) if !value.is_call_expr() => pending.push(value),
-                Binding::Value(value) => pending.extend(self.call(value).and_then(|it| self.accessed(it)).map(|_| *value)),
+                Binding::Value(value) => {
+                    pending.extend(self.call(value).and_then(|it| self.accessed(it)).map(|_| *value));
+                }
                 Binding::Element(value, _) | Binding::Item(value, _) => pending.push(value),
                 Binding::Parameter(function, index, parameter) => {
                     let is_self = *index == 0 && self.tree.functions[function.index()].class.is_some();
@@ -189,15 +217,31 @@ impl<'a> Model<'a> {
     /// Returns the parts of a call that finds an existing object, and true for weights: `model.named_modules()`, `dict(modules)[name]`.
     fn accessed(&self, call: &Call<'a>) -> Option<(Vec<&'a Expr>, bool)> {
         let arguments = call.syntax.arguments.args.iter();
-        if call.is_any(&["dict", "list", "enumerate", "zip", "reversed", "filter", "iter", "next"]) || self.source(&*call.syntax.func) == "getattr" {
+        if call.is_any(&["dict", "list", "enumerate", "zip", "reversed", "filter", "iter", "next"])
+            || self.source(&*call.syntax.func) == "getattr"
+        {
             return Some((arguments.collect(), false));
         }
         let (receiver, method) = call.method().filter(|_| call.path.is_none())?;
         let is_weight = matches!(method, "parameters" | "named_parameters");
         let finds = matches!(
             method,
-            "modules" | "named_modules" | "children" | "named_children" | "get_submodule" | "items" | "values" | "keys" | "eval"
-                | "train" | "cuda" | "to" | "cpu" | "half" | "get_decoder" | "get_encoder"
+            "modules"
+                | "named_modules"
+                | "children"
+                | "named_children"
+                | "get_submodule"
+                | "items"
+                | "values"
+                | "keys"
+                | "eval"
+                | "train"
+                | "cuda"
+                | "to"
+                | "cpu"
+                | "half"
+                | "get_decoder"
+                | "get_encoder"
         );
         (finds || is_weight).then(|| (std::iter::once(receiver).chain(arguments).collect(), is_weight))
     }

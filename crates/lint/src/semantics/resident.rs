@@ -13,7 +13,9 @@ impl<'a> Model<'a> {
         let mut calls = Vec::new();
         for function in self.constructing(class) {
             let body = self.tree.functions[function.index()].body;
-            calls.extend(self.calls_between(body).iter().filter(|call| self.places_on_gpu(call) && self.is_stored_in_self(call)));
+            calls.extend(
+                self.calls_between(body).iter().filter(|call| self.places_on_gpu(call) && self.is_stored_in_self(call)),
+            );
         }
         calls
     }
@@ -27,7 +29,8 @@ impl<'a> Model<'a> {
     fn may_be_module(&self, receiver: &'a Expr) -> bool {
         let is_made = |call: &Call<'a>| {
             let function = self.source(&*call.syntax.func);
-            last(function).starts_with(|first: char| first.is_ascii_uppercase()) && !call.path.as_deref().is_some_and(super::known::makes_tensor)
+            last(function).starts_with(|first: char| first.is_ascii_uppercase())
+                && !call.path.as_deref().is_some_and(super::known::makes_tensor)
         };
         matches!(self.value(receiver), ValueKind::Module | ValueKind::Operation)
             || self.is_model(receiver)
@@ -36,13 +39,21 @@ impl<'a> Model<'a> {
 
     /// Returns the constructor of a class, and the methods that it calls on the object.
     fn constructing(&self, class: ClassId) -> Vec<FunctionId> {
-        let mut functions: Vec<FunctionId> = self.tree.classes[class.index()].methods.get("__init__").copied().into_iter().collect();
+        let mut functions: Vec<FunctionId> =
+            self.tree.classes[class.index()].methods.get("__init__").copied().into_iter().collect();
         let mut next = 0;
         while let Some(&function) = functions.get(next).filter(|_| functions.len() < 12) {
             let body = self.tree.functions[function.index()].body;
-            let own = self.calls_between(body).iter().filter(|call| call.method().is_some_and(|(it, _)| self.source(it) == "self"));
+            let own = self
+                .calls_between(body)
+                .iter()
+                .filter(|call| call.method().is_some_and(|(it, _)| self.source(it) == "self"));
             let called: Vec<FunctionId> = own.filter_map(|call| self.callee(call)).collect();
-            called.into_iter().for_each(|it| if !functions.contains(&it) { functions.push(it) });
+            for function in called {
+                if !functions.contains(&function) {
+                    functions.push(function);
+                }
+            }
             next += 1;
         }
         functions
@@ -58,7 +69,7 @@ impl<'a> Model<'a> {
                 other => Self::root_is_self(other),
             }),
             Stmt::AnnAssign(it) => Self::root_is_self(&it.target),
-            Stmt::Expr(_) => self.collected_by(call.id).is_some_and(|list| Self::root_is_self(list)),
+            Stmt::Expr(_) => self.collected_by(call.id).is_some_and(Self::root_is_self),
             _ => false,
         }
     }
@@ -84,13 +95,18 @@ impl<'a> Model<'a> {
         let is_name = |it: &Expr| it.as_name_expr().is_some_and(|it| it.id.as_str() == name);
         let range = (behind, self.body(function).1);
         let mut appended = self.calls_between(range).iter().filter(|call| call.is_method("append"));
-        let is_assigned = self.statements().filter(|(id, _)| range.0 <= *id && *id <= range.1).any(|(_, it)| match it {
-            Stmt::Assign(it) => self.mentions(&it.value, name) && it.targets.iter().any(|it| it.is_attribute_expr() && Self::root_is_self(it)),
-            _ => false,
-        });
+        let is_assigned =
+            self.statements().filter(|(id, _)| range.0 <= *id && *id <= range.1).any(|(_, it)| match it {
+                Stmt::Assign(it) => {
+                    self.mentions(&it.value, name)
+                        && it.targets.iter().any(|it| it.is_attribute_expr() && Self::root_is_self(it))
+                }
+                _ => false,
+            });
         is_assigned
             || appended.any(|call| {
-                call.syntax.arguments.args.iter().any(is_name) && call.method().is_some_and(|(it, _)| Self::root_is_self(it))
+                call.syntax.arguments.args.iter().any(is_name)
+                    && call.method().is_some_and(|(it, _)| Self::root_is_self(it))
             })
     }
 
@@ -100,9 +116,7 @@ impl<'a> Model<'a> {
         let classes = (0..).map(ClassId).take(self.tree.classes.len());
         classes.filter(|&it| self.is_dataset(it) && seen.insert(it)).collect()
     }
-}
 
-impl<'a> Model<'a> {
     /// Checks whether a model runs between two nodes, or in a function that is called there.
     pub(crate) fn works_of_model(&self, range: (NodeId, NodeId)) -> bool {
         self.reached_calls(range).into_iter().any(|call| self.is_forward(call) || self.backward_subject(call).is_some())

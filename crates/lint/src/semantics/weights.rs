@@ -27,7 +27,8 @@ impl<'a> Model<'a> {
             ValueKind::Module => true,
             ValueKind::Unknown => {
                 let name = self.source(expression).rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
-                let words = ["model", "net", "network", "unet", "policy", "generator", "discriminator", "student", "learner"];
+                let words =
+                    ["model", "net", "network", "unet", "policy", "generator", "discriminator", "student", "learner"];
                 let is_plain = expression.is_name_expr() || expression.is_attribute_expr();
                 is_plain && words.iter().any(|word| name == *word || name.ends_with(&format!("_{word}")))
             }
@@ -58,14 +59,16 @@ impl<'a> Model<'a> {
     fn weights_of_call(&self, call: &Call<'a>, left: usize) -> Option<Weights> {
         let first = call.syntax.arguments.args.first();
         if call.is("copy.deepcopy") {
-            return first.filter(|it| self.is_model(it) || self.weights_within(it, left).is_some()).map(|_| Weights::Copied);
+            return first
+                .filter(|it| self.is_model(it) || self.weights_within(it, left).is_some())
+                .map(|_| Weights::Copied);
         }
         if call.is_any(&["dict", "collections.OrderedDict", "copy.copy"]) {
             return self.weights_within(first?, left);
         }
         if let Some(function) = self.callee(call) {
-            let returned = self.tree.functions[function.index()].returned.iter().take(4);
-            return returned.filter_map(|it| self.weights_within(it, left)).next();
+            let mut returned = self.tree.functions[function.index()].returned.iter().take(4);
+            return returned.find_map(|it| self.weights_within(it, left));
         }
         match call.method()? {
             (_, "state_dict") => Some(Weights::Shared),
@@ -80,7 +83,9 @@ impl<'a> Model<'a> {
         let source = self.source(&generator.iter);
         let is_of_model = ["state_dict()", "parameters()"].iter().any(|word| source.contains(word));
         let text = self.source(part);
-        let leaves = [".cpu(", "\"cpu\"", "'cpu'", ".numpy(", ".item(", ".norm(", ".tolist("].iter().any(|word| text.contains(word));
+        let leaves = [".cpu(", "\"cpu\"", "'cpu'", ".numpy(", ".item(", ".norm(", ".tolist("]
+            .iter()
+            .any(|word| text.contains(word));
         if !is_of_model || leaves {
             return None;
         }
@@ -96,7 +101,8 @@ impl<'a> Model<'a> {
             if self.loops(region).any(|around| self.is_training_loop(around)) {
                 return true;
             }
-            let Some(function) = self.function(region).filter(|it| seen.len() < MOST_FUNCTIONS && seen.insert(*it)) else {
+            let Some(function) = self.function(region).filter(|it| seen.len() < MOST_FUNCTIONS && seen.insert(*it))
+            else {
                 continue;
             };
             if self.is_callback(function) {
@@ -110,6 +116,8 @@ impl<'a> Model<'a> {
     fn is_callback(&self, function: FunctionId) -> bool {
         let it = &self.tree.functions[function.index()];
         let name = it.syntax.name.as_str();
-        it.class.is_some() && name.starts_with("on_") && ["epoch_end", "batch_end", "step_end", "validation_end"].iter().any(|end| name.ends_with(end))
+        it.class.is_some()
+            && name.starts_with("on_")
+            && ["epoch_end", "batch_end", "step_end", "validation_end"].iter().any(|end| name.ends_with(end))
     }
 }

@@ -99,15 +99,19 @@ impl<'a> Model<'a> {
             found.extend(call.keyword("transform"));
             found.extend(call.keyword("target_transform"));
             let is_compose = call.path.as_deref().is_some_and(|path| last(path) == "Compose");
-            let makes_tensors = || ["ToTensor", "ToImage", "Resize", "Crop"].iter().any(|it| self.source(call.syntax).contains(it));
+            let makes_tensors =
+                || ["ToTensor", "ToImage", "Resize", "Crop"].iter().any(|it| self.source(call.syntax).contains(it));
             if is_compose && makes_tensors() {
                 let parts = call.syntax.arguments.args.first().and_then(Expr::as_list_expr);
                 found.extend(parts.into_iter().flat_map(|it| &it.elts));
             }
         }
-        let lambdas: Vec<&'a Expr> = found.iter().filter_map(|it| self.call(it)).filter(|call| {
-            call.path.as_deref().is_some_and(|path| last(path) == "Lambda")
-        }).filter_map(|call| call.syntax.arguments.args.first()).collect();
+        let lambdas: Vec<&'a Expr> = found
+            .iter()
+            .filter_map(|it| self.call(it))
+            .filter(|call| call.path.as_deref().is_some_and(|path| last(path) == "Lambda"))
+            .filter_map(|call| call.syntax.arguments.args.first())
+            .collect();
         found.extend(lambdas);
         found
     }
