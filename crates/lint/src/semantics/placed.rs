@@ -150,7 +150,8 @@ impl<'a> Model<'a> {
 
     /// Returns the origin of a value: the words of all code that leads to the value are searched.
     pub(crate) fn origin(&self, value: &'a Expr) -> Origin {
-        let mut search = Search { pending: vec![value], seen: FxHashSet::default(), has_parameter: false };
+        let mut search =
+            Search { pending: vec![value], seen: FxHashSet::default(), has_parameter: false, is_created: false };
         while let Some(value) = search.pending.pop().filter(|_| search.seen.len() < MOST_VISITED) {
             let Some(id) = self.id(value).filter(|id| search.seen.insert(*id)) else { continue };
             for (_, part) in self.expressions((id, self.node(id).last)) {
@@ -160,7 +161,7 @@ impl<'a> Model<'a> {
                 self.trace(part, &mut search);
             }
         }
-        if search.has_parameter { Origin::Parameter } else { Origin::Unknown }
+        if search.has_parameter && !search.is_created { Origin::Parameter } else { Origin::Unknown }
     }
 
     /// Checks for a call that reads data, or an attribute that holds data.
@@ -204,6 +205,7 @@ impl<'a> Model<'a> {
             }
             Expr::Call(_) => {
                 let Some(call) = self.call(part) else { return };
+                search.is_created |= call.path.as_deref().is_some_and(is_created);
                 let functions = self.may_run(call);
                 search.pending.extend(functions.iter().flat_map(|it| &self.tree.functions[it.index()].returned));
             }
@@ -241,6 +243,8 @@ struct Search<'a> {
     pending: Vec<&'a Expr>,
     seen: FxHashSet<NodeId>,
     has_parameter: bool,
+    /// True if torch makes numbers up on the way: a buffer that is filled later.
+    is_created: bool,
 }
 
 /// Checks whether a function of torch creates a tensor of numbers that it makes up.

@@ -95,12 +95,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    fn name_devices(
-        &self,
-        devices: impl IntoIterator<Item = &'a Expr>,
-        left: usize,
-        names: &mut Vec<DeviceName<'a>>,
-    ) {
+    fn name_devices(&self, devices: impl IntoIterator<Item = &'a Expr>, left: usize, names: &mut Vec<DeviceName<'a>>) {
         for device in devices {
             self.name_device(device, left, names);
         }
