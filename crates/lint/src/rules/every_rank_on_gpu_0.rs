@@ -25,7 +25,12 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     // A library module starts the group in a function, and does not show the code that runs before.
     let function = model.function(start.region);
     let is_program = function.is_none_or(|it| is_used(model, it));
-    let is_reached = |call: &&Call<'_>| is_program || model.function(call.region) == function;
+    let own = model.body(None);
+    let is_own = own.0 <= start.id && start.id <= own.1;
+    let is_reached = |call: &&Call<'_>| {
+        let is_near = (is_own && is_program) || model.function(call.region) == function;
+        is_near || model.is_led_to(call.region, start)
+    };
     if let Some(call) = model.calls().iter().filter(|call| uses_first_gpu(model, call)).find(is_reached) {
         matches.add(
             call.syntax,

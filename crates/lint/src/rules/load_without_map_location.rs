@@ -23,7 +23,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     let own = model.body(None);
     // A file with `map_location` at one call leaves it out elsewhere on purpose.
     let is_known = loads.iter().any(|call| own.0 <= call.id && call.id <= own.1 && has_location(model, call));
-    let is_to_saved = !is_known && is_distributed(model);
+    let starts = if is_known { Vec::new() } else { starts(model) };
     for call in loads {
         if call.has_unpacked() || is_small(model, call) || is_in_dataset(model, call) {
             continue;
@@ -33,7 +33,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
                 let message = "the loaded copy stays on the GPU beside the model and the optimizer during training";
                 matches.add(call.syntax, message);
             }
-        } else if is_to_saved && !is_alone(model, call) {
+        } else if !is_alone(model, call) && !starts.is_empty() && is_distributed(model, &starts, call) {
             let message = "every rank loads the tensors to the GPU they were saved from, usually GPU 0";
             let is_added = call.argument("map_location", 1).is_none();
             matches.add(call.syntax, message).fix = is_added
@@ -74,8 +74,8 @@ fn may_be_unset(model: &Model<'_>, definition: DefinitionId, left: usize) -> boo
     }
 }
 
-/// Checks whether the file starts or joins a process group with one GPU per process.
-fn is_distributed(model: &Model<'_>) -> bool {
+/// Returns the calls that start or join several processes with one GPU each; none if the processes are known to train on the host.
+fn starts<'m, 'a>(model: &'m Model<'a>) -> Vec<&'m Call<'a>> {
     let starts = [
         "torch.distributed.init_process_group",
         "torch.nn.parallel.DistributedDataParallel",
@@ -90,7 +90,19 @@ fn is_distributed(model: &Model<'_>) -> bool {
         let backend = call.argument("backend", 0).and_then(|it| it.as_string_literal_expr());
         call.is("torch.distributed.init_process_group") && backend.is_some_and(|it| it.value.to_str() == "gloo")
     };
-    model.calls().iter().any(|call| call.is_any(&starts)) && !model.calls().iter().any(is_gloo)
+    if model.calls().iter().any(is_gloo) {
+        return Vec::new();
+    }
+    model.calls().iter().filter(|call| call.is_any(&starts)).collect()
+}
+
+/// Checks whether a load belongs to such a program: the linted file starts the processes, or a function that leads to the load does.
+fn is_distributed(model: &Model<'_>, starts: &[&Call<'_>], load: &Call<'_>) -> bool {
+    let own = model.body(None);
+    if starts.iter().any(|call| own.0 <= call.id && call.id <= own.1) {
+        return true;
+    }
+    starts.iter().any(|start| model.is_led_to(load.region, start))
 }
 
 /// Checks whether a single process loads: under a condition on the rank, or in a test function.

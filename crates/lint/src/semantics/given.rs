@@ -1,9 +1,13 @@
 //! The values that calls give to a parameter, through constructors too, and the fields that a class declares.
 
 use ruff_python_ast::{Expr, Stmt};
+use rustc_hash::FxHashSet;
 
-use super::data::{ClassId, FunctionId};
+use super::data::{ClassId, FunctionId, RegionId};
 use super::{Call, Model};
+
+/// The largest number of functions that a query climbs.
+const MOST_FUNCTIONS: usize = 12;
 
 impl<'a> Model<'a> {
     /// Returns the calls that run a function, each with the number of parameters that it fills by itself: `Net(3)` runs `__init__`.
@@ -108,5 +112,41 @@ impl<'a> Model<'a> {
     /// Returns the function of the tree that an expression names.
     pub(crate) fn function_named(&self, expression: &'a Expr) -> Option<FunctionId> {
         self.named(expression).and_then(|it| self.function_of(it))
+    }
+
+    /// Checks whether code that makes a call leads to a region: a function around or above the region makes or reaches the call, is decorated with a
+    /// function that makes the call, or is an argument of the call.
+    pub(crate) fn is_led_to(&self, region: RegionId, start: &Call<'a>) -> bool {
+        let starting = self.function(start.region);
+        let (mut pending, mut seen) = (vec![self.function(region)], FxHashSet::default());
+        while let Some(function) = pending.pop() {
+            let Some(function) = function else {
+                if starting.is_none() {
+                    return true;
+                }
+                continue;
+            };
+            if seen.len() >= MOST_FUNCTIONS || !seen.insert(function) {
+                continue;
+            }
+            let reached = self.reached_calls(self.body(Some(function)));
+            if reached.iter().any(|call| call.id == start.id) || self.is_started_by(function, start, starting) {
+                return true;
+            }
+            pending.extend(self.runs_of(function).into_iter().map(|(run, _)| self.function(run.region)));
+        }
+        false
+    }
+
+    fn is_started_by(&self, function: FunctionId, start: &Call<'a>, starting: Option<FunctionId>) -> bool {
+        let around = starting.and_then(|it| self.function(self.tree.functions[it.index()].outside));
+        let is_starting = |decorator: &'a Expr| {
+            let decorator = decorator.as_call_expr().map_or(decorator, |call| &*call.func);
+            let named = self.function_named(decorator);
+            named.is_some() && (named == starting || named == around)
+        };
+        let decorators = self.tree.functions[function.index()].syntax.decorator_list.iter();
+        decorators.map(|it| &it.expression).any(is_starting)
+            || start.syntax.arguments.args.iter().any(|it| self.function_named(it) == Some(function))
     }
 }
