@@ -20,6 +20,7 @@ mod batches_queued_on_the_host;
 mod carried_hidden_state;
 mod cat_in_loop;
 mod checkpoint_without_use_reentrant;
+mod checkpoints_kept;
 mod create_graph_in_backward;
 mod created_on_the_host;
 mod cuda_graph_per_shape;
@@ -84,6 +85,7 @@ pub(crate) static RULES: &[Rule] = &[
     carried_hidden_state::RULE,
     cat_in_loop::RULE,
     checkpoint_without_use_reentrant::RULE,
+    checkpoints_kept::RULE,
     create_graph_in_backward::RULE,
     created_on_the_host::RULE,
     cuda_graph_per_shape::RULE,

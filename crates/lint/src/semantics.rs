@@ -20,18 +20,27 @@ mod frameworks;
 mod interpreted;
 pub(crate) mod known;
 mod late_imports;
+mod failures;
+mod given;
+mod hooks;
 mod modes;
 mod names;
 pub(crate) mod new_axis;
 mod objects;
 mod patterns;
+mod placed;
+mod placement;
+mod registration;
 mod repetition;
 mod steps;
+mod resident;
 mod storage;
 pub(crate) mod texts;
 mod training;
 pub(crate) mod unpacked;
 mod value;
+mod weights;
+mod workers;
 
 use std::cell::{Cell, OnceCell, RefCell};
 
@@ -48,10 +57,15 @@ use data::{
 pub(crate) use evaluation::ran_module;
 use evidence::Evidence;
 pub(crate) use evidence::is_called_optimizer;
+pub(crate) use hooks::HookFunction;
+pub(crate) use placed::Origin;
+pub(crate) use placement::is_option;
 pub(crate) use storage::StoredAs;
 use training::TrainingCalls;
 pub(crate) use known::{Gives, tensor_attribute as tensor_part, tensor_method as tensor_result};
 pub(crate) use value::{Graph, TensorDevice, ValueKind};
+pub(crate) use weights::Weights;
+pub(crate) use workers::LoaderWorkers;
 
 use self::build::FileBody;
 use crate::interpreter::{self, Observation, ObservationKind};

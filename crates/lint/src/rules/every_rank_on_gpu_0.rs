@@ -2,35 +2,36 @@
 
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::{Call, Model};
+use crate::semantics::data::{Binding, FunctionId};
+use crate::semantics::{Call, Model, is_option};
 use causes::CauseId;
 use report::RuleId;
+use ruff_python_ast::Expr;
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("every-rank-on-gpu-0"),
     effect: MemoryEffect::Wastes,
-    summary: "an NCCL process group in which no rank selects its GPU",
+    summary: "a program of several ranks in which no rank selects its GPU",
     help: "call `torch.cuda.set_device(local_rank)` at the start of the process",
     cause: Some(CauseId::WrongDevice),
     check,
 };
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
-    let is_group = |call: &&Call<'_>| call.is("torch.distributed.init_process_group");
-    let Some(group) = model.calls().iter().find(is_group) else { return };
-    let is_nccl = group
-        .argument("backend", 0)
-        .and_then(|it| it.as_string_literal_expr())
-        .is_some_and(|it| it.value.to_str() == "nccl");
-    if !is_nccl || group.keyword("device_id").is_some() || chooses(model) {
+    let Some(start) = start(model) else { return };
+    if chooses(model) {
         return;
     }
     // A library module starts the group in a function, and does not show the code that runs before.
-    let starts = model.function(group.region);
-    let is_program = |call: &&Call<'_>| {
-        starts.is_none_or(|it| model.callers(it).next().is_some()) || model.function(call.region) == starts
+    let function = model.function(start.region);
+    let is_program = function.is_none_or(|it| is_used(model, it));
+    let own = model.body(None);
+    let is_own = own.0 <= start.id && start.id <= own.1;
+    let is_reached = |call: &&Call<'_>| {
+        let is_near = (is_own && is_program) || model.function(call.region) == function;
+        is_near || model.is_led_to(call.region, start)
     };
-    if let Some(call) = model.calls().iter().filter(|call| is_default_device(call)).find(is_program) {
+    if let Some(call) = model.calls().iter().filter(|call| uses_first_gpu(model, call)).find(is_reached) {
         matches.add(
             call.syntax,
             "`cuda` means GPU 0 in every process until `set_device` is called: all ranks share the memory of one \
@@ -39,21 +40,141 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     }
 }
 
-/// `.cuda()`, `.to("cuda")`
-fn is_default_device(call: &Call<'_>) -> bool {
-    let is_plain = call
-        .argument("device", 0)
-        .and_then(|it| it.as_string_literal_expr())
-        .is_some_and(|it| it.value.to_str() == "cuda");
-    (call.is_method("cuda") && call.syntax.arguments.is_empty()) || (call.is_method("to") && is_plain)
+/// Returns the call that starts one of several processes: a process group over NCCL, Horovod, or a function spawned for each GPU.
+fn start<'m, 'a>(model: &'m Model<'a>) -> Option<&'m Call<'a>> {
+    let mut groups = model.calls().iter().filter(|call| call.is("torch.distributed.init_process_group")).peekable();
+    if groups.peek().is_some() {
+        return groups.find(|call| is_nccl(model, call) && call.keyword("device_id").is_none());
+    }
+    let is_for_each_gpu = |call: &&Call<'_>| {
+        call.is("torch.multiprocessing.spawn") && model.calls().iter().any(|it| it.is("torch.cuda.device_count"))
+    };
+    model.calls().iter().find(|call| call.is("horovod.torch.init") || is_for_each_gpu(call))
 }
 
-/// Checks whether the file may select a device for the process; libraries that start processes do.
+/// Checks whether a group runs over NCCL: by a literal, by the default of an option or a parameter; without a backend, if a model is wrapped.
+fn is_nccl<'a>(model: &Model<'a>, group: &Call<'a>) -> bool {
+    if let Some(backend) = group.argument("backend", 0) {
+        return is_nccl_name(model, backend, 4);
+    }
+    let wraps = |call: &Call<'_>| call.is("torch.nn.parallel.DistributedDataParallel");
+    !group.has_unpacked() && model.calls().iter().any(wraps)
+}
+
+fn is_nccl_name<'a>(model: &Model<'a>, backend: &'a Expr, left: usize) -> bool {
+    let Some(left) = left.checked_sub(1) else { return false };
+    match backend {
+        Expr::StringLiteral(it) => it.value.to_str().split(',').any(|it| it == "nccl" || it == "cuda:nccl"),
+        Expr::If(it) => is_nccl_name(model, &it.body, left) || is_nccl_name(model, &it.orelse, left),
+        Expr::Name(name) => match &model.tree.definitions[model.definition(name).index()].binding {
+            Binding::Value(value) => is_nccl_name(model, value, left),
+            Binding::Parameter(function, index, parameter) => {
+                let name = parameter.name.as_str();
+                let given = model.given_to(*function, *index, name);
+                let default = model.default_of(*function, name);
+                !given.is_empty()
+                    && given
+                        .into_iter()
+                        .take(4)
+                        .all(|it| it.or(default).is_some_and(|it| is_nccl_name(model, it, left)))
+            }
+            _ => false,
+        },
+        Expr::Attribute(it) => {
+            let is_option = |call: &&Call<'a>| call.is_method("add_argument") && is_option(call, it.attr.as_str());
+            let mut defaults =
+                model.calls().iter().filter(is_option).filter_map(|call| call.keyword("default")).take(4);
+            defaults.any(|it| is_nccl_name(model, it, left))
+        }
+        _ => false,
+    }
+}
+
+/// Checks whether anything refers to a function, or to a function around its definition: it is called, spawned, or decorates another.
+fn is_used(model: &Model<'_>, function: FunctionId) -> bool {
+    let is_named = |it: FunctionId| {
+        let refers = |expression: &Expr| expression.as_name_expr().is_some_and(|name| name.ctx.is_load());
+        model.callers(it).next().is_some()
+            || model.all_expressions().any(|other| refers(other) && model.function_named(other) == Some(it))
+    };
+    let it = &model.tree.functions[function.index()];
+    let is_constructor = it.class.is_some() && !model.runs_of(function).is_empty();
+    is_constructor || is_named(function) || model.function(it.outside).is_some_and(is_named)
+}
+
+/// `.cuda()`, `.to("cuda")`, `.to(device)` of such a device, `device="cuda"`, `torch.set_default_device("cuda")`
+fn uses_first_gpu<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
+    let names = |device: Option<&'a Expr>| device.is_some_and(|it| model.names_first_gpu(it));
+    match call.path.as_deref() {
+        Some("torch.set_default_device") => names(call.argument("device", 0)),
+        Some("torch.set_default_tensor_type") => model.source(&call.syntax.arguments).contains("cuda"),
+        Some(path) => path.starts_with("torch.") && path != "torch.device" && names(call.keyword("device")),
+        None if call.is_method("cuda") => call.syntax.arguments.is_empty() || names(call.argument("device", 0)),
+        None => call.is_method("to") && names(call.argument("device", 0)),
+    }
+}
+
+/// Checks whether the program may select a device for the process; libraries that start processes do.
 fn chooses(model: &Model<'_>) -> bool {
-    let functions =
-        ["torch.cuda.set_device", "torch.cuda.device", "torch.device", "torch.accelerator.set_device_index"];
-    model.calls().iter().any(|call| call.is_any(&functions))
-        || ["CUDA_VISIBLE_DEVICES", "cuda:", "transformers", "accelerate", "deepspeed", "lightning"]
-            .iter()
-            .any(|word| model.text.contains(word))
+    let functions = ["torch.cuda.set_device", "torch.cuda.device", "torch.accelerator.set_device_index"];
+    let texts = ["CUDA_VISIBLE_DEVICES", "transformers import Trainer", "transformers.Trainer", "TrainingArguments"];
+    let libraries =
+        ["accelerate", "deepspeed", "lightning", "pytorch_lightning", "ray", "colossalai", "megatron", "mmengine"];
+    let is_library = |path: &str| libraries.contains(&path.split('.').next().unwrap_or_default());
+    let imports = || {
+        model.tree.definitions.iter().filter_map(|it| match &it.binding {
+            Binding::Import(path) => Some(&**path),
+            _ => None,
+        })
+    };
+    model.calls().iter().any(|call| call.is_any(&functions) || names_rank(model, call))
+        || texts.iter().any(|it| model.text.contains(it))
+        || imports().any(|path| is_library(path) || is_hidden_setup(path))
+        || model.all_expressions().any(|it| is_numbered(model, it))
+}
+
+/// Checks whether a function that was imported from an unseen file may select the device.
+fn is_hidden_setup(path: &str) -> bool {
+    let (module, name) = path.rsplit_once('.').unwrap_or(("", path));
+    let is_known = ["torch", "horovod", "torchvision", "timm", "apex", "os", "monai"];
+    let words = [
+        "init_dist",
+        "setup_dist",
+        "distributed_mode",
+        "dist_init",
+        "setup_ddp",
+        "ddp_setup",
+        "init_ddp",
+        "set_device",
+        "setup_device",
+        "select_device",
+        "launch",
+    ];
+    !is_known.contains(&module.split('.').next().unwrap_or_default())
+        && words.iter().any(|word| name.to_ascii_lowercase().contains(word))
+}
+
+/// `.cuda(rank)`, `.to(local_rank)`, `torch.device("cuda", rank)`, `torch.device(rank)`, but not `.cuda(0)`.
+fn names_rank<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
+    let is_device = call.is_method("cuda") || call.is_method("to") || call.is("torch.device");
+    let device = call.argument("device", 0).or_else(|| call.argument("type", 0));
+    let number = call.argument("index", 1).filter(|_| call.is("torch.device"));
+    let is_number = |it: &'a Expr| {
+        let name = model.source(it).rsplit('.').next().unwrap_or_default().to_ascii_lowercase();
+        let is_flag = it.as_boolean_literal_expr().is_some() || it.as_number_literal_expr().is_some();
+        !is_flag && ["rank", "gpu", "local", "int(", "device_id"].iter().any(|word| name.contains(word))
+    };
+    is_device && (number.is_some_and(|it| !it.is_number_literal_expr()) || device.is_some_and(is_number))
+}
+
+/// Checks for the name of a GPU with a number that is computed: `f"cuda:{rank}"`, `"cuda:" + rank`, `"cuda:%d"`.
+fn is_numbered(model: &Model<'_>, expression: &Expr) -> bool {
+    match expression {
+        Expr::FString(_) => model.source(expression).contains("cuda:{"),
+        Expr::StringLiteral(it) => {
+            let text = it.value.to_str();
+            text.starts_with("cuda:") && text != "cuda:0"
+        }
+        _ => false,
+    }
 }

@@ -2,75 +2,102 @@
 
 use causes::CauseId;
 use report::RuleId;
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::{Expr, ExprLambda, ExprName, Stmt};
 
 use crate::edits;
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, FunctionId, NodeId, Syntax};
-use crate::semantics::{Mode, Model};
+use crate::semantics::{HookFunction, Mode, Model};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("hook-keeps-tensors"),
     effect: MemoryEffect::Grows,
-    summary: "a hook that keeps module inputs or outputs with their graph",
+    summary: "a hook that keeps module inputs, outputs or gradients",
     help: "keep `output.detach()`, or `output.detach().cpu()` for later use",
     cause: Some(CauseId::SavedIntermediates),
     check,
 };
 
 /// Methods that register a hook on the tensors of a module.
-const REGISTER: [&str; 3] = ["register_forward_hook", "register_forward_pre_hook", "register_module_forward_hook"];
+const FORWARD: [&str; 3] = ["register_forward_hook", "register_forward_pre_hook", "register_module_forward_hook"];
+/// Methods that register a hook on the gradients of a module.
+const BACKWARD: [&str; 2] = ["register_full_backward_hook", "register_backward_hook"];
+
+/// A hook, and the tensors that the hook gets.
+#[derive(Clone, Copy)]
+struct Hook {
+    function: FunctionId,
+    /// The index of the first parameter with tensors.
+    first: usize,
+    /// True if the tensors are gradients, which have no graph.
+    is_of_gradients: bool,
+}
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
+    let mut seen = Vec::new();
     for call in model.calls() {
         let Some((_, method)) = call.method() else { continue };
-        let Some(hook) = call.syntax.arguments.args.first().filter(|_| REGISTER.contains(&method)) else { continue };
-        let function = match hook {
-            Expr::Name(name) => model.function_of(model.definition(name)),
-            // `get_activation("layer")` returns the hook.
-            Expr::Call(_) => model.call(hook).and_then(|call| returned_function(model, model.callee(call)?)),
-            _ => None,
+        // The hook of a tensor gets a gradient, all others get the module first.
+        let (is_of_gradients, skipped) = match method {
+            _ if FORWARD.contains(&method) => (false, 1),
+            _ if BACKWARD.contains(&method) => (true, 1),
+            "register_hook" | "register_post_accumulate_grad_hook" => (true, 0),
+            _ => continue,
         };
-        if let Some(function) = function {
-            hook_body(model, matches, function);
+        let Some(hook) = call.syntax.arguments.args.first() else { continue };
+        if model.mode(call.region) == Mode::Off {
+            continue;
+        }
+        if let Expr::Lambda(lambda) = hook {
+            hook_lambda(model, matches, lambda, is_of_gradients);
+        } else if let Some(HookFunction { function, bound }) = model.hook_function(hook)
+            && !seen.contains(&function)
+        {
+            seen.push(function);
+            hook_body(model, matches, Hook { function, first: bound.saturating_add(skipped), is_of_gradients });
         }
     }
 }
 
-fn returned_function(model: &Model<'_>, factory: FunctionId) -> Option<FunctionId> {
-    let value = model.tree.functions[factory.index()].returned.first()?;
-    model.function_of(model.definition(value.as_name_expr()?))
+/// `lambda module, inputs, output: outputs.append(output)`
+fn hook_lambda<'a>(model: &Model<'a>, matches: &mut Matches, lambda: &'a ExprLambda, is_of_gradients: bool) {
+    let Some(call) = model.call(&lambda.body).filter(|call| call.is_method("append")) else { return };
+    let ([kept], Some((list, _))) = (&*call.syntax.arguments.args, call.method()) else { return };
+    let parameters: Vec<&str> =
+        lambda.parameters.iter().flat_map(|it| it.iter()).map(|it| it.name().as_str()).collect();
+    let is_last = kept_name(kept, is_of_gradients).is_some_and(|it| parameters.last() == Some(&it.id.as_str()));
+    let is_local = Model::root(list).is_some_and(|it| parameters.contains(&it.id.as_str()));
+    if is_last && !is_local && !is_emptied(model, list) && outlives_forward(model, list) {
+        report_collected(model, matches, list, kept, is_of_gradients);
+    }
 }
 
-fn hook_body(model: &Model<'_>, matches: &mut Matches, function: FunctionId) {
+fn hook_body(model: &Model<'_>, matches: &mut Matches, hook: Hook) {
+    let function = hook.function;
     if model.mode(model.node(model.body(Some(function)).0).region) == Mode::Off {
         return;
     }
     for call in model.calls_between(model.body(Some(function))).iter().filter(|call| call.is_method("append")) {
-        if let ([kept], Some((list, _))) = (&*call.syntax.arguments.args, call.method()) {
-            let is_emptied = model.is_emptied(list, model.body(None));
-            if is_parameter(model, function, kept)
-                && is_outer(model, list)
-                && !is_emptied
-                && outlives_forward(model, list)
-            {
-                let message = format!(
-                    "`{}` collects `{}` of every forward with its graph and is never emptied",
-                    model.source(list),
-                    model.source(kept)
-                );
-                matches.add(kept, message).fix = edits::detach(kept);
-            }
+        if let ([kept], Some((list, _))) = (&*call.syntax.arguments.args, call.method())
+            && is_parameter(model, hook, kept)
+            && is_outer(model, list)
+            && !is_emptied(model, list)
+            && outlives_forward(model, list)
+        {
+            report_collected(model, matches, list, kept, hook.is_of_gradients);
         }
     }
     for (_, statement) in model.statements().filter(|(id, _)| model.function(model.node(*id).region) == Some(function))
     {
         let Stmt::Assign(it) = statement else { continue };
-        let is_kept = matches!(it.targets.as_slice(), [Expr::Subscript(_) | Expr::Attribute(_)]);
-        let is_outside = it.targets.iter().all(|target| is_outer(model, target));
-        let is_wanted = it.targets.first().is_some_and(|target| is_read_with_graph(model, function, target));
-        if is_kept && is_outside && !is_wanted && is_parameter(model, function, &it.value) {
+        let [target @ (Expr::Subscript(_) | Expr::Attribute(_))] = it.targets.as_slice() else { continue };
+        if !is_outer(model, target) || !is_parameter(model, hook, &it.value) {
+            continue;
+        }
+        if is_keyed_by_step(model, target) && !is_emptied(model, target) {
+            report_collected(model, matches, target, &it.value, hook.is_of_gradients);
+        } else if !hook.is_of_gradients && !is_read_with_graph(model, function, target) {
             let message = format!(
                 "`{}` is kept with its graph until the next forward, through backward and step",
                 model.source(&*it.value)
@@ -82,16 +109,96 @@ fn hook_body(model: &Model<'_>, matches: &mut Matches, function: FunctionId) {
     }
 }
 
-/// Checks whether an expression is the input or the output parameter of the hook.
-fn is_parameter(model: &Model<'_>, function: FunctionId, kept: &Expr) -> bool {
-    let name = match kept {
-        Expr::Subscript(it) => it.value.as_name_expr(),
-        _ => kept.as_name_expr(),
-    };
+fn report_collected<'a>(
+    model: &Model<'a>,
+    matches: &mut Matches,
+    list: &'a Expr,
+    kept: &'a Expr,
+    is_of_gradients: bool,
+) {
+    let (list, name) = (model.source(list), model.source(kept));
+    if is_of_gradients {
+        matches.add(kept, format!("`{list}` collects `{name}` of every backward on the GPU and is never emptied"));
+    } else {
+        let message = format!("`{list}` collects `{name}` of every forward with its graph and is never emptied");
+        matches.add(kept, message).fix = edits::detach(kept);
+    }
+}
+
+/// Checks whether an expression is a tensor that the hook gets, with its graph; for gradients, the whole tensor.
+fn is_parameter(model: &Model<'_>, hook: Hook, kept: &Expr) -> bool {
+    let name = kept_name(kept, hook.is_of_gradients);
     name.is_some_and(|name| match &model.tree.definitions[model.definition(name).index()].binding {
-        Binding::Parameter(of, index, _) => *of == function && *index >= 1 && name.id.as_str() != "self",
+        Binding::Parameter(of, index, _) => *of == hook.function && *index >= hook.first && name.id.as_str() != "self",
         _ => false,
     })
+}
+
+/// Returns the name of the tensor in `output`, `output[0]`, `output.clone()`, `output.flatten(1)`.
+fn kept_name(kept: &Expr, is_of_gradients: bool) -> Option<&ExprName> {
+    let keeps = |method: &str| match method {
+        "clone" | "float" | "half" | "squeeze" | "unsqueeze" | "view" | "reshape" | "contiguous" | "to" => true,
+        "detach" => is_of_gradients,
+        "flatten" | "mean" | "sum" | "permute" | "transpose" | "abs" | "pow" | "norm" | "softmax" => !is_of_gradients,
+        _ => false,
+    };
+    match kept {
+        Expr::Name(name) => Some(name),
+        Expr::Subscript(it) => kept_name(&it.value, is_of_gradients),
+        Expr::Call(it) => {
+            let method = it.func.as_attribute_expr().filter(|it| keeps(it.attr.as_str()))?;
+            let leaves = it
+                .arguments
+                .args
+                .iter()
+                .any(|it| it.as_string_literal_expr().is_some_and(|it| it.value.to_str() == "cpu"));
+            if leaves { None } else { kept_name(&method.value, is_of_gradients) }
+        }
+        _ => None,
+    }
+}
+
+/// Checks whether an entry is new in each step: `states[self.global_step]`.
+fn is_keyed_by_step<'a>(model: &Model<'a>, target: &'a Expr) -> bool {
+    let Expr::Subscript(it) = target else { return false };
+    let key = model.source(&*it.slice).to_ascii_lowercase();
+    let is_text = it.slice.is_string_literal_expr() || key.contains('%');
+    !is_text
+        && ["step", "iter", "epoch", "counter", "count", "len(", "batch_idx", "calls"]
+            .iter()
+            .any(|word| key.contains(word))
+}
+
+/// Checks whether a list, or the collection of the list, is emptied anywhere but in the constructor.
+fn is_emptied<'a>(model: &Model<'a>, list: &'a Expr) -> bool {
+    let mut places = vec![list];
+    let mut part = list;
+    while let Expr::Subscript(it) = part {
+        part = &it.value;
+        places.push(part);
+    }
+    let functions = (0..).map(FunctionId).zip(&model.tree.functions);
+    let is_constructor = |name: &str| matches!(name, "__init__" | "__post_init__");
+    let others = functions.filter(|(_, it)| it.class.is_none() || !is_constructor(it.syntax.name.as_str()));
+    let mut ranges: Vec<(NodeId, NodeId)> = others.map(|(id, _)| model.body(Some(id))).collect();
+    ranges.push(module_body(model));
+    let is_rebound = part.as_name_expr().is_some_and(|it| bindings(model, it) > 1);
+    is_rebound || ranges.into_iter().any(|range| places.iter().any(|place| model.is_emptied(place, range)))
+}
+
+/// Returns the nodes outside of functions.
+fn module_body(model: &Model<'_>) -> (NodeId, NodeId) {
+    let first = model.tree.functions.iter().map(|it| it.body.0).min();
+    let whole = model.body(None);
+    (whole.0, first.map_or(whole.1, |it| NodeId(it.0.saturating_sub(1)).min(whole.1)))
+}
+
+/// Returns the number of bindings of a name of an outer scope.
+fn bindings(model: &Model<'_>, name: &ExprName) -> usize {
+    match &model.tree.definitions[model.definition(name).index()].binding {
+        Binding::Outer(symbol) => model.tree.symbols[symbol.index()].bindings.len(),
+        _ => 0,
+    }
 }
 
 /// Checks whether an object exists before the hook runs: a name of an outer scope, or `self`.
@@ -106,6 +213,9 @@ fn is_outer<'a>(model: &Model<'a>, object: &'a Expr) -> bool {
 /// Checks whether a list lives longer than one forward: a list of the module, of an object, or of a function with a loop over batches.
 fn outlives_forward<'a>(model: &Model<'a>, list: &'a Expr) -> bool {
     let Some(root) = Model::root(list) else { return false };
+    if Model::root_is_self(list) {
+        return true;
+    }
     let Binding::Outer(symbol) = &model.tree.definitions[model.definition(root).index()].binding else { return true };
     let bindings = &model.tree.symbols[symbol.index()].bindings;
     bindings.iter().all(|it| {

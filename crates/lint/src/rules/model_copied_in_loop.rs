@@ -2,12 +2,12 @@
 
 use causes::CauseId;
 use report::RuleId;
-use ruff_python_ast::Expr;
+use ruff_python_ast::{Expr, Stmt};
 
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::Syntax;
-use crate::semantics::{Call, Model, ValueKind};
+use crate::semantics::{Call, Model};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("model-copied-in-loop"),
@@ -20,9 +20,9 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is("copy.deepcopy")) {
-        let Some(copied) = call.syntax.arguments.args.first().filter(|it| is_model(model, it)) else { continue };
-        let is_training = model.loops(call.region).any(|around| model.is_training_loop(around));
-        if is_training && is_kept(model, call) {
+        let Some(copied) = call.syntax.arguments.args.first() else { continue };
+        let is_of_model = model.is_model(copied) || model.weights(copied).is_some();
+        if is_of_model && is_kept(model, call) && model.runs_in_training(call.region) {
             let message = format!(
                 "the copy of `{}` stays on the same device: a second set of weights on the GPU",
                 model.source(copied)
@@ -32,17 +32,49 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     }
 }
 
-/// Checks for a model, or its `state_dict()`.
-fn is_model<'a>(model: &Model<'a>, expression: &'a Expr) -> bool {
-    let state = model.call(expression).filter(|call| call.is_method("state_dict")).and_then(Call::method);
-    let subject = state.map_or(expression, |(receiver, _)| receiver);
-    model.value(subject) == ValueKind::Module
+/// Checks whether the copy itself is stored, alone or in a dict, unlike `copy.deepcopy(model).cpu()`.
+fn is_kept(model: &Model<'_>, call: &Call<'_>) -> bool {
+    let mut id = call.id;
+    loop {
+        let parent = model.node(id).parent;
+        if parent == id {
+            return false;
+        }
+        match model.node(parent).syntax {
+            Syntax::Statement(Stmt::Assign(it)) => return it.targets.iter().all(|target| lasts(model, call, target)),
+            Syntax::Statement(_) => return false,
+            Syntax::Expression(Expr::Dict(_) | Expr::Tuple(_) | Expr::List(_)) => {}
+            Syntax::Expression(Expr::Attribute(it)) if keeps_device(it.attr.as_str()) => {}
+            Syntax::Expression(parent) => {
+                let Some(around) = model.call(parent) else { return false };
+                match around.method() {
+                    Some((_, "append" | "appendleft")) => return around.path.is_none(),
+                    Some((_, method)) if keeps_device(method) => {}
+                    _ => return false,
+                }
+            }
+        }
+        id = parent;
+    }
 }
 
-/// Checks whether the copy itself is stored, unlike `copy.deepcopy(model).cpu()`.
-fn is_kept(model: &Model<'_>, call: &Call<'_>) -> bool {
-    match model.node(model.node(call.id).parent).syntax {
-        Syntax::Statement(statement) => statement.is_assign_stmt(),
-        Syntax::Expression(parent) => model.call(parent).is_some_and(|it| it.is_method("append")),
+/// Checks whether a target is more than a local name of a function that is called while training: the name ends with the call unless its value
+/// is stored.
+fn lasts<'a>(model: &Model<'a>, call: &Call<'a>, target: &'a Expr) -> bool {
+    let Expr::Name(name) = target else { return true };
+    if model.loops(call.region).any(|around| model.is_training_loop(around)) {
+        return true;
     }
+    let function = model.function(call.region);
+    let is_name = |it: &Expr| it.as_name_expr().is_some_and(|it| it.id == name.id);
+    let is_collected = |it: &Call<'_>| it.is_method("append") && it.syntax.arguments.args.iter().any(is_name);
+    model.calls_between(model.body(function)).iter().any(is_collected)
+        || model.statements().filter(|(id, _)| model.function(model.node(*id).region) == function).any(|(_, it)| {
+            let Stmt::Assign(it) = it else { return false };
+            is_name(&it.value) && it.targets.iter().any(|target| !target.is_name_expr())
+        })
+}
+
+fn keeps_device(method: &str) -> bool {
+    matches!(method, "eval" | "train" | "requires_grad_" | "half" | "float" | "bfloat16" | "cuda")
 }

@@ -2,11 +2,12 @@
 
 use causes::CauseId;
 use report::RuleId;
-use ruff_python_ast::{ExceptHandlerExceptHandler, Stmt};
+use ruff_python_ast::ExceptHandlerExceptHandler;
+use rustc_hash::FxHashSet;
 
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::data::{NodeId, RegionKind, Syntax};
+use crate::semantics::data::{FunctionId, RegionKind};
 use crate::semantics::{Call, Model};
 
 pub(super) const RULE: Rule = Rule {
@@ -20,12 +21,9 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
-        let handler = model.regions(call.region).find_map(|kind| match kind {
-            RegionKind::Handler(handler) => Some(handler),
-            _ => None,
-        });
-        let Some(handler) = handler.filter(|handler| model.catches_oom(handler)) else { continue };
-        if is_tried_again(model, call, handler) {
+        let Some(handler) = model.handler(call.region).filter(|handler| model.is_for_oom(handler)) else { continue };
+        let is_later = model.regions(call.region).any(|kind| matches!(kind, RegionKind::Lambda));
+        if !is_later && is_tried_again(model, call, handler) {
             matches.add(
                 call.syntax,
                 "the handled exception refers to the frames that failed: their tensors stay on the GPU during \
@@ -35,29 +33,95 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     }
 }
 
-/// Checks whether a call repeats a call of the `try`: the same function, and one that works with tensors.
+/// Checks whether a call repeats the work of the `try`: the same function, the function around, or another function that ends in the same
+/// calls.
 fn is_tried_again<'a>(model: &Model<'a>, call: &Call<'a>, handler: &'a ExceptHandlerExceptHandler) -> bool {
-    let works = !call.syntax.arguments.is_empty() && (model.is_forward(call) || model.callee(call).is_some());
-    works
-        && try_body(model, call, handler).is_some_and(|body| {
-            let function = model.source(&*call.syntax.func);
-            model.calls_between(body).iter().any(|it| model.source(&*it.syntax.func) == function)
-        })
+    if call.syntax.arguments.is_empty() || is_message(model.source(&*call.syntax.func)) {
+        return false;
+    }
+    let callee = model.callee(call);
+    if callee.is_some() && callee == model.function(call.region) {
+        return true;
+    }
+    let Some(body) = model.try_body(call.id, handler) else { return false };
+    if callee.is_some() || model.is_forward(call) || runs_model(model, call) {
+        let function = model.source(&*call.syntax.func);
+        let is_same = |it: &Call<'a>| {
+            model.source(&*it.syntax.func) == function || (callee.is_some() && model.callee(it) == callee)
+        };
+        if model.calls_between(body).iter().any(is_same) {
+            return true;
+        }
+    }
+    let mut again = vec![call];
+    again.extend(callee.map(|it| model.reached_calls(model.body(Some(it)))).unwrap_or_default());
+    Work::of(model, again).shares(model, &Work::of(model, model.reached_calls(body)))
 }
 
-/// Returns the nodes of the `try` body of a handler.
-fn try_body<'a>(model: &Model<'a>, call: &Call<'a>, handler: &ExceptHandlerExceptHandler) -> Option<(NodeId, NodeId)> {
-    let mut id = call.id;
-    loop {
-        let parent = model.node(id).parent;
-        if let Syntax::Statement(Stmt::Try(it)) = model.node(parent).syntax
-            && it.handlers.iter().any(|other| ruff_text_size::Ranged::range(other) == handler.range)
-        {
-            return Some((model.id(it.body.first()?)?, model.node(model.id(it.body.last()?)?).last));
+/// Checks by its name whether a function writes messages or frees memory.
+fn is_message(function: &str) -> bool {
+    let name = function.rsplit('.').next().unwrap_or(function).to_ascii_lowercase();
+    let words = ["log", "print", "write", "save", "report", "notify", "clean", "clear", "record", "message", "warn"];
+    words.iter().any(|word| name.contains(word))
+}
+
+/// The functions that a piece of code runs, as far as they may work with large tensors.
+#[derive(Default)]
+struct Work<'a> {
+    functions: FxHashSet<FunctionId>,
+    names: FxHashSet<&'a str>,
+}
+
+impl<'a> Work<'a> {
+    /// Returns the work of some calls, and of the functions that they run.
+    fn of<'m>(model: &'m Model<'a>, calls: impl IntoIterator<Item = &'m Call<'a>>) -> Work<'a>
+    where
+        'a: 'm,
+    {
+        let mut work = Work::default();
+        for call in calls {
+            if let Some(callee) = model.callee(call) {
+                work.functions.insert(callee);
+            } else if model.is_forward(call) || runs_model(model, call) {
+                work.names.insert(model.source(&*call.syntax.func));
+            }
         }
-        if parent == id {
-            return None;
-        }
-        id = parent;
+        work
     }
+
+    fn shares<'m>(&self, model: &'m Model<'a>, other: &Work<'a>) -> bool {
+        let mut functions = self.functions.intersection(&other.functions);
+        self.names.intersection(&other.names).next().is_some()
+            || functions.any(|it| model.works_on_gpu(model.body(Some(*it))))
+    }
+}
+
+/// Checks for a method that runs a model by its name, and for an imported function that takes tensors.
+fn runs_model(model: &Model<'_>, call: &Call<'_>) -> bool {
+    if call.syntax.arguments.is_empty() {
+        return false;
+    }
+    match (call.path.as_deref(), call.method()) {
+        (Some(path), _) => is_heavy_function(path),
+        (None, Some((_, method))) => {
+            let words =
+                ["generate", "predict", "encode", "decode", "sample", "forward", "infer", "train", "fit", "transcribe"];
+            let method = method.trim_start_matches('_');
+            words.iter().any(|word| method.starts_with(word)) || (method == "module" && model.is_forward(call))
+        }
+        _ => false,
+    }
+}
+
+/// Checks for an attention or a convolution, and for a function of a library other than torch that runs a model.
+fn is_heavy_function(path: &str) -> bool {
+    let name = path.rsplit('.').next().unwrap_or(path);
+    if path.starts_with("torch.") {
+        let words =
+            ["attention", "conv", "matmul", "bmm", "einsum", "interpolate", "linear", "cdist", "mm", "svd", "eigh"];
+        return words.iter().any(|word| name.contains(word));
+    }
+    let words =
+        ["infer", "predict", "forward", "generate", "train", "attention", "render", "encode", "decode", "sample"];
+    path.contains('.') && words.iter().any(|word| name.contains(word))
 }

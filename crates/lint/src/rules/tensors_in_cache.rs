@@ -7,12 +7,12 @@ use ruff_python_ast::Expr;
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::Function;
-use crate::semantics::{Model, ValueKind};
+use crate::semantics::{Call, Model, ValueKind};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("tensors-in-cache"),
     effect: MemoryEffect::Grows,
-    summary: "an unbounded `functools.cache` on a function that returns tensors",
+    summary: "a cache on a function that returns tensors, or that takes a model",
     help: "bound the cache: `lru_cache(maxsize=1)`, or store the needed results by hand",
     cause: Some(CauseId::GrowingCollection),
     check,
@@ -26,8 +26,39 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
                 &cache.expression,
                 "every result stays in memory together with its arguments until the program ends",
             );
+        } else if let Some((cache, name)) = cached_model(model, function) {
+            let message = format!("the cache keeps `{name}` alive, with all of its weights, after its last use");
+            matches.add(cache, message);
         }
     }
+}
+
+/// Returns the cache of a function of a model, and the parameter that is the model.
+fn cached_model<'a>(model: &Model<'a>, function: &Function<'a>) -> Option<(&'a Expr, &'a str)> {
+    let is_cache = |it: &&'a Expr| match model.call(it) {
+        Some(call) => call.is("functools.lru_cache") && !is_small(call.argument("maxsize", 0)),
+        None => matches!(model.path(it).as_deref(), Some("functools.cache" | "functools.lru_cache")),
+    };
+    let cache = function.syntax.decorator_list.iter().map(|it| &it.expression).find(is_cache)?;
+    let methods =
+        ["parameters", "named_parameters", "modules", "named_modules", "state_dict", "children", "named_children"];
+    let asked = |call: &Call<'a>| {
+        let (receiver, _) = call.method().filter(|(_, method)| methods.contains(method))?;
+        Some(receiver.as_name_expr()?.id.as_str())
+    };
+    let names: Vec<&str> = function.syntax.parameters.iter().map(|it| it.name().as_str()).collect();
+    let mut asked = model.calls_between(function.body).iter().filter_map(asked);
+    let is_module = |class| model.value_of_instance(class) == ValueKind::Module;
+    let own = function.class.filter(|class| is_module(*class)).and_then(|_| names.first().copied());
+    let is_own = |name: &&str| *name == "self";
+    let name = asked.find(|name| names.contains(name)).or(own.filter(is_own))?;
+    Some((cache, name))
+}
+
+/// Checks for a cache of a few results.
+fn is_small(size: Option<&Expr>) -> bool {
+    let number = size.and_then(|it| it.as_number_literal_expr()?.value.as_int()?.as_u64());
+    number.is_some_and(|it| it <= 8)
 }
 
 /// Checks for `@cache` and `@lru_cache(maxsize=None)`.

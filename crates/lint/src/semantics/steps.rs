@@ -204,7 +204,7 @@ impl<'a> Model<'a> {
             let is_called = || {
                 self.callers(function).any(|call| self.is_repeated(call.id))
                     || self.wrapped_by(function).into_iter().any(|it| self.is_repeated_function(it))
-                    || self.entries(function).into_iter().any(|it| self.is_repeated(it))
+                    || self.entry_nodes(function).into_iter().any(|it| self.is_repeated(it))
             };
             self.is_batch_callback(function)
                 || self.is_passed_as_callback(function)
@@ -265,7 +265,7 @@ impl<'a> Model<'a> {
     }
 
     /// Returns the `with` statements that run `__enter__` and `__exit__` of a class.
-    fn entries(&self, function: FunctionId) -> Vec<NodeId> {
+    fn entry_nodes(&self, function: FunctionId) -> Vec<NodeId> {
         let it = &self.tree.functions[function.index()];
         let Some(class) = it.class.filter(|_| matches!(it.syntax.name.as_str(), "__enter__" | "__exit__")) else {
             return Vec::new();
