@@ -8,6 +8,9 @@ use super::value::{ObjectId, ObjectKind, Place, Value};
 use super::{Interpreter, Mode, NodeId};
 use crate::semantics::{Graph, Model, TensorDevice};
 
+/// The largest number of places of forwards; a set of them has a bit for each.
+const MOST_SITES: usize = 128;
+
 /// A mistake that a run has shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ObservationKind {
@@ -309,12 +312,17 @@ impl<'a> Interpreter<'_, 'a> {
     /// Returns the bit of a forward at a place; zero beyond the largest number of places.
     fn site(&mut self, site: ForwardSite) -> u128 {
         let is_same = |it: &ForwardSite| it.at == site.at && it.caller == site.caller && it.is_eval == site.is_eval;
-        let index = self.found.sites.iter().position(is_same).unwrap_or_else(|| {
-            self.found.sites.push(site);
-            self.found.training.times.push(0);
-            self.found.sites.len() - 1
-        });
-        if index < 128 { 1 << index } else { 0 }
+        let sites = &mut self.found.sites;
+        let index = match sites.iter().position(is_same) {
+            Some(index) => index,
+            None if sites.len() >= MOST_SITES => return 0,
+            None => {
+                sites.push(site);
+                self.found.training.times.push(0);
+                sites.len() - 1
+            }
+        };
+        1 << index
     }
 
     /// Notes that a backward or unknown code gets the graph of a value.
