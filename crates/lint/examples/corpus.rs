@@ -20,10 +20,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("carried-state", &["carried-hidden-state"]),
     ("retain-graph", &["retain-graph-in-loop"]),
     ("create-graph", &["create-graph-in-backward"]),
-    (
-        "zero-grad",
-        &["missing-zero-grad", "zero-grad-after-forward", "gradients-kept-as-zeros", "method-not-called"],
-    ),
+    ("zero-grad", &["missing-zero-grad", "zero-grad-after-forward", "gradients-kept-as-zeros", "method-not-called"]),
     ("no-grad-not-entered", &["no-grad-not-entered"]),
     ("accumulation", &["accumulation-skips-backward", "accumulation-without-division"]),
     ("hooks", &["hook-keeps-tensors", "hook-registered-in-loop", "graph-in-collection"]),
@@ -34,16 +31,19 @@ const KINDS: &[(&str, &[&str])] = &[
     ("cuda-in-dataset", &["cuda-in-dataset", "workers-with-gpu-tensors"]),
     ("distributed-device", &["every-rank-on-gpu-0", "local-rank-unused"]),
     ("load", &["load-without-map-location"]),
-    (
-        "alloc-conf",
-        &["alloc-conf-after-cuda", "alloc-conf-ignored", "max-split-size-with-expandable-segments"],
-    ),
+    ("alloc-conf", &["alloc-conf-after-cuda", "alloc-conf-ignored", "max-split-size-with-expandable-segments"]),
     ("empty-cache", &["empty-cache-in-loop"]),
     ("gc-collect", &["gc-collect-in-loop"]),
     ("amp", &["deprecated-cuda-amp", "amp-argument-names", "backward-in-autocast"]),
     (
         "big-intermediates",
-        &["pairwise-by-broadcasting", "attention-matrix", "one-hot-of-vocabulary", "log-of-softmax", "repeat-of-tensor"],
+        &[
+            "pairwise-by-broadcasting",
+            "attention-matrix",
+            "one-hot-of-vocabulary",
+            "log-of-softmax",
+            "repeat-of-tensor",
+        ],
     ),
     ("cat-in-loop", &["cat-in-loop", "eval-logits-on-gpu", "outputs-kept-on-gpu"]),
     (
@@ -74,8 +74,13 @@ const KINDS: &[(&str, &[&str])] = &[
 ];
 
 /// Style rules whose findings are not counted outside of their kind: they are true of most programs.
-const PEDANTIC: &[&str] = &["workers-unset", "created-on-the-host", "non-blocking-without-pinned-memory", "deprecated-cuda-amp",
-    "checkpoint-without-use-reentrant"];
+const PEDANTIC: &[&str] = &[
+    "workers-unset",
+    "created-on-the-host",
+    "non-blocking-without-pinned-memory",
+    "deprecated-cuda-amp",
+    "checkpoint-without-use-reentrant",
+];
 
 struct Case {
     kind: String,
@@ -102,7 +107,11 @@ impl Project for Files {
         let imports = |text: &str| {
             text.lines().any(|line| line.contains("import") && line.split(['.', ' ', ',']).any(|word| word == stem))
         };
-        self.0.iter().filter(|(other, text)| *other != path && imports(text.text())).map(|(other, _)| other.clone()).collect()
+        self.0
+            .iter()
+            .filter(|(other, text)| *other != path && imports(text.text()))
+            .map(|(other, _)| other.clone())
+            .collect()
     }
 }
 
@@ -172,7 +181,6 @@ fn judge(case: &Case, count: &mut Count, says: bool, says_all: bool) {
         } else if says {
             println!("missed: {} | {}", case.kind, case.title);
         }
-
     } else {
         count.look_alikes += 1;
     }
@@ -198,9 +206,8 @@ fn findings(case: &Case, version: impl Fn(&(String, String, String)) -> &String)
     for (path, text) in &project.0 {
         let Ok(source) = SourceFile::python(text.text().as_bytes()) else { continue };
         match lint::check_in(&source, &Options::all(), path, &project) {
-            Ok(found) => all.extend(found.into_iter().map(|it| {
-                (path.display().to_string(), it.start.line, it.rule.0.to_owned())
-            })),
+            Ok(found) => all
+                .extend(found.into_iter().map(|it| (path.display().to_string(), it.start.line, it.rule.0.to_owned()))),
             Err(error) => eprintln!("{}: {}: {error}", case.kind, case.title),
         }
     }
@@ -212,7 +219,8 @@ fn read(folder: &Path) -> Vec<Case> {
         eprintln!("{}: no such folder", folder.display());
         std::process::exit(2);
     };
-    let mut paths: Vec<PathBuf> = entries.flatten().map(|it| it.path()).filter(|it| it.extension().is_some_and(|it| it == "md")).collect();
+    let mut paths: Vec<PathBuf> =
+        entries.flatten().map(|it| it.path()).filter(|it| it.extension().is_some_and(|it| it == "md")).collect();
     paths.sort();
     let mut cases = Vec::new();
     for path in paths {
@@ -232,7 +240,11 @@ fn parse(kind: &str, part: &str) -> Case {
             None => {
                 if let Some(rest) = line.strip_prefix("```diff").or_else(|| line.strip_prefix("```python")) {
                     let is_diff = line.starts_with("```diff");
-                    let name = if rest.trim().is_empty() { format!("main{}.py", case.files.len()) } else { rest.trim().to_owned() };
+                    let name = if rest.trim().is_empty() {
+                        format!("main{}.py", case.files.len())
+                    } else {
+                        rest.trim().to_owned()
+                    };
                     open = Some((is_diff, name, String::new(), String::new()));
                     case.is_pair |= is_diff;
                 }
@@ -243,7 +255,11 @@ fn parse(kind: &str, part: &str) -> Case {
                 }
             }
             Some((is_diff, _, old, new)) => {
-                let (mark, rest) = if *is_diff { (line.chars().next().unwrap_or(' '), line.get(1..).unwrap_or_default()) } else { (' ', line) };
+                let (mark, rest) = if *is_diff {
+                    (line.chars().next().unwrap_or(' '), line.get(1..).unwrap_or_default())
+                } else {
+                    (' ', line)
+                };
                 if mark != '+' {
                     old.push_str(rest);
                     old.push('\n');

@@ -9,7 +9,7 @@
 //! # Note [Time]
 //! Each object has the time of its creation. An object outlives a step of a loop if it is older than the step.
 //!
-//! # Note [Work]
+//! # Note [LoopWork]
 //! A run ends after [`MOST_STEPS`] expressions; facts found by then are kept, so that a longer program is less known, never wrongly.
 
 mod arguments;
@@ -28,7 +28,7 @@ use ruff_python_ast::Expr;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::loops::{LoopHead, LoopRun};
-use self::value::{CarrySet, EnvId, Object, ObjectId, ObjectKind, Place, Value};
+use self::value::{CarrySet, EnvId, HeapObject, ObjectId, ObjectKind, StoredPlace, AbstractValue};
 use crate::semantics::data::{ClassId, FunctionId, NodeId};
 use crate::semantics::{Mode, Model};
 
@@ -43,10 +43,10 @@ const MOST_NESTED: u32 = 160;
 
 /// A namespace.
 #[derive(Debug, Default)]
-struct Env<'a> {
+struct Namespace<'a> {
     /// The time of its creation.
     born: u32,
-    variables: FxHashMap<&'a str, Value<'a>>,
+    variables: FxHashMap<&'a str, AbstractValue<'a>>,
     /// The namespace around a nested function.
     around: Option<EnvId>,
     /// The namespace of the file.
@@ -61,11 +61,11 @@ struct EnvRoot(usize);
 
 /// A run of a function.
 #[derive(Debug)]
-struct Frame<'a> {
+struct CallFrame<'a> {
     function: Option<FunctionId>,
     env: EnvId,
     /// The join of the returned values.
-    returned: Option<Value<'a>>,
+    returned: Option<AbstractValue<'a>>,
     /// The yielded elements.
     yielded: Option<ObjectId>,
     /// The call.
@@ -77,16 +77,16 @@ struct Frame<'a> {
 /// The interpreter.
 struct Interpreter<'m, 'a> {
     model: &'m Model<'a>,
-    heap: Vec<Object<'a>>,
-    envs: Vec<Env<'a>>,
+    heap: Vec<HeapObject<'a>>,
+    envs: Vec<Namespace<'a>>,
     /// The namespace of each file, once the file has run.
     files: Vec<Option<EnvId>>,
-    frames: Vec<Frame<'a>>,
+    frames: Vec<CallFrame<'a>>,
     modes: Vec<Mode>,
     loops: Vec<LoopRun<'a>>,
     /// The loop and the place of each bit of a [`CarrySet`].
-    carries: Vec<(u32, Place<'a>)>,
-    defaults: FxHashMap<FunctionId, Vec<Option<Value<'a>>>>,
+    carries: Vec<(u32, StoredPlace<'a>)>,
+    defaults: FxHashMap<FunctionId, Vec<Option<AbstractValue<'a>>>>,
     class_envs: FxHashMap<ClassId, EnvId>,
     attributes: FxHashMap<FunctionId, ObjectId>,
     /// The modes that decorators set.
@@ -108,7 +108,7 @@ struct Interpreter<'m, 'a> {
     forward: CarrySet,
     /// The innermost call under evaluation.
     call: NodeId,
-    found: judge::Facts<'a>,
+    found: judge::RunFacts<'a>,
 }
 
 /// Runs the linted file of a model.
@@ -136,7 +136,7 @@ pub(crate) fn observe(model: &Model<'_>) -> Vec<Observation> {
         is_assumed: false,
         forward: 0,
         call: NodeId(0),
-        found: judge::Facts::default(),
+        found: judge::RunFacts::default(),
     };
     interpreter.run();
     interpreter.found.finish(model)
@@ -168,7 +168,7 @@ impl<'a> Interpreter<'_, 'a> {
         *self.files.get_mut(index)? = Some(env);
         let body = self.model.file_body(index)?;
         let at = self.call;
-        self.frames.push(Frame { function: None, env, returned: None, yielded: None, at, is_given_graph: false });
+        self.frames.push(CallFrame { function: None, env, returned: None, yielded: None, at, is_given_graph: false });
         self.modes.push(Mode::On);
         let doubts = std::mem::take(&mut self.doubts);
         self.block(body);
@@ -189,11 +189,11 @@ impl<'a> Interpreter<'_, 'a> {
         self.doubts = 0;
         let head = LoopHead { at: function.body.0, iterated: None, test: None };
         let is_training_step = self.model.is_training_step(id);
-        self.repeat(&head, Value::Unknown, |run, _| {
+        self.repeat(&head, AbstractValue::Unknown, |run, _| {
             if is_training_step {
                 run.note_work(|work| (work.backwards, work.steps) = (work.backwards + 1, work.steps + 1));
             }
-            let value = run.call_function(id, env, receiver, &arguments::Arguments::unknown());
+            let value = run.call_function(id, env, receiver, &arguments::CallArguments::unknown());
             run.note_returned(value);
         });
         self.modes.pop();
@@ -202,12 +202,14 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Makes an instance of a class as an unknown caller would, set up by the methods with such a name.
-    fn object_of_unknown_origin(&mut self, class: ClassId, entry: FunctionId) -> Value<'a> {
-        let object = self.instantiate(self.model.leaf_class(class), &arguments::Arguments::unknown());
+    fn object_of_unknown_origin(&mut self, class: ClassId, entry: FunctionId) -> AbstractValue<'a> {
+        let object = self.instantiate(self.model.leaf_class(class), &arguments::CallArguments::unknown());
         let Some(id) = object.object() else { return object };
-        for name in ["initialize", "setup", "load_model", "load", "build_model", "init_model", "_build_model", "_load_model"] {
+        for name in
+            ["initialize", "setup", "load_model", "load", "build_model", "init_model", "_build_model", "_load_model"]
+        {
             if let Some((function, env)) = self.method_function(id, name).filter(|it| it.0 != entry) {
-                self.call_function(function, env, Some(object), &arguments::Arguments::unknown());
+                self.call_function(function, env, Some(object), &arguments::CallArguments::unknown());
             }
         }
         object
@@ -216,7 +218,7 @@ impl<'a> Interpreter<'_, 'a> {
     fn new_env(&mut self, around: Option<EnvId>, file: usize) -> EnvId {
         let id = EnvId(u32::try_from(self.envs.len()).unwrap_or(u32::MAX));
         let born = self.tick();
-        self.envs.push(Env { born, around, file: EnvRoot(file), ..Env::default() });
+        self.envs.push(Namespace { born, around, file: EnvRoot(file), ..Namespace::default() });
         id
     }
 
@@ -234,7 +236,7 @@ impl<'a> Interpreter<'_, 'a> {
         self.time
     }
 
-    /// Checks whether the work is used up: Note [Work].
+    /// Checks whether the work is used up: Note [LoopWork].
     fn is_over(&self) -> bool {
         self.steps >= MOST_STEPS
     }
@@ -242,19 +244,19 @@ impl<'a> Interpreter<'_, 'a> {
     fn allocate(&mut self, kind: ObjectKind<'a>) -> ObjectId {
         let born = self.tick();
         let id = ObjectId(u32::try_from(self.heap.len()).unwrap_or(u32::MAX));
-        self.heap.push(Object::new(kind, born));
+        self.heap.push(HeapObject::new(kind, born));
         id
     }
 
-    fn new_object(&mut self, kind: ObjectKind<'a>) -> Value<'a> {
-        Value::Object(self.allocate(kind))
+    fn new_object(&mut self, kind: ObjectKind<'a>) -> AbstractValue<'a> {
+        AbstractValue::Object(self.allocate(kind))
     }
 
-    fn object(&self, id: ObjectId) -> &Object<'a> {
+    fn object(&self, id: ObjectId) -> &HeapObject<'a> {
         &self.heap[id.0 as usize]
     }
 
-    fn object_mut(&mut self, id: ObjectId) -> &mut Object<'a> {
+    fn object_mut(&mut self, id: ObjectId) -> &mut HeapObject<'a> {
         &mut self.heap[id.0 as usize]
     }
 
@@ -276,7 +278,7 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Returns the bits of the carried values of a place.
-    fn carries_of(&self, place: Place<'a>) -> CarrySet {
+    fn carries_of(&self, place: StoredPlace<'a>) -> CarrySet {
         let bits = self.carries.iter().enumerate().filter(|(_, (_, it))| *it == place);
         bits.fold(0, |set, (index, _)| set | (1 << index))
     }

@@ -40,10 +40,10 @@ pub use span::{Position, TextSpan};
 
 use std::path::Path;
 
-use report::lint::Certainty;
 use project::LinkedFiles;
-use rule::{Match, Matches};
+use report::lint::Certainty;
 use ruff_python_ast::Stmt;
+use rule::{Match, Matches};
 use semantics::Model;
 use suppress::Suppressions;
 

@@ -166,8 +166,26 @@ fn imports_of(body: &[Stmt]) -> Vec<Box<str>> {
 /// Checks whether other files can matter to the rules: the file trains, evaluates, or sets up devices and processes.
 pub(crate) fn needs_links(text: &str) -> bool {
     let words = [
-        "backward", ".eval()", "no_grad", "inference_mode", "ing_step", "loss", "torch.load", "process_group", "ALLOC_CONF",
-        "empty_cache", "gc.collect", "DataLoader", "step(", "cuda", "Dataset", "collect", "environ", "cat(", "OutOfMemory", "out of memory",
+        "backward",
+        ".eval()",
+        "no_grad",
+        "inference_mode",
+        "ing_step",
+        "loss",
+        "torch.load",
+        "process_group",
+        "ALLOC_CONF",
+        "empty_cache",
+        "gc.collect",
+        "DataLoader",
+        "step(",
+        "cuda",
+        "Dataset",
+        "collect",
+        "environ",
+        "cat(",
+        "OutOfMemory",
+        "out of memory",
     ];
     words.iter().any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
 }
@@ -193,11 +211,53 @@ fn is_foreign(name: &str) -> bool {
     let first = name.split('.').next().unwrap_or(name);
     matches!(
         first,
-        "torch" | "numpy" | "os" | "sys" | "time" | "math" | "json" | "re" | "argparse" | "typing" | "logging" | "pathlib"
-            | "collections" | "functools" | "itertools" | "random" | "copy" | "dataclasses" | "torchvision" | "transformers"
-            | "tqdm" | "matplotlib" | "PIL" | "cv2" | "scipy" | "pandas" | "sklearn" | "einops" | "timm" | "datasets"
-            | "accelerate" | "wandb" | "yaml" | "gc" | "warnings" | "__future__" | "abc" | "contextlib" | "shutil"
-            | "subprocess" | "datetime" | "pickle" | "enum" | "io" | "tensorboard" | "omegaconf" | "hydra"
+        "torch"
+            | "numpy"
+            | "os"
+            | "sys"
+            | "time"
+            | "math"
+            | "json"
+            | "re"
+            | "argparse"
+            | "typing"
+            | "logging"
+            | "pathlib"
+            | "collections"
+            | "functools"
+            | "itertools"
+            | "random"
+            | "copy"
+            | "dataclasses"
+            | "torchvision"
+            | "transformers"
+            | "tqdm"
+            | "matplotlib"
+            | "PIL"
+            | "cv2"
+            | "scipy"
+            | "pandas"
+            | "sklearn"
+            | "einops"
+            | "timm"
+            | "datasets"
+            | "accelerate"
+            | "wandb"
+            | "yaml"
+            | "gc"
+            | "warnings"
+            | "__future__"
+            | "abc"
+            | "contextlib"
+            | "shutil"
+            | "subprocess"
+            | "datetime"
+            | "pickle"
+            | "enum"
+            | "io"
+            | "tensorboard"
+            | "omegaconf"
+            | "hydra"
     )
 }
 

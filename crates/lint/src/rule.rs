@@ -69,7 +69,13 @@ impl Matches {
 
     /// Reports an expression or a statement.
     pub(crate) fn add(&mut self, syntax: &impl Ranged, message: impl Into<String>) -> &mut Match {
-        let found = Match { span: TextSpan::of(syntax), message: message.into(), effect: None, fix: None, certainty: Certainty::Certain };
+        let found = Match {
+            span: TextSpan::of(syntax),
+            message: message.into(),
+            effect: None,
+            fix: None,
+            certainty: Certainty::Certain,
+        };
         self.list.push(found);
         let last = self.list.len() - 1;
         &mut self.list[last]

@@ -15,14 +15,14 @@ mod datasets;
 mod escape;
 mod evaluation;
 mod evidence;
+mod failures;
 mod first_use;
 mod frameworks;
+mod given;
+mod hooks;
 mod interpreted;
 pub(crate) mod known;
 mod late_imports;
-mod failures;
-mod given;
-mod hooks;
 mod modes;
 mod names;
 pub(crate) mod new_axis;
@@ -32,8 +32,8 @@ mod placed;
 mod placement;
 mod registration;
 mod repetition;
-mod steps;
 mod resident;
+mod steps;
 mod storage;
 pub(crate) mod texts;
 mod training;
@@ -51,18 +51,18 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) use call_graph::{Call, is_bool};
 pub(crate) use data::Mode;
 use data::{
-    Class, Definition, DefinitionId, FileNames, Function, FunctionId, LoopId, LoopStatement, NodeId, Region, RegionId, RegionKind, Scope,
-    Symbol, Syntax, SyntaxNode,
+    Class, Definition, DefinitionId, FileNames, Function, FunctionId, LoopId, LoopStatement, NodeId, Region, RegionId,
+    RegionKind, Scope, Symbol, Syntax, SyntaxNode,
 };
 pub(crate) use evaluation::ran_module;
 use evidence::Evidence;
 pub(crate) use evidence::is_called_optimizer;
 pub(crate) use hooks::HookFunction;
+pub(crate) use known::{Gives, tensor_attribute as tensor_part, tensor_method as tensor_result};
 pub(crate) use placed::Origin;
 pub(crate) use placement::is_option;
 pub(crate) use storage::StoredAs;
 use training::TrainingCalls;
-pub(crate) use known::{Gives, tensor_attribute as tensor_part, tensor_method as tensor_result};
 pub(crate) use value::{Graph, TensorDevice, ValueKind};
 pub(crate) use weights::Weights;
 pub(crate) use workers::LoaderWorkers;
@@ -131,17 +131,72 @@ pub(crate) struct Model<'a> {
 pub(crate) fn is_module_method(name: &str) -> bool {
     matches!(
         name,
-        "to" | "cuda" | "cpu" | "half" | "float" | "double" | "bfloat16" | "apply" | "eval" | "train" | "parameters"
-            | "named_parameters" | "modules" | "named_modules" | "children" | "named_children" | "state_dict"
-            | "load_state_dict" | "zero_grad" | "requires_grad_" | "register_forward_hook" | "register_buffer"
-            | "register_full_backward_hook" | "register_forward_pre_hook" | "register_parameter" | "add_module"
-            | "save_pretrained" | "push_to_hub" | "resize_token_embeddings" | "gradient_checkpointing_enable"
-            | "gradient_checkpointing_disable" | "get_input_embeddings" | "get_output_embeddings" | "buffers"
-            | "named_buffers" | "share_memory" | "extra_repr" | "enable_input_require_grads" | "print_trainable_parameters"
-            | "backward" | "step" | "save_checkpoint" | "load_checkpoint" | "no_sync" | "clip_grad_norm_" | "log" | "log_dict"
-            | "save" | "merge_and_unload" | "set_adapter" | "generate_square_subsequent_mask" | "init_hidden" | "init_weights"
-            | "reset_parameters" | "tie_weights" | "__class__" | "append" | "items" | "keys" | "values" | "optimizers"
-            | "lr_schedulers" | "manual_backward" | "toggle_optimizer" | "untoggle_optimizer" | "update" | "get_parameter"
+        "to" | "cuda"
+            | "cpu"
+            | "half"
+            | "float"
+            | "double"
+            | "bfloat16"
+            | "apply"
+            | "eval"
+            | "train"
+            | "parameters"
+            | "named_parameters"
+            | "modules"
+            | "named_modules"
+            | "children"
+            | "named_children"
+            | "state_dict"
+            | "load_state_dict"
+            | "zero_grad"
+            | "requires_grad_"
+            | "register_forward_hook"
+            | "register_buffer"
+            | "register_full_backward_hook"
+            | "register_forward_pre_hook"
+            | "register_parameter"
+            | "add_module"
+            | "save_pretrained"
+            | "push_to_hub"
+            | "resize_token_embeddings"
+            | "gradient_checkpointing_enable"
+            | "gradient_checkpointing_disable"
+            | "get_input_embeddings"
+            | "get_output_embeddings"
+            | "buffers"
+            | "named_buffers"
+            | "share_memory"
+            | "extra_repr"
+            | "enable_input_require_grads"
+            | "print_trainable_parameters"
+            | "backward"
+            | "step"
+            | "save_checkpoint"
+            | "load_checkpoint"
+            | "no_sync"
+            | "clip_grad_norm_"
+            | "log"
+            | "log_dict"
+            | "save"
+            | "merge_and_unload"
+            | "set_adapter"
+            | "generate_square_subsequent_mask"
+            | "init_hidden"
+            | "init_weights"
+            | "reset_parameters"
+            | "tie_weights"
+            | "__class__"
+            | "append"
+            | "items"
+            | "keys"
+            | "values"
+            | "optimizers"
+            | "lr_schedulers"
+            | "manual_backward"
+            | "toggle_optimizer"
+            | "untoggle_optimizer"
+            | "update"
+            | "get_parameter"
     )
 }
 
@@ -178,7 +233,11 @@ impl<'a> Model<'a> {
             gpu_answers: first_use::GpuAnswers::default(),
             followed: Cell::new(0),
         };
-        model.function_starts = (0..).map(FunctionId).zip(&model.tree.functions).map(|(id, it)| (it.syntax.range().start().to_u32(), id)).collect();
+        model.function_starts = (0..)
+            .map(FunctionId)
+            .zip(&model.tree.functions)
+            .map(|(id, it)| (it.syntax.range().start().to_u32(), id))
+            .collect();
         model.calls = call_graph::collect_calls(&model);
         model.methods = model.tree.classes.iter().flat_map(|it| it.methods.keys().copied()).collect();
         // The class of an argument, and with it the methods called on a parameter, are known once calls of functions are.
@@ -200,7 +259,8 @@ impl<'a> Model<'a> {
 
     /// Checks whether the text has a word without which nothing can be observed: most files define modules and run none.
     fn may_train_or_evaluate(&self) -> bool {
-        let words = ["backward", ".eval()", "from_pretrained", "no_grad", "inference_mode", "autograd.grad", "ing_step"];
+        let words =
+            ["backward", ".eval()", "from_pretrained", "no_grad", "inference_mode", "autograd.grad", "ing_step"];
         words.iter().any(|word| memchr::memmem::find(self.text.as_bytes(), word.as_bytes()).is_some())
     }
 

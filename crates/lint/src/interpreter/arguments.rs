@@ -2,43 +2,43 @@
 
 use ruff_python_ast::{Expr, ExprCall};
 
-use super::value::{EnvId, ObjectKind, Value};
+use super::value::{EnvId, ObjectKind, AbstractValue};
 use super::{FunctionId, Interpreter};
 
 /// The values that a call passes.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Arguments<'a> {
-    pub(super) positional: Vec<Value<'a>>,
-    pub(super) named: Vec<(&'a str, Value<'a>)>,
+pub(super) struct CallArguments<'a> {
+    pub(super) positional: Vec<AbstractValue<'a>>,
+    pub(super) named: Vec<(&'a str, AbstractValue<'a>)>,
     /// Elements of an unpacked sequence of unknown length.
-    pub(super) rest: Option<Value<'a>>,
+    pub(super) rest: Option<AbstractValue<'a>>,
     /// Elements of an unpacked mapping with unknown keys.
-    pub(super) named_rest: Option<Value<'a>>,
+    pub(super) named_rest: Option<AbstractValue<'a>>,
     /// True if nothing is known of the arguments.
     pub(super) are_unknown: bool,
 }
 
-impl<'a> Arguments<'a> {
-    pub(super) fn unknown() -> Arguments<'a> {
-        Arguments { are_unknown: true, ..Arguments::default() }
+impl<'a> CallArguments<'a> {
+    pub(super) fn unknown() -> CallArguments<'a> {
+        CallArguments { are_unknown: true, ..CallArguments::default() }
     }
 
-    pub(super) fn of(values: Vec<Value<'a>>) -> Arguments<'a> {
-        Arguments { positional: values, ..Arguments::default() }
+    pub(super) fn of(values: Vec<AbstractValue<'a>>) -> CallArguments<'a> {
+        CallArguments { positional: values, ..CallArguments::default() }
     }
 
     /// Returns the argument of a parameter by name or position.
-    pub(super) fn get(&self, name: &str, position: usize) -> Option<Value<'a>> {
+    pub(super) fn get(&self, name: &str, position: usize) -> Option<AbstractValue<'a>> {
         let named = self.named.iter().find(|(it, _)| *it == name).map(|(_, value)| *value);
         named.or_else(|| self.positional.get(position).copied())
     }
 
-    pub(super) fn first(&self) -> Option<Value<'a>> {
+    pub(super) fn first(&self) -> Option<AbstractValue<'a>> {
         self.positional.first().copied()
     }
 
     /// Iterates over all passed values.
-    pub(super) fn all(&self) -> impl Iterator<Item = Value<'a>> + '_ {
+    pub(super) fn all(&self) -> impl Iterator<Item = AbstractValue<'a>> + '_ {
         let named = self.named.iter().map(|(_, value)| *value);
         self.positional.iter().copied().chain(named).chain(self.rest).chain(self.named_rest)
     }
@@ -46,8 +46,8 @@ impl<'a> Arguments<'a> {
 
 impl<'a> Interpreter<'_, 'a> {
     /// Evaluates the arguments of a call.
-    pub(super) fn arguments(&mut self, call: &'a ExprCall) -> Arguments<'a> {
-        let mut arguments = Arguments::default();
+    pub(super) fn arguments(&mut self, call: &'a ExprCall) -> CallArguments<'a> {
+        let mut arguments = CallArguments::default();
         for argument in &call.arguments.args {
             if let Expr::Starred(starred) = argument {
                 let value = self.evaluate(&starred.value);
@@ -70,9 +70,9 @@ impl<'a> Interpreter<'_, 'a> {
         arguments
     }
 
-    fn unpack_mapping(&mut self, value: Value<'a>, arguments: &mut Arguments<'a>) {
+    fn unpack_mapping(&mut self, value: AbstractValue<'a>, arguments: &mut CallArguments<'a>) {
         let Some(id) = value.object() else {
-            arguments.named_rest = Some(Value::Unknown);
+            arguments.named_rest = Some(AbstractValue::Unknown);
             return;
         };
         let object = self.object(id);
@@ -87,8 +87,8 @@ impl<'a> Interpreter<'_, 'a> {
         &mut self,
         function: FunctionId,
         env: EnvId,
-        receiver: Option<Value<'a>>,
-        arguments: &Arguments<'a>,
+        receiver: Option<AbstractValue<'a>>,
+        arguments: &CallArguments<'a>,
     ) {
         let parameters = &self.model.tree.functions[function.index()].syntax.parameters;
         let mut positional = receiver.into_iter().chain(arguments.positional.iter().copied());
@@ -103,15 +103,15 @@ impl<'a> Interpreter<'_, 'a> {
             let default = defaults.get(index).copied().flatten();
             let rest = arguments.rest.filter(|_| index < by_position).or(arguments.named_rest);
             let value = given.or(named).or(rest).or(if arguments.are_unknown {
-                default.filter(|it| matches!(it, Value::Object(_) | Value::Text(_)))
+                default.filter(|it| matches!(it, AbstractValue::Object(_) | AbstractValue::Text(_)))
             } else {
                 default
             });
-            let value = value.unwrap_or(Value::Unknown);
+            let value = value.unwrap_or(AbstractValue::Unknown);
             let value = match (value, parameter.parameter.annotation.as_deref()) {
                 // `Model: nn.Module` is a class.
-                (Value::Unknown, Some(_)) if name.starts_with(char::is_uppercase) => Value::Unknown,
-                (Value::Unknown, Some(annotation)) => self.annotated(annotation),
+                (AbstractValue::Unknown, Some(_)) if name.starts_with(char::is_uppercase) => AbstractValue::Unknown,
+                (AbstractValue::Unknown, Some(annotation)) => self.annotated(annotation),
                 (value, _) => value,
             };
             self.set_variable(env, name, value);
@@ -120,31 +120,31 @@ impl<'a> Interpreter<'_, 'a> {
             let tuple = self.allocate(ObjectKind::Tuple);
             self.object_mut(tuple).elements = positional.collect();
             if arguments.rest.is_some() || arguments.are_unknown {
-                self.object_mut(tuple).content = Some(arguments.rest.unwrap_or(Value::Unknown));
+                self.object_mut(tuple).content = Some(arguments.rest.unwrap_or(AbstractValue::Unknown));
             }
-            self.set_variable(env, rest.name.as_str(), Value::Object(tuple));
+            self.set_variable(env, rest.name.as_str(), AbstractValue::Object(tuple));
         }
         if let Some(rest) = &parameters.kwarg {
             let dict = self.allocate(ObjectKind::Dict);
             let named = arguments.named.iter().filter(|(name, _)| !used.contains(name)).copied();
             self.object_mut(dict).entries = named.collect();
-            let content = arguments.named_rest.or(arguments.are_unknown.then_some(Value::Unknown));
+            let content = arguments.named_rest.or(arguments.are_unknown.then_some(AbstractValue::Unknown));
             self.object_mut(dict).content = content;
-            self.set_variable(env, rest.name.as_str(), Value::Object(dict));
+            self.set_variable(env, rest.name.as_str(), AbstractValue::Object(dict));
         }
     }
 
     /// Returns the value that an annotation promises.
-    fn annotated(&mut self, annotation: &'a Expr) -> Value<'a> {
+    fn annotated(&mut self, annotation: &'a Expr) -> AbstractValue<'a> {
         if let Some(class) = self.model.named(annotation).and_then(|it| self.model.class_of(it)) {
-            return self.instantiate(class, &Arguments::unknown());
+            return self.instantiate(class, &CallArguments::unknown());
         }
         match self.model.path(annotation).as_deref() {
             Some("torch.nn.Module" | "torch.nn.Sequential") => self.new_object(ObjectKind::Module),
             Some("torch.optim.Optimizer") => self.new_object(ObjectKind::Optimizer),
             Some("torch.utils.data.DataLoader") => self.new_object(ObjectKind::Loader),
-            Some("int" | "float" | "str" | "bool") => Value::Plain,
-            _ => Value::Unknown,
+            Some("int" | "float" | "str" | "bool") => AbstractValue::Plain,
+            _ => AbstractValue::Unknown,
         }
     }
 }

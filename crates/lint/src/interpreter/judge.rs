@@ -3,8 +3,8 @@
 use report::lint::Certainty;
 use rustc_hash::FxHashSet;
 
-use super::loops::{LoopRun, Work};
-use super::value::{ObjectId, ObjectKind, Place, Value};
+use super::loops::{LoopRun, LoopWork};
+use super::value::{ObjectId, ObjectKind, StoredPlace, AbstractValue};
 use super::{Interpreter, Mode, NodeId};
 use crate::semantics::{Graph, Model, TensorDevice};
 
@@ -58,7 +58,7 @@ pub(crate) struct Observation {
 
 /// A recorded tensor put into a container.
 #[derive(Clone, Copy, Debug)]
-struct Store {
+struct ContainerStore {
     container: ObjectId,
     at: NodeId,
     time: u32,
@@ -69,8 +69,8 @@ struct Store {
 
 /// A write that continues the value of the step before.
 #[derive(Clone, Copy, Debug)]
-struct Chain<'a> {
-    place: Place<'a>,
+struct CarriedChain<'a> {
+    place: StoredPlace<'a>,
     at: NodeId,
     time: u32,
     is_through_module: bool,
@@ -102,7 +102,7 @@ struct ForwardSite {
 
 /// A candidate that waits for the end of its caller.
 #[derive(Clone, Copy, Debug)]
-struct Waiting {
+struct WaitingObservation {
     observation: Observation,
     container: Option<ObjectId>,
     /// The frame that must end without a backward.
@@ -112,9 +112,9 @@ struct Waiting {
 
 /// What a run has noted.
 #[derive(Debug, Default)]
-pub(super) struct Facts<'a> {
-    stores: Vec<Store>,
-    chains: Vec<Chain<'a>>,
+pub(super) struct RunFacts<'a> {
+    stores: Vec<ContainerStore>,
+    chains: Vec<CarriedChain<'a>>,
     forwards: Vec<Forward>,
     teachers: Vec<(NodeId, u32, ObjectId)>,
     sites: Vec<ForwardSite>,
@@ -124,23 +124,23 @@ pub(super) struct Facts<'a> {
     returned: u128,
     /// Sites whose result was read without its graph.
     read: u128,
-    waiting: Vec<Waiting>,
+    waiting: Vec<WaitingObservation>,
     confirmed: Vec<Observation>,
     /// Stores into generators, which count once the elements are collected.
     lazy: Vec<(Observation, ObjectId)>,
     /// All work so far.
-    pub(super) work: Work,
+    pub(super) work: LoopWork,
     pub(super) training: super::training::Training,
     seen: FxHashSet<(ObservationKind, NodeId)>,
 }
 
-impl<'a> Facts<'a> {
+impl<'a> RunFacts<'a> {
     /// Drops candidates of ended frames in which a backward came later, and confirms the others.
     pub(super) fn end_frame(&mut self, frames: usize) {
         let work = self.work.backwards + self.work.grads;
         let (ended, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(|it| it.frames > frames);
         self.waiting = waiting;
-        let ended: Vec<Waiting> = ended;
+        let ended: Vec<WaitingObservation> = ended;
         for it in ended.into_iter().filter(|it| it.backwards == work) {
             self.confirm(it.observation, it.container);
         }
@@ -189,9 +189,21 @@ impl<'a> Facts<'a> {
             }
             if site.is_gradient {
                 if is_dead && model.is_own_node(site.at) {
-                    self.confirm(Observation { kind: ObservationKind::GraphCreated, at: site.at, in_training: true, certainty: Certainty::Likely }, None);
+                    self.confirm(
+                        Observation {
+                            kind: ObservationKind::GraphCreated,
+                            at: site.at,
+                            in_training: true,
+                            certainty: Certainty::Likely,
+                        },
+                        None,
+                    );
                 }
-            } else if (is_dead || is_inference) && !site.in_constructor && !site.is_doubtful && model.is_own_node(site.at) {
+            } else if (is_dead || is_inference)
+                && !site.in_constructor
+                && !site.is_doubtful
+                && model.is_own_node(site.at)
+            {
                 let kind = if site.in_loop { ObservationKind::RecordedLoop } else { ObservationKind::RecordedForward };
                 self.confirm(Observation { kind, at: site.at, in_training: false, certainty: Certainty::Likely }, None);
             }
@@ -204,11 +216,10 @@ impl<'a> Facts<'a> {
 
 impl<'a> Interpreter<'_, 'a> {
     /// Notes that a value was put into a container.
-    pub(super) fn note_store(&mut self, container: ObjectId, value: Value<'a>, at: NodeId) {
+    pub(super) fn note_store(&mut self, container: ObjectId, value: AbstractValue<'a>, at: NodeId) {
         let is_recorded = self.holds(value, 3, &|it| it.is_recorded());
-        let is_on_gpu = self.holds(value, 3, &|it| {
-            it.tensor().is_some_and(|it| it.is_output && it.device != TensorDevice::Host)
-        });
+        let is_on_gpu =
+            self.holds(value, 3, &|it| it.tensor().is_some_and(|it| it.is_output && it.device != TensorDevice::Host));
         let frame_born = self.envs[self.env().0 as usize].born;
         if self.object(container).born < frame_born {
             // Other code may run a backward on what the container keeps.
@@ -216,14 +227,15 @@ impl<'a> Interpreter<'_, 'a> {
         }
         if is_recorded || is_on_gpu {
             let time = self.tick();
-            let is_off = self.holds(value, 3, &|it| it.tensor().is_some_and(|it| it.is_output && it.graph == Graph::Absent));
+            let is_off =
+                self.holds(value, 3, &|it| it.tensor().is_some_and(|it| it.is_output && it.graph == Graph::Absent));
             let at = self.own_node(self.giving_node(at));
-            self.found.stores.push(Store { container, at, time, is_recorded, is_on_gpu, is_off });
+            self.found.stores.push(ContainerStore { container, at, time, is_recorded, is_on_gpu, is_off });
         }
     }
 
     /// Checks whether a value is, or a fresh object holds, a tensor for which `is_wanted` holds.
-    pub(super) fn holds(&self, value: Value<'a>, left: u32, is_wanted: &dyn Fn(Value<'a>) -> bool) -> bool {
+    pub(super) fn holds(&self, value: AbstractValue<'a>, left: u32, is_wanted: &dyn Fn(AbstractValue<'a>) -> bool) -> bool {
         if is_wanted(value) {
             return true;
         }
@@ -239,16 +251,24 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Notes that outputs of a batch are written into a buffer on the GPU.
-    pub(super) fn note_buffer(&mut self, value: Value<'a>, at: NodeId) {
+    pub(super) fn note_buffer(&mut self, value: AbstractValue<'a>, at: NodeId) {
         let is_output = value.tensor().is_some_and(|it| it.is_output && it.device != TensorDevice::Host);
         let is_over_batches = self.loops.last().is_some_and(|run| run.is_over_batches);
         if is_output && is_over_batches && self.model.is_own_node(at) {
-            self.found.confirm(Observation { kind: ObservationKind::OutputsOnGpu, at, in_training: false, certainty: Certainty::Likely }, None);
+            self.found.confirm(
+                Observation {
+                    kind: ObservationKind::OutputsOnGpu,
+                    at,
+                    in_training: false,
+                    certainty: Certainty::Likely,
+                },
+                None,
+            );
         }
     }
 
-    pub(super) fn note_chain(&mut self, place: Place<'a>, at: NodeId, is_through_module: bool) {
-        if let Place::Field(id, _) = place
+    pub(super) fn note_chain(&mut self, place: StoredPlace<'a>, at: NodeId, is_through_module: bool) {
+        if let StoredPlace::Field(id, _) = place
             && let ObjectKind::Instance(class) = self.object(id).kind
             && self.model.derives(class, &|path| path.contains("Metric") || path.contains("metric"))
         {
@@ -257,7 +277,7 @@ impl<'a> Interpreter<'_, 'a> {
         }
         let time = self.tick();
         let at = self.own_node(if is_through_module { at } else { self.giving_node(at) });
-        self.found.chains.push(Chain { place, at, time, is_through_module });
+        self.found.chains.push(CarriedChain { place, at, time, is_through_module });
     }
 
     /// Notes a forward of a module with parameters, and returns the bit of its site.
@@ -287,7 +307,16 @@ impl<'a> Interpreter<'_, 'a> {
         if is_fixed {
             self.found.teachers.push((at, time, module));
         }
-        let site = self.site(ForwardSite { at: site_at, caller, is_eval, in_loop, in_constructor, is_doubtful, around: self.forward, is_gradient: false });
+        let site = self.site(ForwardSite {
+            at: site_at,
+            caller,
+            is_eval,
+            in_loop,
+            in_constructor,
+            is_doubtful,
+            around: self.forward,
+            is_gradient: false,
+        });
         let now = self.time;
         let index = usize::try_from(site.trailing_zeros()).unwrap_or(usize::MAX);
         if let Some(time) = self.found.training.times.get_mut(index) {
@@ -306,7 +335,16 @@ impl<'a> Interpreter<'_, 'a> {
         let caller = self.frames.last().map_or(NodeId(0), |frame| frame.at);
         // The loop of an entry stands for unknown callers.
         let in_loop = self.loops.iter().any(|run| run.frames > 0);
-        self.site(ForwardSite { at, caller, is_eval: false, in_loop, in_constructor: false, is_doubtful: false, around: 0, is_gradient: true })
+        self.site(ForwardSite {
+            at,
+            caller,
+            is_eval: false,
+            in_loop,
+            in_constructor: false,
+            is_doubtful: false,
+            around: 0,
+            is_gradient: true,
+        })
     }
 
     /// Returns the bit of a forward at a place; zero beyond the largest number of places.
@@ -326,12 +364,12 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Notes that a backward or unknown code gets the graph of a value.
-    pub(super) fn note_use(&mut self, value: Value<'a>) {
+    pub(super) fn note_use(&mut self, value: AbstractValue<'a>) {
         self.found.used |= self.sources_of(value, 3);
     }
 
     /// Notes that an unknown caller gets a value.
-    pub(super) fn note_returned(&mut self, value: Value<'a>) {
+    pub(super) fn note_returned(&mut self, value: AbstractValue<'a>) {
         let sources = self.sources_of(value, 3);
         self.found.used |= sources;
         self.found.returned |= sources;
@@ -342,10 +380,10 @@ impl<'a> Interpreter<'_, 'a> {
         self.found.read |= tensor.sources;
     }
 
-    fn sources_of(&self, value: Value<'a>, left: u32) -> u128 {
+    fn sources_of(&self, value: AbstractValue<'a>, left: u32) -> u128 {
         match (value, left.checked_sub(1)) {
-            (Value::Tensor(tensor), _) => tensor.sources,
-            (Value::Object(id), Some(left)) if !self.object(id).is_module => {
+            (AbstractValue::Tensor(tensor), _) => tensor.sources,
+            (AbstractValue::Object(id), Some(left)) if !self.object(id).is_module => {
                 let object = self.object(id);
                 let parts = object.elements.iter().chain(object.entries.values()).chain(object.fields.values());
                 parts.copied().chain(object.content).fold(0, |set, part| set | self.sources_of(part, left))
@@ -376,7 +414,12 @@ impl<'a> Interpreter<'_, 'a> {
 
     fn judge_carried(&mut self, run: &LoopRun<'a>) {
         for chain in self.chains_within(run).into_iter().filter(|it| it.is_through_module) {
-            let observation = Observation { kind: ObservationKind::Carried, at: chain.at, in_training: true, certainty: Certainty::Likely };
+            let observation = Observation {
+                kind: ObservationKind::Carried,
+                at: chain.at,
+                in_training: true,
+                certainty: Certainty::Likely,
+            };
             self.found.confirm(observation, None);
         }
     }
@@ -394,7 +437,8 @@ impl<'a> Interpreter<'_, 'a> {
         }
         let teachers: Vec<_> = self.found.teachers.iter().filter(|it| it.1 >= run.started).copied().collect();
         for (at, _, module) in teachers {
-            let knows_optimizers = self.found.training.known_optimizers > 0 && self.found.training.unknown_optimizers == 0;
+            let knows_optimizers =
+                self.found.training.known_optimizers > 0 && self.found.training.unknown_optimizers == 0;
             if knows_optimizers && !self.object(module).is_optimized && !self.object(module).is_frozen {
                 self.found.confirm(observation(ObservationKind::RecordedTeacher, at), None);
             }
@@ -413,7 +457,8 @@ impl<'a> Interpreter<'_, 'a> {
             if store.is_recorded && is_evaluation {
                 found.push((observation(ObservationKind::Collected, store.at), self.lazy_container(store.container)));
             } else if store.is_on_gpu && store.is_off && run.is_over_many && forwards.is_empty() {
-                found.push((observation(ObservationKind::OutputsOnGpu, store.at), self.lazy_container(store.container)));
+                found
+                    .push((observation(ObservationKind::OutputsOnGpu, store.at), self.lazy_container(store.container)));
             }
         }
         let is_meant_off = forwards.first().is_some_and(|it| self.model.means_no_grad_at(it.at));
@@ -426,7 +471,8 @@ impl<'a> Interpreter<'_, 'a> {
         }
         let backwards = self.found.work.backwards + self.found.work.grads;
         let frames = run.frames;
-        let waiting = found.into_iter().map(|(observation, container)| Waiting { observation, container, frames, backwards });
+        let waiting =
+            found.into_iter().map(|(observation, container)| WaitingObservation { observation, container, frames, backwards });
         self.found.waiting.extend(waiting);
     }
 
@@ -450,36 +496,32 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Returns the stores within a loop into containers that outlive its steps and are not emptied.
-    fn stores_within(&self, run: &LoopRun<'a>) -> Vec<Store> {
-        let is_kept = |store: &&Store| {
+    fn stores_within(&self, run: &LoopRun<'a>) -> Vec<ContainerStore> {
+        let is_kept = |store: &&ContainerStore| {
             let object = self.object(store.container);
             let is_unlimited = object.limit.is_none_or(|limit| limit == 0 || limit >= 128);
-            store.time >= run.started
-                && object.born < run.started
-                && object.emptied < run.started
-                && is_unlimited
+            store.time >= run.started && object.born < run.started && object.emptied < run.started && is_unlimited
         };
         self.found.stores.iter().filter(is_kept).copied().collect()
     }
 
     /// Returns the chains within a loop whose place never starts anew in it.
-    fn chains_within(&self, run: &LoopRun<'a>) -> Vec<Chain<'a>> {
-        let outlives = |place: Place<'a>| match place {
-            Place::Variable(env, _) => self.envs[env.0 as usize].born < run.started,
-            Place::Field(id, _) | Place::Entry(id, _) | Place::Content(id) => {
+    fn chains_within(&self, run: &LoopRun<'a>) -> Vec<CarriedChain<'a>> {
+        let outlives = |place: StoredPlace<'a>| match place {
+            StoredPlace::Variable(env, _) => self.envs[env.0 as usize].born < run.started,
+            StoredPlace::Field(id, _) | StoredPlace::Entry(id, _) | StoredPlace::Content(id) => {
                 let object = self.object(id);
                 object.born < run.started && object.emptied < run.started
             }
         };
-        let is_kept = |chain: &&Chain<'a>| {
-            chain.time >= run.started && !run.resets_place(chain.place) && outlives(chain.place)
-        };
+        let is_kept =
+            |chain: &&CarriedChain<'a>| chain.time >= run.started && !run.resets_place(chain.place) && outlives(chain.place);
         self.found.chains.iter().filter(is_kept).copied().collect()
     }
 }
 
 impl<'a> LoopRun<'a> {
-    fn resets_place(&self, place: Place<'a>) -> bool {
+    fn resets_place(&self, place: StoredPlace<'a>) -> bool {
         self.resets.contains(&place)
     }
 }

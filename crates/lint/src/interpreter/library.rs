@@ -2,8 +2,8 @@
 
 use ruff_python_ast::{Expr, ExprCall};
 
-use super::arguments::Arguments;
-use super::value::{ObjectId, ObjectKind, TensorValue, Value, existing};
+use super::arguments::CallArguments;
+use super::value::{ObjectId, ObjectKind, TensorValue, AbstractValue, existing};
 use super::{Interpreter, Mode, NodeId};
 use crate::semantics::{Graph, TensorDevice, known as library};
 
@@ -13,40 +13,48 @@ impl<'a> Interpreter<'_, 'a> {
         &mut self,
         path: &str,
         syntax: Option<&'a ExprCall>,
-        arguments: &Arguments<'a>,
+        arguments: &CallArguments<'a>,
         at: NodeId,
-    ) -> Value<'a> {
+    ) -> AbstractValue<'a> {
         match path {
             "torch.set_grad_enabled" | "torch.autograd.set_grad_enabled" => {
                 let mode = match arguments.first() {
-                    Some(Value::Int(0)) => Mode::Off,
-                    Some(Value::Int(1)) => Mode::On,
+                    Some(AbstractValue::Int(0)) => Mode::Off,
+                    Some(AbstractValue::Int(1)) => Mode::On,
                     _ => Mode::Unsure,
                 };
                 if let Some(last) = self.modes.last_mut() {
                     *last = mode;
                 }
-                Value::Nothing
+                AbstractValue::Nothing
             }
             "float" | "int" | "bool" => {
-                arguments.all().filter_map(Value::tensor).collect::<Vec<_>>().into_iter().for_each(|it| self.note_read(it));
-                Value::Plain
+                arguments
+                    .all()
+                    .filter_map(AbstractValue::tensor)
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .for_each(|it| self.note_read(it));
+                AbstractValue::Plain
             }
             "torch.nn.Parameter" | "torch.nn.parameter.Parameter" => {
-                Value::Tensor(TensorValue::new(Graph::Unsure, TensorDevice::Unsure))
+                AbstractValue::Tensor(TensorValue::new(Graph::Unsure, TensorDevice::Unsure))
             }
-            "copy.deepcopy" => arguments.first().map_or(Value::Unknown, |it| self.deep_copy(it, 4)),
-            "range" | "len" | "str" | "round" | "repr" | "hash" | "id" | "ord" | "chr"
-            | "time.time" | "time.perf_counter" | "os.path.join" | "math.exp" | "math.log" | "math.sqrt" | "math.isnan"
-            | "math.isfinite" | "numpy.mean" | "numpy.array" => Value::Plain,
-            "isinstance" | "hasattr" | "print" | "callable" | "issubclass" => Value::Plain,
+            "copy.deepcopy" => arguments.first().map_or(AbstractValue::Unknown, |it| self.deep_copy(it, 4)),
+            "range" | "len" | "str" | "round" | "repr" | "hash" | "id" | "ord" | "chr" | "time.time"
+            | "time.perf_counter" | "os.path.join" | "math.exp" | "math.log" | "math.sqrt" | "math.isnan"
+            | "math.isfinite" | "numpy.mean" | "numpy.array" => AbstractValue::Plain,
+            "isinstance" | "hasattr" | "print" | "callable" | "issubclass" => AbstractValue::Plain,
             "functools.partial" => self.partial(syntax.and_then(|it| it.arguments.args.first()), arguments),
-            "functools.wraps" | "functools.lru_cache" | "functools.cache" | "staticmethod" | "classmethod" | "property" => {
-                Value::Unknown
-            }
+            "functools.wraps"
+            | "functools.lru_cache"
+            | "functools.cache"
+            | "staticmethod"
+            | "classmethod"
+            | "property" => AbstractValue::Unknown,
             "getattr" => match (arguments.first(), arguments.positional.get(1)) {
-                (Some(base), Some(Value::Text(name))) => self.attribute_of(base, name),
-                _ => Value::Unknown,
+                (Some(base), Some(AbstractValue::Text(name))) => self.attribute_of(base, name),
+                _ => AbstractValue::Unknown,
             },
             "dataclasses.field" => {
                 let object = self.new_object(ObjectKind::Attributes);
@@ -59,36 +67,36 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// `torch.autograd.grad`: with `create_graph=True` the gradients have a graph.
-    fn gradient(&mut self, arguments: &Arguments<'a>, at: NodeId) -> Value<'a> {
-        let loss = arguments.first().and_then(Value::tensor);
+    fn gradient(&mut self, arguments: &CallArguments<'a>, at: NodeId) -> AbstractValue<'a> {
+        let loss = arguments.first().and_then(AbstractValue::tensor);
         self.note_backward(loss, arguments, at);
-        let creates = arguments.named.iter().any(|(name, value)| *name == "create_graph" && *value == Value::Int(1));
+        let creates = arguments.named.iter().any(|(name, value)| *name == "create_graph" && *value == AbstractValue::Int(1));
         let mut tensor = TensorValue::new(Graph::Absent, TensorDevice::Unsure);
         if creates && self.mode() == Mode::On {
             let sources = self.note_gradient(at) | loss.map_or(0, |it| it.sources);
             tensor = TensorValue { graph: Graph::Recorded, sources, ..tensor };
         }
-        Value::Tensor(tensor)
+        AbstractValue::Tensor(tensor)
     }
 
     /// Copies an object with the modules in its fields.
-    fn deep_copy(&mut self, value: Value<'a>, left: u32) -> Value<'a> {
+    fn deep_copy(&mut self, value: AbstractValue<'a>, left: u32) -> AbstractValue<'a> {
         let (Some(id), Some(left)) = (value.object(), left.checked_sub(1)) else { return value };
         let original = self.object(id).clone();
         let copy = self.allocate(original.kind);
         let born = self.object(copy).born;
         let fields: Vec<_> = original.fields.iter().map(|(name, value)| (*name, *value)).collect();
-        *self.object_mut(copy) = super::Object { born, is_copy: true, is_optimized: false, ..original };
+        *self.object_mut(copy) = super::HeapObject { born, is_copy: true, is_optimized: false, ..original };
         for (name, value) in fields {
             let value = self.deep_copy(value, left);
             self.object_mut(copy).fields.insert(name, value);
         }
-        Value::Object(copy)
+        AbstractValue::Object(copy)
     }
 
-    fn partial(&mut self, named: Option<&'a Expr>, arguments: &Arguments<'a>) -> Value<'a> {
-        let Some((function, rest)) = arguments.positional.split_first() else { return Value::Unknown };
-        let library = named.filter(|it| matches!(function, Value::Unknown) && self.model.path(it).is_some());
+    fn partial(&mut self, named: Option<&'a Expr>, arguments: &CallArguments<'a>) -> AbstractValue<'a> {
+        let Some((function, rest)) = arguments.positional.split_first() else { return AbstractValue::Unknown };
+        let library = named.filter(|it| matches!(function, AbstractValue::Unknown) && self.model.path(it).is_some());
         let function = match library {
             Some(it) => {
                 let node = self.node(it);
@@ -100,26 +108,33 @@ impl<'a> Interpreter<'_, 'a> {
         let object = self.object_mut(id);
         object.elements = rest.to_vec();
         object.entries = arguments.named.iter().copied().collect();
-        Value::Object(id)
+        AbstractValue::Object(id)
     }
 
     /// Remembers the function that makes missing values.
-    fn set_factory(&mut self, object: Value<'a>, arguments: &Arguments<'a>, syntax: Option<&'a Expr>) {
+    fn set_factory(&mut self, object: AbstractValue<'a>, arguments: &CallArguments<'a>, syntax: Option<&'a Expr>) {
         let Some(id) = object.object() else { return };
         let given = arguments.named.iter().find(|(name, _)| *name == "default_factory").map(|(_, value)| *value);
-        let given = given.or(arguments.first()).filter(|it| !matches!(it, Value::Unknown));
-        let made = syntax.and_then(|it| self.model.builtin(it).map(str::to_owned).or_else(|| self.model.path(it).map(|it| it.to_string())));
+        let given = given.or(arguments.first()).filter(|it| !matches!(it, AbstractValue::Unknown));
+        let made = syntax.and_then(|it| {
+            self.model.builtin(it).map(str::to_owned).or_else(|| self.model.path(it).map(|it| it.to_string()))
+        });
         let factory = given.or_else(|| {
             let kind = match made.as_deref()? {
                 "list" | "set" | "collections.deque" => ObjectKind::List,
-                "dict" | "collections.defaultdict" | "collections.Counter" | "collections.OrderedDict" => ObjectKind::Dict,
+                "dict" | "collections.defaultdict" | "collections.Counter" | "collections.OrderedDict" => {
+                    ObjectKind::Dict
+                }
                 _ => return None,
             };
-            let maker = self.allocate(ObjectKind::LibraryMethod(Value::Nothing, match kind {
-                ObjectKind::List => "list",
-                _ => "dict",
-            }));
-            Some(Value::Object(maker))
+            let maker = self.allocate(ObjectKind::LibraryMethod(
+                AbstractValue::Nothing,
+                match kind {
+                    ObjectKind::List => "list",
+                    _ => "dict",
+                },
+            ));
+            Some(AbstractValue::Object(maker))
         });
         self.object_mut(id).factory = factory;
     }
@@ -129,74 +144,97 @@ impl<'a> Interpreter<'_, 'a> {
         &mut self,
         path: &str,
         syntax: Option<&'a ExprCall>,
-        arguments: &Arguments<'a>,
+        arguments: &CallArguments<'a>,
         at: NodeId,
-    ) -> Value<'a> {
+    ) -> AbstractValue<'a> {
         match path {
-            "list" | "set" | "sorted" | "collections.deque" | "queue.Queue" | "queue.SimpleQueue" | "queue.LifoQueue"
-            | "multiprocessing.Queue" | "frozenset" | "asyncio.Queue" => {
+            "list"
+            | "set"
+            | "sorted"
+            | "collections.deque"
+            | "queue.Queue"
+            | "queue.SimpleQueue"
+            | "queue.LifoQueue"
+            | "multiprocessing.Queue"
+            | "frozenset"
+            | "asyncio.Queue" => {
                 let list = self.collect(ObjectKind::List, arguments.first());
                 if let (Some(id), Some(limit)) = (list.object(), arguments.get("maxlen", 1)) {
                     self.object_mut(id).limit = match limit {
-                        Value::Int(limit) => Some(limit),
-                        Value::Nothing => None,
+                        AbstractValue::Int(limit) => Some(limit),
+                        AbstractValue::Nothing => None,
                         _ => Some(0),
                     };
                 }
                 list
             }
             "tuple" => self.collect(ObjectKind::Tuple, arguments.first()),
-            "dict" | "collections.OrderedDict" | "collections.Counter" | "types.SimpleNamespace" => self.dict_of(arguments),
+            "dict" | "collections.OrderedDict" | "collections.Counter" | "types.SimpleNamespace" => {
+                self.dict_of(arguments)
+            }
             "collections.defaultdict" => {
                 let dict = self.new_object(ObjectKind::Dict);
                 self.set_factory(dict, arguments, syntax.and_then(|it| it.arguments.args.first()));
                 dict
             }
             "sum" => self.sum(arguments),
-            "max" | "min" | "next" | "reversed" | "iter" | "filter" | "itertools.chain" | "itertools.cycle" | "itertools.islice"
-            | "tqdm" | "tqdm.tqdm" | "tqdm.auto.tqdm" | "tqdm.notebook.tqdm" | "rich.progress.track" | "track" => {
-                let first = arguments.first().unwrap_or(Value::Unknown);
+            "max"
+            | "min"
+            | "next"
+            | "reversed"
+            | "iter"
+            | "filter"
+            | "itertools.chain"
+            | "itertools.cycle"
+            | "itertools.islice"
+            | "tqdm"
+            | "tqdm.tqdm"
+            | "tqdm.auto.tqdm"
+            | "tqdm.notebook.tqdm"
+            | "rich.progress.track"
+            | "track" => {
+                let first = arguments.first().unwrap_or(AbstractValue::Unknown);
                 if matches!(path, "max" | "min" | "next") { self.element_of(first) } else { self.iterate(first) }
             }
             "enumerate" => {
-                let element = arguments.first().map_or(Value::Unknown, |it| self.element_of(it));
-                self.tuples(vec![Value::Plain, element])
+                let element = arguments.first().map_or(AbstractValue::Unknown, |it| self.element_of(it));
+                self.tuples(vec![AbstractValue::Plain, element])
             }
             "zip" => {
                 let elements = arguments.positional.iter().map(|&it| self.element_of(it)).collect();
                 self.tuples(elements)
             }
             "map" => {
-                let Some((&function, iterables)) = arguments.positional.split_first() else { return Value::Unknown };
+                let Some((&function, iterables)) = arguments.positional.split_first() else { return AbstractValue::Unknown };
                 let elements = iterables.iter().map(|&it| self.element_of(it)).collect();
-                let value = self.apply(function, &Arguments::of(elements));
+                let value = self.apply(function, &CallArguments::of(elements));
                 let iterator = self.allocate(ObjectKind::Iterator);
                 self.object_mut(iterator).content = Some(value);
-                Value::Object(iterator)
+                AbstractValue::Object(iterator)
             }
             _ => self.call_torch(path, syntax, arguments, at),
         }
     }
 
     /// Returns an iterator over the elements of a value.
-    fn iterate(&mut self, value: Value<'a>) -> Value<'a> {
+    fn iterate(&mut self, value: AbstractValue<'a>) -> AbstractValue<'a> {
         match value.object().map(|id| self.object(id).kind) {
-            Some(ObjectKind::Dict) => Value::Plain,
+            Some(ObjectKind::Dict) => AbstractValue::Plain,
             _ => value,
         }
     }
 
     /// Returns an iterator of tuples.
-    pub(super) fn tuples(&mut self, elements: Vec<Value<'a>>) -> Value<'a> {
+    pub(super) fn tuples(&mut self, elements: Vec<AbstractValue<'a>>) -> AbstractValue<'a> {
         let tuple = self.allocate(ObjectKind::Tuple);
         self.object_mut(tuple).elements = elements;
         let iterator = self.allocate(ObjectKind::Iterator);
-        self.object_mut(iterator).content = Some(Value::Object(tuple));
-        Value::Object(iterator)
+        self.object_mut(iterator).content = Some(AbstractValue::Object(tuple));
+        AbstractValue::Object(iterator)
     }
 
     /// Returns a new collection with the elements of a value.
-    pub(super) fn collect(&mut self, kind: ObjectKind<'a>, from: Option<Value<'a>>) -> Value<'a> {
+    pub(super) fn collect(&mut self, kind: ObjectKind<'a>, from: Option<AbstractValue<'a>>) -> AbstractValue<'a> {
         let id = self.allocate(kind);
         if let Some(from) = from {
             if let Some(elements) = self.elements_of(from) {
@@ -208,7 +246,7 @@ impl<'a> Interpreter<'_, 'a> {
                 self.object_mut(id).content = Some(self.element_of(from));
             }
         }
-        Value::Object(id)
+        AbstractValue::Object(id)
     }
 
     fn is_empty(&self, id: ObjectId) -> bool {
@@ -216,26 +254,26 @@ impl<'a> Interpreter<'_, 'a> {
         object.is_container() && object.content.is_none() && object.elements.is_empty() && object.entries.is_empty()
     }
 
-    fn dict_of(&mut self, arguments: &Arguments<'a>) -> Value<'a> {
+    fn dict_of(&mut self, arguments: &CallArguments<'a>) -> AbstractValue<'a> {
         let id = self.allocate(ObjectKind::Dict);
-        if let Some(source) = arguments.first().and_then(Value::object) {
+        if let Some(source) = arguments.first().and_then(AbstractValue::object) {
             let from = self.object(source).clone();
             let object = self.object_mut(id);
             (object.entries, object.content) = (from.entries, from.content);
         }
         self.object_mut(id).entries.extend(arguments.named.iter().copied());
-        Value::Object(id)
+        AbstractValue::Object(id)
     }
 
     /// `sum(values)`: the graph of any element is that of the sum.
-    fn sum(&mut self, arguments: &Arguments<'a>) -> Value<'a> {
-        let Some(first) = arguments.first() else { return Value::Unknown };
+    fn sum(&mut self, arguments: &CallArguments<'a>) -> AbstractValue<'a> {
+        let Some(first) = arguments.first() else { return AbstractValue::Unknown };
         if let Some(id) = first.object() {
             self.mark_collected(id);
         }
         let of_dict = first.object().filter(|&id| self.object(id).kind == ObjectKind::Dict);
         match of_dict {
-            Some(_) => Value::Plain,
+            Some(_) => AbstractValue::Plain,
             None => self.element_of(first),
         }
     }
@@ -245,31 +283,31 @@ impl<'a> Interpreter<'_, 'a> {
         &mut self,
         path: &str,
         syntax: Option<&'a ExprCall>,
-        arguments: &Arguments<'a>,
+        arguments: &CallArguments<'a>,
         at: NodeId,
-    ) -> Value<'a> {
+    ) -> AbstractValue<'a> {
         if library::makes_tensor(path) {
             let device = match arguments.get("device", usize::MAX) {
-                Some(Value::Text(name)) if name.starts_with("cuda") => TensorDevice::Gpu,
+                Some(AbstractValue::Text(name)) if name.starts_with("cuda") => TensorDevice::Gpu,
                 Some(_) => keyword(syntax, "device").map_or(TensorDevice::Unsure, |it| self.model.device_of(it)),
                 None => TensorDevice::Host,
             };
             let holds_graph = matches!(path, "torch.zeros_like" | "torch.ones_like" | "torch.empty_like");
             let device = if holds_graph { TensorDevice::Unsure } else { device };
-            return Value::Tensor(TensorValue::new(Graph::Absent, device));
+            return AbstractValue::Tensor(TensorValue::new(Graph::Absent, device));
         }
         if library::ends_graph(path) {
-            let read: Vec<_> = arguments.all().filter_map(Value::tensor).collect();
+            let read: Vec<_> = arguments.all().filter_map(AbstractValue::tensor).collect();
             if path.starts_with("torch.autograd") {
                 arguments.all().collect::<Vec<_>>().into_iter().for_each(|it| self.note_use(it));
                 return self.gradient(arguments, at);
             } else {
                 read.into_iter().for_each(|it| self.note_read(it));
             }
-            return Value::Tensor(TensorValue::new(Graph::Absent, TensorDevice::Unsure));
+            return AbstractValue::Tensor(TensorValue::new(Graph::Absent, TensorDevice::Unsure));
         }
         if library::keeps_module(path) {
-            return arguments.first().unwrap_or(Value::Unknown);
+            return arguments.first().unwrap_or(AbstractValue::Unknown);
         }
         if library::makes_optimizer(path) {
             return self.optimizer(arguments);
@@ -285,9 +323,9 @@ impl<'a> Interpreter<'_, 'a> {
             _ => {
                 self.escape(arguments);
                 if path == "torch.autograd.backward" {
-                    let loss = arguments.first().and_then(Value::tensor);
+                    let loss = arguments.first().and_then(AbstractValue::tensor);
                     self.note_backward(loss, arguments, at);
-                    return Value::Nothing;
+                    return AbstractValue::Nothing;
                 }
                 return self.value_of_foreign(path, arguments);
             }
@@ -304,7 +342,7 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Returns the modules given to `nn.Sequential(...)` or `nn.ModuleList([...])`.
-    fn parts_given(&self, arguments: &Arguments<'a>) -> Vec<Value<'a>> {
+    fn parts_given(&self, arguments: &CallArguments<'a>) -> Vec<AbstractValue<'a>> {
         let mut parts = Vec::new();
         for value in arguments.all() {
             let Some(id) = value.object() else { continue };
@@ -328,8 +366,8 @@ impl<'a> Interpreter<'_, 'a> {
         }
         for argument in &*syntax.arguments.args {
             let id = match self.evaluate(argument) {
-                Value::Object(id) if self.object(id).is_module => id,
-                Value::Unknown => self.learn_module(argument),
+                AbstractValue::Object(id) if self.object(id).is_module => id,
+                AbstractValue::Unknown => self.learn_module(argument),
                 _ => continue,
             };
             self.each_part(id, 4, &mut |it| it.is_frozen = true);
@@ -337,17 +375,17 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// The result of a function of an unknown library. `hvd.allreduce(tensor)` gives a tensor of the same graph.
-    fn value_of_foreign(&self, path: &str, arguments: &Arguments<'a>) -> Value<'a> {
+    fn value_of_foreign(&self, path: &str, arguments: &CallArguments<'a>) -> AbstractValue<'a> {
         match arguments.first() {
-            Some(tensor @ Value::Tensor(_)) if path.ends_with("allreduce") || path.ends_with("all_reduce") => tensor,
+            Some(tensor @ AbstractValue::Tensor(_)) if path.ends_with("allreduce") || path.ends_with("all_reduce") => tensor,
             _ => self.value_of_pure_call(arguments),
         }
     }
 
-    fn optimizer(&mut self, arguments: &Arguments<'a>) -> Value<'a> {
-        let given: Vec<Value<'a>> = arguments.all().collect();
+    fn optimizer(&mut self, arguments: &CallArguments<'a>) -> AbstractValue<'a> {
+        let given: Vec<AbstractValue<'a>> = arguments.all().collect();
         match given.first() {
-            Some(Value::Object(id)) if !matches!(self.object(*id).content, Some(Value::Unknown)) => {
+            Some(AbstractValue::Object(id)) if !matches!(self.object(*id).content, Some(AbstractValue::Unknown)) => {
                 self.found.training.known_optimizers += 1;
             }
             _ => self.found.training.unknown_optimizers += 1,
@@ -357,14 +395,14 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Marks the modules whose parameters an optimizer gets.
-    fn optimize(&mut self, value: Value<'a>, left: u32) {
+    fn optimize(&mut self, value: AbstractValue<'a>, left: u32) {
         let (Some(id), Some(left)) = (value.object(), left.checked_sub(1)) else { return };
         if let ObjectKind::ParameterOf(module) = self.object(id).kind {
             self.mark_optimized(module, 4);
             return;
         }
         let object = self.object(id);
-        let parts: Vec<Value<'a>> =
+        let parts: Vec<AbstractValue<'a>> =
             object.elements.iter().chain(object.entries.values()).copied().chain(object.content).collect();
         parts.into_iter().for_each(|part| self.optimize(part, left));
     }
@@ -375,7 +413,7 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Visits a module and the modules in its fields.
-    pub(super) fn each_part(&mut self, module: ObjectId, left: u32, visit: &mut dyn FnMut(&mut super::Object<'a>)) {
+    pub(super) fn each_part(&mut self, module: ObjectId, left: u32, visit: &mut dyn FnMut(&mut super::HeapObject<'a>)) {
         visit(self.object_mut(module));
         let Some(left) = left.checked_sub(1) else { return };
         let object = self.object(module);
@@ -389,25 +427,25 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Returns the result of a computation on the arguments.
-    pub(super) fn compute(&mut self, arguments: &Arguments<'a>) -> Value<'a> {
-        let mut found: Option<Value<'a>> = None;
+    pub(super) fn compute(&mut self, arguments: &CallArguments<'a>) -> AbstractValue<'a> {
+        let mut found: Option<AbstractValue<'a>> = None;
         for value in arguments.all() {
             let value = match value {
-                Value::Object(id) if self.object(id).is_container() => self.object(id).any_element(),
-                Value::Object(_) | Value::Function(..) | Value::Class(_) => continue,
+                AbstractValue::Object(id) if self.object(id).is_container() => self.object(id).any_element(),
+                AbstractValue::Object(_) | AbstractValue::Function(..) | AbstractValue::Class(_) => continue,
                 value => value,
             };
             found = Some(found.map_or(value, |before| match (before, value) {
-                (Value::Tensor(one), Value::Tensor(other)) => Value::Tensor(one.with(other)),
+                (AbstractValue::Tensor(one), AbstractValue::Tensor(other)) => AbstractValue::Tensor(one.with(other)),
                 (one, other) => existing(one, other),
             }));
         }
         match found {
-            Some(Value::Tensor(tensor)) if self.mode() == Mode::Off => Value::Tensor(tensor.detached()),
-            Some(Value::Tensor(tensor)) => Value::Tensor(TensorValue { is_scaled: false, ..tensor }),
+            Some(AbstractValue::Tensor(tensor)) if self.mode() == Mode::Off => AbstractValue::Tensor(tensor.detached()),
+            Some(AbstractValue::Tensor(tensor)) => AbstractValue::Tensor(TensorValue { is_scaled: false, ..tensor }),
             _ => {
                 let graph = if self.mode() == Mode::Off { Graph::Absent } else { Graph::Unsure };
-                Value::Tensor(TensorValue::new(graph, TensorDevice::Unsure))
+                AbstractValue::Tensor(TensorValue::new(graph, TensorDevice::Unsure))
             }
         }
     }

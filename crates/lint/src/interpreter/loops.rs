@@ -7,7 +7,7 @@
 
 use ruff_python_ast::{Expr, Stmt, StmtFor, StmtWhile};
 
-use super::value::{ObjectKind, Place, Value};
+use super::value::{ObjectKind, StoredPlace, AbstractValue};
 use super::{Interpreter, Mode, NodeId};
 use crate::semantics::Graph;
 
@@ -39,7 +39,7 @@ fn node_of(syntax: &impl ruff_python_ast::HasNodeIndex) -> NodeId {
 
 /// The training work within a run of a loop, calls included.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Work {
+pub(super) struct LoopWork {
     pub(super) backwards: u32,
     pub(super) steps: u32,
     /// Gradients by `autograd.grad`, and inputs that require gradients.
@@ -48,7 +48,7 @@ pub(super) struct Work {
     pub(super) forwards: u32,
 }
 
-impl Work {
+impl LoopWork {
     pub(super) fn trains(self) -> bool {
         self.backwards > 0 && self.steps > 0
     }
@@ -57,7 +57,7 @@ impl Work {
         self.backwards + self.grads + self.steps > 0
     }
 
-    fn add(&mut self, other: Work) {
+    fn add(&mut self, other: LoopWork) {
         self.backwards += other.backwards;
         self.steps += other.steps;
         self.grads += other.grads;
@@ -74,7 +74,7 @@ pub(super) struct LoopRun<'a> {
     /// The time at the start of the loop, and of the current step.
     pub(super) started: u32,
     pub(super) step_started: u32,
-    pub(super) work: Work,
+    pub(super) work: LoopWork,
     /// True if a loop within trains or evaluates by itself.
     pub(super) has_inner_step: bool,
     /// True if a loop within runs a backward.
@@ -89,7 +89,7 @@ pub(super) struct LoopRun<'a> {
     /// The number of frames when the loop started.
     pub(super) frames: usize,
     /// Places that started anew in the second step.
-    pub(super) resets: Vec<Place<'a>>,
+    pub(super) resets: Vec<StoredPlace<'a>>,
     pub(super) is_second: bool,
     pub(super) doubts: u32,
 }
@@ -99,8 +99,8 @@ impl<'a> Interpreter<'_, 'a> {
     pub(super) fn run_loop(
         &mut self,
         head: &LoopHead<'a>,
-        iterable: Value<'a>,
-        bind: impl Fn(&mut Self, Value<'a>),
+        iterable: AbstractValue<'a>,
+        bind: impl Fn(&mut Self, AbstractValue<'a>),
         body: &'a [Stmt],
     ) {
         self.repeat(head, iterable, |run, element| {
@@ -110,7 +110,12 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Runs code twice as the body of a loop.
-    pub(super) fn repeat(&mut self, head: &LoopHead<'a>, iterable: Value<'a>, mut body: impl FnMut(&mut Self, Value<'a>)) {
+    pub(super) fn repeat(
+        &mut self,
+        head: &LoopHead<'a>,
+        iterable: AbstractValue<'a>,
+        mut body: impl FnMut(&mut Self, AbstractValue<'a>),
+    ) {
         let serial = self.tick();
         let is_over_batches = self.is_of_batches(head, iterable);
         let doubts = std::mem::take(&mut self.doubts);
@@ -119,7 +124,7 @@ impl<'a> Interpreter<'_, 'a> {
             at: head.at,
             started: serial,
             step_started: serial,
-            work: Work::default(),
+            work: LoopWork::default(),
             has_inner_step: false,
             has_inner_backward: false,
             is_over_batches,
@@ -166,7 +171,7 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Checks whether a loop visibly runs over batches.
-    fn is_of_batches(&self, head: &LoopHead<'a>, iterable: Value<'a>) -> bool {
+    fn is_of_batches(&self, head: &LoopHead<'a>, iterable: AbstractValue<'a>) -> bool {
         if iterable.object().is_some_and(|id| self.object(id).kind == ObjectKind::Loader) {
             return true;
         }
@@ -192,14 +197,12 @@ impl<'a> Interpreter<'_, 'a> {
         has_stride || ["files", "paths", "chunks", "images", "samples"].iter().any(|word| text.contains(word))
     }
 
-    fn element_for_step(&mut self, head: &LoopHead<'a>, iterable: Value<'a>) -> Value<'a> {
-        let is_plain = head
-            .iterated
-            .and_then(|it| self.model.call(it))
-            .is_some_and(|call| call.path.as_deref() == Some("range"));
+    fn element_for_step(&mut self, head: &LoopHead<'a>, iterable: AbstractValue<'a>) -> AbstractValue<'a> {
+        let is_plain =
+            head.iterated.and_then(|it| self.model.call(it)).is_some_and(|call| call.path.as_deref() == Some("range"));
         let is_of_batches = self.loops.last().is_some_and(|run| run.is_over_batches);
-        match if is_plain { Value::Plain } else { self.element_of(iterable) } {
-            Value::Unknown if is_of_batches => Value::Tensor(super::value::TensorValue {
+        match if is_plain { AbstractValue::Plain } else { self.element_of(iterable) } {
+            AbstractValue::Unknown if is_of_batches => AbstractValue::Tensor(super::value::TensorValue {
                 is_output: true,
                 ..super::value::TensorValue::new(Graph::Absent, crate::semantics::TensorDevice::Host)
             }),
@@ -223,16 +226,16 @@ impl<'a> Interpreter<'_, 'a> {
         for env in envs {
             let variables = &self.envs[env.0 as usize].variables;
             let recorded = variables.iter().filter(|(_, value)| self.holds_recorded(**value));
-            places.extend(recorded.map(|(name, _)| Place::Variable(env, name)));
+            places.extend(recorded.map(|(name, _)| StoredPlace::Variable(env, name)));
         }
         for (index, object) in (0..).zip(&self.heap).filter(|(_, it)| it.born < started) {
             let id = super::ObjectId(index);
             let recorded = object.fields.iter().filter(|(_, value)| self.holds_recorded(**value));
-            places.extend(recorded.map(|(name, _)| Place::Field(id, name)));
+            places.extend(recorded.map(|(name, _)| StoredPlace::Field(id, name)));
             let recorded = object.entries.iter().filter(|(_, value)| self.holds_recorded(**value));
-            places.extend(recorded.map(|(name, _)| Place::Entry(id, name)));
-            if object.content.is_some_and(Value::is_recorded) {
-                places.push(Place::Content(id));
+            places.extend(recorded.map(|(name, _)| StoredPlace::Entry(id, name)));
+            if object.content.is_some_and(AbstractValue::is_recorded) {
+                places.push(StoredPlace::Content(id));
             }
         }
         // The order of a hash map must not show.
@@ -242,7 +245,7 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
-    fn mark(&mut self, serial: u32, place: Place<'a>) {
+    fn mark(&mut self, serial: u32, place: StoredPlace<'a>) {
         let known = self.carries.iter().position(|(_, it)| *it == place);
         if known.is_none() && self.carries.len() >= MOST_CARRIES {
             return;
@@ -254,31 +257,29 @@ impl<'a> Interpreter<'_, 'a> {
         }
         let bit = 1_u128 << index;
         let value = match place {
-            Place::Variable(env, name) => self.envs[env.0 as usize].variables.get(name).copied(),
-            Place::Field(id, name) => self.object(id).fields.get(name).copied(),
-            Place::Entry(id, name) => self.object(id).entries.get(name).copied(),
-            Place::Content(id) => self.object(id).content,
+            StoredPlace::Variable(env, name) => self.envs[env.0 as usize].variables.get(name).copied(),
+            StoredPlace::Field(id, name) => self.object(id).fields.get(name).copied(),
+            StoredPlace::Entry(id, name) => self.object(id).entries.get(name).copied(),
+            StoredPlace::Content(id) => self.object(id).content,
         };
         let Some(value) = value.map(|it| self.marked(it, bit)) else { return };
         match place {
-            Place::Variable(env, name) => self.set_variable(env, name, value),
-            Place::Field(id, name) => _ = self.object_mut(id).fields.insert(name, value),
-            Place::Entry(id, name) => _ = self.object_mut(id).entries.insert(name, value),
-            Place::Content(id) => self.object_mut(id).content = Some(value),
+            StoredPlace::Variable(env, name) => self.set_variable(env, name, value),
+            StoredPlace::Field(id, name) => _ = self.object_mut(id).fields.insert(name, value),
+            StoredPlace::Entry(id, name) => _ = self.object_mut(id).entries.insert(name, value),
+            StoredPlace::Content(id) => self.object_mut(id).content = Some(value),
         }
     }
 
     /// Returns a value with a mark; the tensors in a tuple or a list get the mark where they are.
-    fn marked(&mut self, value: Value<'a>, bit: u128) -> Value<'a> {
+    fn marked(&mut self, value: AbstractValue<'a>, bit: u128) -> AbstractValue<'a> {
         match value {
-            Value::Tensor(tensor) if tensor.graph == Graph::Recorded => {
-                Value::Tensor(super::value::TensorValue {
-                    added: tensor.added | bit,
-                    through: tensor.through & !bit,
-                    ..tensor
-                })
-            }
-            Value::Object(id) if matches!(self.object(id).kind, ObjectKind::Tuple | ObjectKind::List) => {
+            AbstractValue::Tensor(tensor) if tensor.graph == Graph::Recorded => AbstractValue::Tensor(super::value::TensorValue {
+                added: tensor.added | bit,
+                through: tensor.through & !bit,
+                ..tensor
+            }),
+            AbstractValue::Object(id) if matches!(self.object(id).kind, ObjectKind::Tuple | ObjectKind::List) => {
                 let elements = self.object(id).elements.clone();
                 let elements = elements.into_iter().map(|it| self.marked_tensor(it, bit)).collect();
                 let content = self.object(id).content.map(|it| self.marked_tensor(it, bit));
@@ -290,24 +291,24 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
-    fn marked_tensor(&mut self, value: Value<'a>, bit: u128) -> Value<'a> {
+    fn marked_tensor(&mut self, value: AbstractValue<'a>, bit: u128) -> AbstractValue<'a> {
         if value.tensor().is_some() { self.marked(value, bit) } else { value }
     }
 
     /// Checks for a recorded tensor, or a tuple or a list with one.
-    fn holds_recorded(&self, value: Value<'a>) -> bool {
+    fn holds_recorded(&self, value: AbstractValue<'a>) -> bool {
         match value {
-            Value::Object(id) => {
+            AbstractValue::Object(id) => {
                 let object = self.object(id);
                 matches!(object.kind, ObjectKind::Tuple | ObjectKind::List)
-                    && object.elements.iter().copied().chain(object.content).any(Value::is_recorded)
+                    && object.elements.iter().copied().chain(object.content).any(AbstractValue::is_recorded)
             }
             value => value.is_recorded(),
         }
     }
 
     /// Notes that a place starts anew.
-    pub(super) fn note_reset(&mut self, place: Place<'a>) {
+    pub(super) fn note_reset(&mut self, place: StoredPlace<'a>) {
         for run in &mut self.loops {
             if run.is_second && !run.resets.contains(&place) {
                 run.resets.push(place);
@@ -316,7 +317,7 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Notes training work in all loops around.
-    pub(super) fn note_work(&mut self, note: impl Fn(&mut Work)) {
+    pub(super) fn note_work(&mut self, note: impl Fn(&mut LoopWork)) {
         if let Some(run) = self.loops.last_mut() {
             note(&mut run.work);
         }

@@ -2,8 +2,8 @@
 
 use ruff_python_ast::ExprAttribute;
 
-use super::arguments::Arguments;
-use super::value::{ObjectId, ObjectKind, TensorValue, Value};
+use super::arguments::CallArguments;
+use super::value::{ObjectId, ObjectKind, TensorValue, AbstractValue};
 use super::{Interpreter, Mode, NodeId};
 use crate::semantics::{Gives, Graph, TensorDevice, is_module_method, tensor_result};
 
@@ -12,68 +12,75 @@ impl<'a> Interpreter<'_, 'a> {
         &mut self,
         tensor: TensorValue,
         attribute: &'a ExprAttribute,
-        arguments: &Arguments<'a>,
-    ) -> Value<'a> {
+        arguments: &CallArguments<'a>,
+    ) -> AbstractValue<'a> {
         let name = attribute.attr.as_str();
         match name {
-            "cpu" => Value::Tensor(TensorValue { device: TensorDevice::Host, ..tensor }),
-            "cuda" => Value::Tensor(TensorValue { device: TensorDevice::Gpu, ..tensor }),
-            "to" => Value::Tensor(TensorValue { device: self.device_after_to(tensor, arguments), ..tensor }),
-            "requires_grad_" => Value::Tensor(TensorValue { graph: Graph::Unsure, ..tensor }),
-            "add_" | "sub_" | "copy_" | "index_add_" | "scatter_add_" | "index_copy_" | "lerp_" | "put_" | "scatter_" => {
-                let written = arguments.all().filter_map(Value::tensor).filter(|it| it.graph == Graph::Recorded);
+            "cpu" => AbstractValue::Tensor(TensorValue { device: TensorDevice::Host, ..tensor }),
+            "cuda" => AbstractValue::Tensor(TensorValue { device: TensorDevice::Gpu, ..tensor }),
+            "to" => AbstractValue::Tensor(TensorValue { device: self.device_after_to(tensor, arguments), ..tensor }),
+            "requires_grad_" => AbstractValue::Tensor(TensorValue { graph: Graph::Unsure, ..tensor }),
+            "add_" | "sub_" | "copy_" | "index_add_" | "scatter_add_" | "index_copy_" | "lerp_" | "put_"
+            | "scatter_" => {
+                let written = arguments.all().filter_map(AbstractValue::tensor).filter(|it| it.graph == Graph::Recorded);
                 let written = written.reduce(TensorValue::with);
                 match written.filter(|_| self.mode() != Mode::Off) {
                     Some(written) => {
-                        let value = Value::Tensor(tensor.with(written));
+                        let value = AbstractValue::Tensor(tensor.with(written));
                         self.assign(&attribute.value, value);
                         value
                     }
-                    None => Value::Tensor(tensor),
+                    None => AbstractValue::Tensor(tensor),
                 }
             }
             "detach_" | "zero_" | "fill_" => {
-                let value = Value::Tensor(tensor.detached());
+                let value = AbstractValue::Tensor(tensor.detached());
                 self.assign(&attribute.value, value);
                 value
             }
             "unbind" | "split" | "chunk" | "tensor_split" => {
                 let list = self.allocate(ObjectKind::List);
-                self.object_mut(list).content = Some(Value::Tensor(tensor));
-                Value::Object(list)
+                self.object_mut(list).content = Some(AbstractValue::Tensor(tensor));
+                AbstractValue::Object(list)
             }
             // The output of a model may be a mapping of tensors.
-            "keys" => Value::Plain,
-            "items" => self.tuples(vec![Value::Plain, Value::Tensor(tensor)]),
-            "values" => Value::Tensor(tensor),
+            "keys" => AbstractValue::Plain,
+            "items" => self.tuples(vec![AbstractValue::Plain, AbstractValue::Tensor(tensor)]),
+            "values" => AbstractValue::Tensor(tensor),
             _ => match tensor_result(name) {
                 Gives::Detached if name != "eq" => {
                     self.note_read(tensor);
-                    Value::Tensor(TensorValue { is_output: is_selection(name) && tensor.is_output, ..tensor.detached() })
+                    AbstractValue::Tensor(TensorValue {
+                        is_output: is_selection(name) && tensor.is_output,
+                        ..tensor.detached()
+                    })
                 }
                 Gives::Plain => {
                     if matches!(name, "item" | "tolist" | "numpy") {
                         self.note_read(tensor);
                     }
-                    Value::Plain
+                    AbstractValue::Plain
                 }
-                Gives::Detached => Value::Tensor(TensorValue { is_output: is_selection(name) && tensor.is_output, ..tensor.detached() }),
-                Gives::Leaf => Value::Tensor(TensorValue { graph: Graph::Unsure, ..tensor }),
+                Gives::Detached => AbstractValue::Tensor(TensorValue {
+                    is_output: is_selection(name) && tensor.is_output,
+                    ..tensor.detached()
+                }),
+                Gives::Leaf => AbstractValue::Tensor(TensorValue { graph: Graph::Unsure, ..tensor }),
                 Gives::Same => {
-                    let other = arguments.all().filter_map(Value::tensor).reduce(TensorValue::with);
+                    let other = arguments.all().filter_map(AbstractValue::tensor).reduce(TensorValue::with);
                     let joined = other.map_or(tensor, |other| tensor.with(other));
                     let is_output = joined.is_output && !is_reduction(name, arguments);
                     let joined = TensorValue { is_output, ..joined };
-                    Value::Tensor(if self.mode() == Mode::Off { joined.detached() } else { joined })
+                    AbstractValue::Tensor(if self.mode() == Mode::Off { joined.detached() } else { joined })
                 }
             },
         }
     }
 
-    fn device_after_to(&self, tensor: TensorValue, arguments: &Arguments<'a>) -> TensorDevice {
+    fn device_after_to(&self, tensor: TensorValue, arguments: &CallArguments<'a>) -> TensorDevice {
         match arguments.get("device", 0) {
-            Some(Value::Text(name)) if name.starts_with("cpu") => TensorDevice::Host,
-            Some(Value::Text(name)) if name.starts_with("cuda") => TensorDevice::Gpu,
+            Some(AbstractValue::Text(name)) if name.starts_with("cpu") => TensorDevice::Host,
+            Some(AbstractValue::Text(name)) if name.starts_with("cuda") => TensorDevice::Gpu,
             Some(_) => TensorDevice::Unsure,
             None => tensor.device,
         }
@@ -83,26 +90,26 @@ impl<'a> Interpreter<'_, 'a> {
         &mut self,
         id: ObjectId,
         attribute: &'a ExprAttribute,
-        arguments: &Arguments<'a>,
+        arguments: &CallArguments<'a>,
         at: NodeId,
-    ) -> Value<'a> {
-        self.call_named_method(Value::Object(id), attribute.attr.as_str(), arguments, at)
+    ) -> AbstractValue<'a> {
+        self.call_named_method(AbstractValue::Object(id), attribute.attr.as_str(), arguments, at)
     }
 
     /// Calls a method of an object that is no method of a class of the tree.
     pub(super) fn call_named_method(
         &mut self,
-        receiver: Value<'a>,
+        receiver: AbstractValue<'a>,
         name: &'a str,
-        arguments: &Arguments<'a>,
+        arguments: &CallArguments<'a>,
         at: NodeId,
-    ) -> Value<'a> {
+    ) -> AbstractValue<'a> {
         let Some(id) = receiver.object() else {
             // A factory of `defaultdict(list)`.
             return match name {
                 "list" => self.new_object(ObjectKind::List),
                 "dict" => self.new_object(ObjectKind::Dict),
-                _ => Value::Unknown,
+                _ => AbstractValue::Unknown,
             };
         };
         let object = self.object(id);
@@ -114,36 +121,40 @@ impl<'a> Interpreter<'_, 'a> {
                 self.call_method_of_container(id, name, arguments, at)
             }
             ObjectKind::ParameterOf(module) if name == "requires_grad_" => {
-                let is_frozen = arguments.get("requires_grad", 0).is_some_and(|it| !matches!(it, Value::Int(1)));
+                let is_frozen = arguments.get("requires_grad", 0).is_some_and(|it| !matches!(it, AbstractValue::Int(1)));
                 self.each_part(module, 4, &mut |it| it.is_frozen = is_frozen);
                 receiver
             }
-            ObjectKind::Scaler if name == "scale" => arguments.first().unwrap_or(Value::Unknown),
-            ObjectKind::Operation if matches!(name, "to" | "cuda") => Value::Object(id),
-            ObjectKind::Optimizer if name == "add_param_group" => {
-                Value::Nothing
-            }
-            ObjectKind::Instance(_) if matches!(name, "to" | "cuda") => Value::Object(id),
+            ObjectKind::Scaler if name == "scale" => arguments.first().unwrap_or(AbstractValue::Unknown),
+            ObjectKind::Operation if matches!(name, "to" | "cuda") => AbstractValue::Object(id),
+            ObjectKind::Optimizer if name == "add_param_group" => AbstractValue::Nothing,
+            ObjectKind::Instance(_) if matches!(name, "to" | "cuda") => AbstractValue::Object(id),
             _ => {
                 self.escape(arguments);
-                Value::Unknown
+                AbstractValue::Unknown
             }
         }
     }
 
-    fn call_method_of_container(&mut self, id: ObjectId, name: &'a str, arguments: &Arguments<'a>, at: NodeId) -> Value<'a> {
-        let first = arguments.first().unwrap_or(Value::Unknown);
+    fn call_method_of_container(
+        &mut self,
+        id: ObjectId,
+        name: &'a str,
+        arguments: &CallArguments<'a>,
+        at: NodeId,
+    ) -> AbstractValue<'a> {
+        let first = arguments.first().unwrap_or(AbstractValue::Unknown);
         match name {
             "append" | "appendleft" | "add" | "put" | "put_nowait" | "push" => {
                 self.note_store(id, first, at);
                 self.add_content(id, first);
-                Value::Nothing
+                AbstractValue::Nothing
             }
             "insert" => {
-                let value = arguments.positional.get(1).copied().unwrap_or(Value::Unknown);
+                let value = arguments.positional.get(1).copied().unwrap_or(AbstractValue::Unknown);
                 self.note_store(id, value, at);
                 self.add_content(id, value);
-                Value::Nothing
+                AbstractValue::Nothing
             }
             "extend" | "extendleft" => {
                 if let Some(source) = first.object() {
@@ -152,18 +163,18 @@ impl<'a> Interpreter<'_, 'a> {
                 let element = self.element_of(first);
                 self.note_store(id, element, at);
                 self.add_content(id, element);
-                Value::Nothing
+                AbstractValue::Nothing
             }
             "update" => self.update(id, arguments, at),
             "setdefault" => {
-                let default = arguments.positional.get(1).copied().unwrap_or(Value::Nothing);
+                let default = arguments.positional.get(1).copied().unwrap_or(AbstractValue::Nothing);
                 self.set_default(id, first, default, at)
             }
             "get" => {
-                let default = arguments.positional.get(1).copied().unwrap_or(Value::Nothing);
+                let default = arguments.positional.get(1).copied().unwrap_or(AbstractValue::Nothing);
                 let object = self.object(id);
                 let known = match first {
-                    Value::Text(key) => object.entries.get(key).copied().or(object.content),
+                    AbstractValue::Text(key) => object.entries.get(key).copied().or(object.content),
                     _ if object.kind == ObjectKind::List || object.content.is_some() || !object.entries.is_empty() => {
                         Some(object.any_element())
                     }
@@ -173,7 +184,7 @@ impl<'a> Interpreter<'_, 'a> {
             }
             "clear" => {
                 self.empty(id);
-                Value::Nothing
+                AbstractValue::Nothing
             }
             "pop" | "popleft" | "popitem" | "remove" | "get_nowait" => {
                 let element = self.object(id).any_element();
@@ -183,48 +194,48 @@ impl<'a> Interpreter<'_, 'a> {
             }
             "items" => {
                 let value = self.object(id).any_element();
-                self.tuples(vec![Value::Plain, value])
+                self.tuples(vec![AbstractValue::Plain, value])
             }
             "values" => {
                 let value = self.object(id).any_element();
                 let iterator = self.allocate(ObjectKind::Iterator);
                 self.object_mut(iterator).content = Some(value);
-                Value::Object(iterator)
+                AbstractValue::Object(iterator)
             }
-            "keys" | "index" | "count" | "join" => Value::Plain,
+            "keys" | "index" | "count" | "join" => AbstractValue::Plain,
             "copy" => {
                 let copy = self.object(id).clone();
                 let made = self.allocate(copy.kind);
                 let object = self.object_mut(made);
                 (object.entries, object.content, object.elements) = (copy.entries, copy.content, copy.elements);
-                Value::Object(made)
+                AbstractValue::Object(made)
             }
-            _ => Value::Unknown,
+            _ => AbstractValue::Unknown,
         }
     }
 
-    fn update(&mut self, id: ObjectId, arguments: &Arguments<'a>, at: NodeId) -> Value<'a> {
-        let mut named: Vec<(&'a str, Value<'a>)> = arguments.named.clone();
+    fn update(&mut self, id: ObjectId, arguments: &CallArguments<'a>, at: NodeId) -> AbstractValue<'a> {
+        let mut named: Vec<(&'a str, AbstractValue<'a>)> = arguments.named.clone();
         let mut rest = arguments.named_rest;
-        if let Some(source) = arguments.first().and_then(Value::object) {
+        if let Some(source) = arguments.first().and_then(AbstractValue::object) {
             let source = self.object(source);
             named.extend(source.entries.iter().map(|(key, value)| (*key, *value)));
             rest = rest.or(source.content);
         }
         for (key, value) in named {
-            self.set_entry(id, Value::Text(key), value, at);
+            self.set_entry(id, AbstractValue::Text(key), value, at);
         }
         if let Some(value) = rest {
             self.note_store(id, value, at);
             self.add_content(id, value);
         }
-        Value::Nothing
+        AbstractValue::Nothing
     }
 
-    fn set_default(&mut self, id: ObjectId, key: Value<'a>, default: Value<'a>, at: NodeId) -> Value<'a> {
+    fn set_default(&mut self, id: ObjectId, key: AbstractValue<'a>, default: AbstractValue<'a>, at: NodeId) -> AbstractValue<'a> {
         let object = self.object(id);
         let known = match key {
-            Value::Text(key) => object.entries.get(key).copied(),
+            AbstractValue::Text(key) => object.entries.get(key).copied(),
             _ => object.content,
         };
         if let Some(known) = known {
@@ -238,49 +249,57 @@ impl<'a> Interpreter<'_, 'a> {
         default
     }
 
-    fn call_method_of_module(&mut self, id: ObjectId, name: &'a str, arguments: &Arguments<'a>, at: NodeId) -> Value<'a> {
+    fn call_method_of_module(
+        &mut self,
+        id: ObjectId,
+        name: &'a str,
+        arguments: &CallArguments<'a>,
+        at: NodeId,
+    ) -> AbstractValue<'a> {
         match name {
-            "to" | "cuda" | "cpu" | "half" | "float" | "double" | "bfloat16" | "apply" | "to_empty" | "compile" => Value::Object(id),
+            "to" | "cuda" | "cpu" | "half" | "float" | "double" | "bfloat16" | "apply" | "to_empty" | "compile" => {
+                AbstractValue::Object(id)
+            }
             "eval" => {
                 self.each_part(id, 4, &mut |it| it.is_eval = Some(true));
-                Value::Object(id)
+                AbstractValue::Object(id)
             }
             "train" => {
-                let is_train = !matches!(arguments.first(), Some(Value::Int(0)));
+                let is_train = !matches!(arguments.first(), Some(AbstractValue::Int(0)));
                 self.each_part(id, 4, &mut |it| it.is_eval = Some(!is_train));
-                Value::Object(id)
+                AbstractValue::Object(id)
             }
             "requires_grad_" => {
-                let is_frozen = arguments.get("requires_grad", 0).is_some_and(|it| !matches!(it, Value::Int(1)));
+                let is_frozen = arguments.get("requires_grad", 0).is_some_and(|it| !matches!(it, AbstractValue::Int(1)));
                 self.each_part(id, 4, &mut |it| it.is_frozen = is_frozen);
-                Value::Object(id)
+                AbstractValue::Object(id)
             }
             "parameters" => {
                 let parameter = self.allocate(ObjectKind::ParameterOf(id));
                 let iterator = self.allocate(ObjectKind::Iterator);
-                self.object_mut(iterator).content = Some(Value::Object(parameter));
-                Value::Object(iterator)
+                self.object_mut(iterator).content = Some(AbstractValue::Object(parameter));
+                AbstractValue::Object(iterator)
             }
             "named_parameters" => {
                 let parameter = self.new_object(ObjectKind::ParameterOf(id));
-                self.tuples(vec![Value::Plain, parameter])
+                self.tuples(vec![AbstractValue::Plain, parameter])
             }
             "register_buffer" => {
-                if let (Some(Value::Text(field)), Some(value)) = (arguments.first(), arguments.positional.get(1)) {
+                if let (Some(AbstractValue::Text(field)), Some(value)) = (arguments.first(), arguments.positional.get(1)) {
                     self.object_mut(id).fields.insert(field, *value);
                 }
-                Value::Nothing
+                AbstractValue::Nothing
             }
             "forward" => self.forward_of_library(id, arguments, at),
             "backward" | "step" | "zero_grad" | "state_dict" | "load_state_dict" | "save_pretrained" | "generate" => {
                 if name != "load_state_dict" {
-                    return Value::Unknown;
+                    return AbstractValue::Unknown;
                 }
                 self.object_mut(id).is_guess = false;
-                Value::Nothing
+                AbstractValue::Nothing
             }
-            "log" | "log_dict" | "save_hyperparameters" | "print" => Value::Nothing,
-            _ if is_module_method(name) => Value::Unknown,
+            "log" | "log_dict" | "save_hyperparameters" | "print" => AbstractValue::Nothing,
+            _ if is_module_method(name) => AbstractValue::Unknown,
             _ => {
                 // `model.features(x)`, `vae.encode(x)`, `model.get_image_features(x)`: a forward of a part.
                 let is_library = self.object(id).kind == ObjectKind::Module;
@@ -289,7 +308,7 @@ impl<'a> Interpreter<'_, 'a> {
                 if is_library && (has_tensor || is_named) && !name.starts_with('_') {
                     return self.forward_of_library(id, arguments, at);
                 }
-                Value::Unknown
+                AbstractValue::Unknown
             }
         }
     }
@@ -301,6 +320,7 @@ fn is_selection(name: &str) -> bool {
 }
 
 /// Checks for a method that makes a number of a tensor.
-fn is_reduction(name: &str, arguments: &Arguments<'_>) -> bool {
-    matches!(name, "mean" | "sum" | "max" | "min" | "norm" | "median" | "std" | "var" | "prod") && arguments.all().next().is_none()
+fn is_reduction(name: &str, arguments: &CallArguments<'_>) -> bool {
+    matches!(name, "mean" | "sum" | "max" | "min" | "norm" | "median" | "std" | "var" | "prod")
+        && arguments.all().next().is_none()
 }

@@ -2,13 +2,13 @@
 
 use ruff_python_ast::Expr;
 
-use super::value::{EnvId, ObjectId, ObjectKind, Place, Value};
+use super::value::{EnvId, ObjectId, ObjectKind, StoredPlace, AbstractValue};
 use super::{Interpreter, Mode, NodeId};
 use crate::semantics::TensorDevice;
 
 impl<'a> Interpreter<'_, 'a> {
     /// Returns the value of a variable, looked up from a namespace outwards.
-    pub(super) fn variable(&self, env: EnvId, name: &str) -> Option<(EnvId, Value<'a>)> {
+    pub(super) fn variable(&self, env: EnvId, name: &str) -> Option<(EnvId, AbstractValue<'a>)> {
         let mut next = Some(env);
         while let Some(id) = next {
             let env = &self.envs[id.0 as usize];
@@ -20,12 +20,12 @@ impl<'a> Interpreter<'_, 'a> {
         None
     }
 
-    pub(super) fn set_variable(&mut self, env: EnvId, name: &'a str, value: Value<'a>) {
+    pub(super) fn set_variable(&mut self, env: EnvId, name: &'a str, value: AbstractValue<'a>) {
         self.envs[env.0 as usize].variables.insert(name, value);
     }
 
     /// Assigns to a name of the current function.
-    pub(super) fn assign_name(&mut self, name: &'a str, value: Value<'a>, at: NodeId) {
+    pub(super) fn assign_name(&mut self, name: &'a str, value: AbstractValue<'a>, at: NodeId) {
         let env = self.env();
         let owner = if self.envs[env.0 as usize].outer.contains(name) {
             let around = self.envs[env.0 as usize].around;
@@ -34,14 +34,14 @@ impl<'a> Interpreter<'_, 'a> {
         } else {
             env
         };
-        let place = Place::Variable(owner, name);
+        let place = StoredPlace::Variable(owner, name);
         let before = self.envs[owner.0 as usize].variables.get(name).copied();
         self.note_write(place, before, value, at);
         self.set_variable(owner, name, value);
     }
 
     /// Returns the value of a field of an object: its own, or an attribute of its class.
-    pub(super) fn field(&mut self, id: ObjectId, name: &'a str) -> Option<Value<'a>> {
+    pub(super) fn field(&mut self, id: ObjectId, name: &'a str) -> Option<AbstractValue<'a>> {
         if let Some(value) = self.object(id).fields.get(name) {
             return Some(*value);
         }
@@ -50,32 +50,32 @@ impl<'a> Interpreter<'_, 'a> {
         classes.into_iter().find_map(|it| {
             let env = self.class_env(it)?;
             let value = self.envs[env.0 as usize].variables.get(name).copied()?;
-            (!matches!(value, Value::Function(..))).then_some(value)
+            (!matches!(value, AbstractValue::Function(..))).then_some(value)
         })
     }
 
-    pub(super) fn set_field(&mut self, id: ObjectId, name: &'a str, value: Value<'a>, at: NodeId) {
+    pub(super) fn set_field(&mut self, id: ObjectId, name: &'a str, value: AbstractValue<'a>, at: NodeId) {
         // Another method may run a backward on what the object keeps.
         self.note_use(value);
         let before = self.object(id).fields.get(name).copied();
-        self.note_write(Place::Field(id, name), before, value, at);
+        self.note_write(StoredPlace::Field(id, name), before, value, at);
         self.object_mut(id).fields.insert(name, value);
     }
 
     /// Writes an entry of a dict or an element of a list.
-    pub(super) fn set_entry(&mut self, id: ObjectId, key: Value<'a>, value: Value<'a>, at: NodeId) {
+    pub(super) fn set_entry(&mut self, id: ObjectId, key: AbstractValue<'a>, value: AbstractValue<'a>, at: NodeId) {
         match key {
-            Value::Text(key) => {
+            AbstractValue::Text(key) => {
                 let before = self.object(id).entries.get(key).copied();
-                self.note_write(Place::Entry(id, key), before, value, at);
+                self.note_write(StoredPlace::Entry(id, key), before, value, at);
                 if self.object(id).is_many {
                     self.note_store(id, value, at);
                 }
                 self.object_mut(id).entries.insert(key, value);
             }
             _ => {
-                self.note_write(Place::Content(id), None, value, at);
-                if matches!(key, Value::Plain) || self.object(id).is_many {
+                self.note_write(StoredPlace::Content(id), None, value, at);
+                if matches!(key, AbstractValue::Plain) || self.object(id).is_many {
                     self.note_store(id, value, at);
                 }
                 self.add_content(id, value);
@@ -84,7 +84,7 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Joins a value into the elements of an object.
-    pub(super) fn add_content(&mut self, id: ObjectId, value: Value<'a>) {
+    pub(super) fn add_content(&mut self, id: ObjectId, value: AbstractValue<'a>) {
         let object = self.object_mut(id);
         object.content = Some(object.content.map_or(value, |before| super::value::existing(before, value)));
     }
@@ -100,35 +100,35 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Notes a write to a place: a chain of carried values, or a new start.
-    fn note_write(&mut self, place: Place<'a>, before: Option<Value<'a>>, value: Value<'a>, at: NodeId) {
+    fn note_write(&mut self, place: StoredPlace<'a>, before: Option<AbstractValue<'a>>, value: AbstractValue<'a>, at: NodeId) {
         let now = self.tick();
-        if let Some(id) = before.and_then(Value::object).filter(|&id| Some(id) != value.object())
+        if let Some(id) = before.and_then(AbstractValue::object).filter(|&id| Some(id) != value.object())
             && self.object(id).is_container()
         {
             self.object_mut(id).emptied = now;
         }
-        if let (Some(Value::Object(before)), Value::Object(after)) = (before, value)
+        if let (Some(AbstractValue::Object(before)), AbstractValue::Object(after)) = (before, value)
             && before == after
         {
             return;
         }
         let carried = self.carries_of(place);
-        let is_through = |it: Value<'a>| it.tensor().is_some_and(|it| it.through & carried != 0) && it.is_recorded();
-        let is_added = |it: Value<'a>| it.tensor().is_some_and(|it| it.added & carried != 0) && it.is_recorded();
+        let is_through = |it: AbstractValue<'a>| it.tensor().is_some_and(|it| it.through & carried != 0) && it.is_recorded();
+        let is_added = |it: AbstractValue<'a>| it.tensor().is_some_and(|it| it.added & carried != 0) && it.is_recorded();
         match value {
             value if carried != 0 && self.holds_now(value, &is_through) => self.note_chain(place, at, true),
             // The parts of a state that is made anew of the old one.
-            Value::Object(_) if carried != 0 && self.holds_now(value, &is_added) => self.note_chain(place, at, true),
-            Value::Tensor(_) if carried != 0 && is_added(value) => self.note_chain(place, at, false),
-            _ if matches!(place, Place::Content(_)) => {}
+            AbstractValue::Object(_) if carried != 0 && self.holds_now(value, &is_added) => self.note_chain(place, at, true),
+            AbstractValue::Tensor(_) if carried != 0 && is_added(value) => self.note_chain(place, at, false),
+            _ if matches!(place, StoredPlace::Content(_)) => {}
             _ => self.note_reset(place),
         }
     }
 
     /// Checks whether a value is, or a tuple or list holds, a tensor for which `is_wanted` holds.
-    fn holds_now(&self, value: Value<'a>, is_wanted: &dyn Fn(Value<'a>) -> bool) -> bool {
+    fn holds_now(&self, value: AbstractValue<'a>, is_wanted: &dyn Fn(AbstractValue<'a>) -> bool) -> bool {
         match value {
-            Value::Object(id) if matches!(self.object(id).kind, ObjectKind::Tuple | ObjectKind::List) => {
+            AbstractValue::Object(id) if matches!(self.object(id).kind, ObjectKind::Tuple | ObjectKind::List) => {
                 let object = self.object(id);
                 object.elements.iter().copied().chain(object.content).any(is_wanted)
             }
@@ -137,7 +137,7 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Assigns a value to the target of an assignment.
-    pub(super) fn assign(&mut self, target: &'a Expr, value: Value<'a>) {
+    pub(super) fn assign(&mut self, target: &'a Expr, value: AbstractValue<'a>) {
         let at = self.node(target);
         match target {
             Expr::Name(name) => self.assign_name(name.id.as_str(), value, at),
@@ -155,34 +155,36 @@ impl<'a> Interpreter<'_, 'a> {
                 }
                 let key = self.evaluate(&subscript.slice);
                 match object {
-                    Value::Object(id) => self.set_entry(id, key, value, at),
-                    Value::Tensor(tensor) if tensor.device == TensorDevice::Gpu && self.mode() == Mode::Off => {
+                    AbstractValue::Object(id) => self.set_entry(id, key, value, at),
+                    AbstractValue::Tensor(tensor) if tensor.device == TensorDevice::Gpu && self.mode() == Mode::Off => {
                         self.note_buffer(value, at);
                     }
-                    Value::Tensor(tensor) if value.is_recorded() => self.write_into_tensor(&subscript.value, tensor, value),
+                    AbstractValue::Tensor(tensor) if value.is_recorded() => {
+                        self.write_into_tensor(&subscript.value, tensor, value)
+                    }
                     _ => {}
                 }
             }
             Expr::Tuple(it) => self.assign_all(&it.elts, value),
             Expr::List(it) => self.assign_all(&it.elts, value),
-            Expr::Starred(it) => self.assign(&it.value, Value::Unknown),
+            Expr::Starred(it) => self.assign(&it.value, AbstractValue::Unknown),
             _ => {}
         }
     }
 
     /// `buffer[i] = value` with a graph: the whole buffer has the graph from then on.
-    pub(super) fn write_into_tensor(&mut self, base: &'a Expr, tensor: super::value::TensorValue, value: Value<'a>) {
+    pub(super) fn write_into_tensor(&mut self, base: &'a Expr, tensor: super::value::TensorValue, value: AbstractValue<'a>) {
         let Some(written) = value.tensor() else { return };
         if matches!(base, Expr::Name(_) | Expr::Attribute(_)) {
-            self.assign(base, Value::Tensor(tensor.with(written)));
+            self.assign(base, AbstractValue::Tensor(tensor.with(written)));
         }
     }
 
-    fn assign_attribute(&mut self, object: Value<'a>, name: &'a str, value: Value<'a>, at: NodeId) {
+    fn assign_attribute(&mut self, object: AbstractValue<'a>, name: &'a str, value: AbstractValue<'a>, at: NodeId) {
         match object {
-            Value::Object(id) => match self.object(id).kind {
+            AbstractValue::Object(id) => match self.object(id).kind {
                 ObjectKind::ParameterOf(module) if name == "requires_grad" => {
-                    let is_frozen = !matches!(value, Value::Int(1));
+                    let is_frozen = !matches!(value, AbstractValue::Int(1));
                     self.each_part(module, 4, &mut |it| it.is_frozen = is_frozen);
                 }
                 _ => {
@@ -192,11 +194,11 @@ impl<'a> Interpreter<'_, 'a> {
                     self.set_field(id, name, value, at);
                 }
             },
-            Value::Function(function, _) => {
+            AbstractValue::Function(function, _) => {
                 let id = self.attributes_of(function);
                 self.set_field(id, name, value, at);
             }
-            Value::File(file) => {
+            AbstractValue::File(file) => {
                 if let Some(env) = self.run_file(file) {
                     self.set_variable(env, name, value);
                 }
@@ -216,16 +218,21 @@ impl<'a> Interpreter<'_, 'a> {
         id
     }
 
-    fn assign_all(&mut self, targets: &'a [Expr], value: Value<'a>) {
+    fn assign_all(&mut self, targets: &'a [Expr], value: AbstractValue<'a>) {
         let elements = self.elements_of(value);
         let starred = targets.iter().position(Expr::is_starred_expr);
         for (index, target) in targets.iter().enumerate() {
             let item = match (&elements, starred) {
-                (Some(elements), None) => elements.get(index).copied().unwrap_or(Value::Unknown),
-                (Some(elements), Some(star)) if index < star => elements.get(index).copied().unwrap_or(Value::Unknown),
+                (Some(elements), None) => elements.get(index).copied().unwrap_or(AbstractValue::Unknown),
+                (Some(elements), Some(star)) if index < star => elements.get(index).copied().unwrap_or(AbstractValue::Unknown),
                 (Some(elements), Some(star)) if index > star => {
                     let from_end = targets.len() - index;
-                    elements.len().checked_sub(from_end).and_then(|it| elements.get(it)).copied().unwrap_or(Value::Unknown)
+                    elements
+                        .len()
+                        .checked_sub(from_end)
+                        .and_then(|it| elements.get(it))
+                        .copied()
+                        .unwrap_or(AbstractValue::Unknown)
                 }
                 _ => self.element_of(value),
             };
@@ -234,14 +241,15 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Returns the elements of a value of known length.
-    pub(super) fn elements_of(&self, value: Value<'a>) -> Option<Vec<Value<'a>>> {
+    pub(super) fn elements_of(&self, value: AbstractValue<'a>) -> Option<Vec<AbstractValue<'a>>> {
         let object = self.object(value.object()?);
-        let is_known = matches!(object.kind, ObjectKind::Tuple | ObjectKind::List | ObjectKind::Module) && object.content.is_none();
+        let is_known = matches!(object.kind, ObjectKind::Tuple | ObjectKind::List | ObjectKind::Module)
+            && object.content.is_none();
         (is_known && !object.elements.is_empty()).then(|| object.elements.clone())
     }
 
     /// Returns the elements of a value that are known one by one; there may be others.
-    pub(super) fn known_elements(&self, value: Value<'a>) -> Vec<Value<'a>> {
+    pub(super) fn known_elements(&self, value: AbstractValue<'a>) -> Vec<AbstractValue<'a>> {
         let Some(id) = value.object() else { return Vec::new() };
         let object = self.object(id);
         match object.kind {
@@ -251,21 +259,21 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Returns an element of a value.
-    pub(super) fn element_of(&self, value: Value<'a>) -> Value<'a> {
+    pub(super) fn element_of(&self, value: AbstractValue<'a>) -> AbstractValue<'a> {
         match value {
-            Value::Tensor(_) => value,
-            Value::Object(id) => {
+            AbstractValue::Tensor(_) => value,
+            AbstractValue::Object(id) => {
                 let object = self.object(id);
                 match object.kind {
-                    ObjectKind::Loader => Value::Unknown,
-                    ObjectKind::Dict => Value::Plain,
+                    ObjectKind::Loader => AbstractValue::Unknown,
+                    ObjectKind::Dict => AbstractValue::Plain,
                     ObjectKind::Module if !object.elements.is_empty() => object.any_element(),
-                    ObjectKind::Instance(_) | ObjectKind::Module => Value::Unknown,
+                    ObjectKind::Instance(_) | ObjectKind::Module => AbstractValue::Unknown,
                     _ => object.any_element(),
                 }
             }
-            Value::Plain => Value::Plain,
-            _ => Value::Unknown,
+            AbstractValue::Plain => AbstractValue::Plain,
+            _ => AbstractValue::Unknown,
         }
     }
 }

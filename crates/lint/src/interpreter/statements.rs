@@ -1,15 +1,17 @@
 //! Statements.
 
-use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtClassDef, StmtFunctionDef, StmtIf, StmtImport, StmtImportFrom, StmtTry, StmtWith};
+use ruff_python_ast::{
+    ExceptHandler, Expr, Stmt, StmtClassDef, StmtFunctionDef, StmtIf, StmtImport, StmtImportFrom, StmtTry, StmtWith,
+};
 use rustc_hash::FxHashMap;
 
 use super::loops::LoopHead;
-use super::value::{EnvId, ObjectKind, Value};
-use super::{ClassId, Frame, FunctionId, Interpreter, MOST_NESTED, Mode};
+use super::value::{EnvId, ObjectKind, AbstractValue};
+use super::{ClassId, CallFrame, FunctionId, Interpreter, MOST_NESTED, Mode};
 
 /// The way in which a block ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum BlockEnd {
     /// The next statement follows.
     Falls,
     /// A `break`, `continue`, `return` or `raise` was reached for certain.
@@ -17,12 +19,12 @@ pub(super) enum End {
 }
 
 /// The variables of a namespace at some point.
-type Snapshot<'a> = FxHashMap<&'a str, Value<'a>>;
+type Snapshot<'a> = FxHashMap<&'a str, AbstractValue<'a>>;
 
 impl<'a> Interpreter<'_, 'a> {
-    pub(super) fn block(&mut self, body: &'a [Stmt]) -> End {
+    pub(super) fn block(&mut self, body: &'a [Stmt]) -> BlockEnd {
         let outer = self.remainders.len();
-        let mut end = End::Falls;
+        let mut end = BlockEnd::Falls;
         for statement in body {
             if self.is_over() || self.nested >= MOST_NESTED {
                 break;
@@ -30,8 +32,8 @@ impl<'a> Interpreter<'_, 'a> {
             self.nested += 1;
             let ended = self.statement(statement);
             self.nested -= 1;
-            if ended == End::Leaves {
-                end = End::Leaves;
+            if ended == BlockEnd::Leaves {
+                end = BlockEnd::Leaves;
                 break;
             }
             // `if step % 4: continue`: the rest runs for every fourth step.
@@ -48,7 +50,7 @@ impl<'a> Interpreter<'_, 'a> {
         end
     }
 
-    fn statement(&mut self, statement: &'a Stmt) -> End {
+    fn statement(&mut self, statement: &'a Stmt) -> BlockEnd {
         match statement {
             Stmt::Expr(it) => _ = self.evaluate(&it.value),
             Stmt::Assign(it) => {
@@ -68,7 +70,7 @@ impl<'a> Interpreter<'_, 'a> {
                 self.assign(&it.target, value);
             }
             Stmt::Return(it) => {
-                let value = it.value.as_deref().map_or(Value::Nothing, |value| self.evaluate(value));
+                let value = it.value.as_deref().map_or(AbstractValue::Nothing, |value| self.evaluate(value));
                 if self.frames.len() == 1 {
                     // The caller of an entry is unknown.
                     self.note_returned(value);
@@ -78,9 +80,9 @@ impl<'a> Interpreter<'_, 'a> {
                 if let Some(frame) = self.frames.last_mut() {
                     frame.returned = Some(joined);
                 }
-                return End::Leaves;
+                return BlockEnd::Leaves;
             }
-            Stmt::Raise(_) | Stmt::Break(_) | Stmt::Continue(_) => return End::Leaves,
+            Stmt::Raise(_) | Stmt::Break(_) | Stmt::Continue(_) => return BlockEnd::Leaves,
             Stmt::If(it) => return self.conditional(it),
             Stmt::For(it) => {
                 let iterable = self.evaluate(&it.iter);
@@ -89,7 +91,7 @@ impl<'a> Interpreter<'_, 'a> {
             }
             Stmt::While(it) => {
                 self.evaluate(&it.test);
-                self.run_loop(&LoopHead::of_while(it), Value::Unknown, |_, _| {}, &it.body);
+                self.run_loop(&LoopHead::of_while(it), AbstractValue::Unknown, |_, _| {}, &it.body);
             }
             Stmt::With(it) => return self.with(it),
             Stmt::Try(it) => return self.attempt(it),
@@ -101,7 +103,7 @@ impl<'a> Interpreter<'_, 'a> {
             }
             _ => self.definition(statement),
         }
-        End::Falls
+        BlockEnd::Falls
     }
 
     fn definition(&mut self, statement: &'a Stmt) {
@@ -127,7 +129,7 @@ impl<'a> Interpreter<'_, 'a> {
     fn declare(&mut self, target: &'a Expr) {
         if let Expr::Name(name) = target {
             let env = self.env();
-            self.envs[env.0 as usize].variables.entry(name.id.as_str()).or_insert(Value::Unknown);
+            self.envs[env.0 as usize].variables.entry(name.id.as_str()).or_insert(AbstractValue::Unknown);
         }
     }
 
@@ -140,7 +142,7 @@ impl<'a> Interpreter<'_, 'a> {
             }
             Expr::Name(name) => {
                 let at = self.node(target);
-                self.assign_name(name.id.as_str(), Value::Unknown, at);
+                self.assign_name(name.id.as_str(), AbstractValue::Unknown, at);
             }
             _ => {}
         }
@@ -168,9 +170,9 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Joins two values; where nothing is known of the result, their graphs may be used.
-    pub(super) fn either(&mut self, one: Value<'a>, other: Value<'a>) -> Value<'a> {
+    pub(super) fn either(&mut self, one: AbstractValue<'a>, other: AbstractValue<'a>) -> AbstractValue<'a> {
         let joined = one.or(other);
-        if matches!(joined, Value::Unknown) {
+        if matches!(joined, AbstractValue::Unknown) {
             self.note_use(one);
             self.note_use(other);
         }
@@ -178,26 +180,26 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Runs code that may be skipped.
-    pub(super) fn branch(&mut self, run: impl FnOnce(&mut Self) -> End) -> End {
+    pub(super) fn branch(&mut self, run: impl FnOnce(&mut Self) -> BlockEnd) -> BlockEnd {
         let before = self.snapshot();
         self.doubts += 1;
         let end = run(self);
         self.doubts -= 1;
         match end {
-            End::Falls => self.join(&before),
-            End::Leaves => self.restore(before),
+            BlockEnd::Falls => self.join(&before),
+            BlockEnd::Leaves => self.restore(before),
         }
-        End::Falls
+        BlockEnd::Falls
     }
 
-    fn conditional(&mut self, statement: &'a StmtIf) -> End {
+    fn conditional(&mut self, statement: &'a StmtIf) -> BlockEnd {
         let mut arms: Vec<(Option<&'a Expr>, &'a [Stmt])> = vec![(Some(&statement.test), &statement.body)];
         arms.extend(statement.elif_else_clauses.iter().map(|it| (it.test.as_ref(), &it.body[..])));
         self.arms(&arms)
     }
 
-    fn arms(&mut self, arms: &[(Option<&'a Expr>, &'a [Stmt])]) -> End {
-        let Some(((test, body), rest)) = arms.split_first() else { return End::Falls };
+    fn arms(&mut self, arms: &[(Option<&'a Expr>, &'a [Stmt])]) -> BlockEnd {
+        let Some(((test, body), rest)) = arms.split_first() else { return BlockEnd::Falls };
         let Some(test) = test else { return self.block(body) };
         let decided = self.truth(test);
         self.evaluate(test);
@@ -206,58 +208,60 @@ impl<'a> Interpreter<'_, 'a> {
             Some(false) => self.arms(rest),
             None if self.has_remainder(test) => {
                 let at = self.node(test);
-                self.both(|it| it.within_remainder((at, true), |it| it.block(body)), |it| {
-                    it.within_remainder((at, false), |it| it.arms(rest))
-                })
+                self.both(
+                    |it| it.within_remainder((at, true), |it| it.block(body)),
+                    |it| it.within_remainder((at, false), |it| it.arms(rest)),
+                )
             }
             None => self.both(|it| it.block(body), |it| it.arms(rest)),
         }
     }
 
-    fn within_remainder(&mut self, arm: super::training::RemainderArm, run: impl FnOnce(&mut Self) -> End) -> End {
+    fn within_remainder(&mut self, arm: super::training::RemainderArm, run: impl FnOnce(&mut Self) -> BlockEnd) -> BlockEnd {
         self.remainders.push(arm);
         let end = run(self);
         self.remainders.pop();
         end
     }
 
-    fn both(&mut self, one: impl FnOnce(&mut Self) -> End, other: impl FnOnce(&mut Self) -> End) -> End {
+    fn both(&mut self, one: impl FnOnce(&mut Self) -> BlockEnd, other: impl FnOnce(&mut Self) -> BlockEnd) -> BlockEnd {
         let before = self.snapshot();
         self.doubts += 1;
         let first = one(self);
-        let after = std::mem::replace(&mut self.envs[self.frames.last().map_or(0, |it| it.env.0 as usize)].variables, before);
+        let after =
+            std::mem::replace(&mut self.envs[self.frames.last().map_or(0, |it| it.env.0 as usize)].variables, before);
         let second = other(self);
         self.doubts -= 1;
         match (first, second) {
-            (End::Falls, End::Falls) => self.join(&after),
-            (End::Falls, End::Leaves) => self.restore(after),
-            (End::Leaves, _) => {}
+            (BlockEnd::Falls, BlockEnd::Falls) => self.join(&after),
+            (BlockEnd::Falls, BlockEnd::Leaves) => self.restore(after),
+            (BlockEnd::Leaves, _) => {}
         }
-        if first == End::Leaves && second == End::Leaves { End::Leaves } else { End::Falls }
+        if first == BlockEnd::Leaves && second == BlockEnd::Leaves { BlockEnd::Leaves } else { BlockEnd::Falls }
     }
 
-    fn attempt(&mut self, statement: &'a StmtTry) -> End {
+    fn attempt(&mut self, statement: &'a StmtTry) -> BlockEnd {
         let before = self.snapshot();
         let end = self.block(&statement.body);
-        let end = if end == End::Falls { self.block(&statement.orelse) } else { end };
+        let end = if end == BlockEnd::Falls { self.block(&statement.orelse) } else { end };
         let after = self.snapshot();
-        let mut falls = end == End::Falls;
+        let mut falls = end == BlockEnd::Falls;
         for ExceptHandler::ExceptHandler(handler) in &statement.handlers {
             self.doubts += 1;
             self.join(&before);
             if let Some(name) = &handler.name {
                 let env = self.env();
-                self.set_variable(env, name.as_str(), Value::Unknown);
+                self.set_variable(env, name.as_str(), AbstractValue::Unknown);
             }
-            falls |= self.block(&handler.body) == End::Falls;
+            falls |= self.block(&handler.body) == BlockEnd::Falls;
             self.doubts -= 1;
             self.restore(after.clone());
         }
         self.block(&statement.finalbody);
-        if falls { End::Falls } else { End::Leaves }
+        if falls { BlockEnd::Falls } else { BlockEnd::Leaves }
     }
 
-    fn with(&mut self, statement: &'a StmtWith) -> End {
+    fn with(&mut self, statement: &'a StmtWith) -> BlockEnd {
         let mut entered = 0;
         for item in &statement.items {
             if let Some(mode) = self.model.mode_of_manager(&item.context_expr) {
@@ -282,10 +286,12 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Returns what `with value as name` binds.
-    fn enter(&mut self, value: Value<'a>) -> Value<'a> {
-        let Some(id) = value.object() else { return Value::Unknown };
+    fn enter(&mut self, value: AbstractValue<'a>) -> AbstractValue<'a> {
+        let Some(id) = value.object() else { return AbstractValue::Unknown };
         match self.method_function(id, "__enter__") {
-            Some((function, env)) => self.call_function(function, env, Some(value), &super::arguments::Arguments::default()),
+            Some((function, env)) => {
+                self.call_function(function, env, Some(value), &super::arguments::CallArguments::default())
+            }
             None => value,
         }
     }
@@ -298,7 +304,7 @@ impl<'a> Interpreter<'_, 'a> {
         let defaults = statement.parameters.iter_non_variadic_params().map(|it| it.default());
         let defaults = defaults.map(|it| it.map(|value| self.evaluate(value))).collect();
         self.defaults.insert(function, defaults);
-        let mut value = Value::Function(function, env);
+        let mut value = AbstractValue::Function(function, env);
         for decorator in statement.decorator_list.iter().rev() {
             value = self.decorate(function, value, &decorator.expression);
         }
@@ -306,16 +312,16 @@ impl<'a> Interpreter<'_, 'a> {
         self.set_variable(env, name, value);
     }
 
-    fn decorate(&mut self, function: FunctionId, value: Value<'a>, decorator: &'a Expr) -> Value<'a> {
+    fn decorate(&mut self, function: FunctionId, value: AbstractValue<'a>, decorator: &'a Expr) -> AbstractValue<'a> {
         if let Some(mode) = self.model.mode_of_manager(decorator) {
             self.decorated.insert(function, mode);
             return value;
         }
         match self.evaluate(decorator) {
-            decorating @ (Value::Function(..) | Value::Object(_)) => {
-                let arguments = super::arguments::Arguments::of(vec![value]);
+            decorating @ (AbstractValue::Function(..) | AbstractValue::Object(_)) => {
+                let arguments = super::arguments::CallArguments::of(vec![value]);
                 match self.apply(decorating, &arguments) {
-                    Value::Unknown => value,
+                    AbstractValue::Unknown => value,
                     decorated => decorated,
                 }
             }
@@ -327,7 +333,7 @@ impl<'a> Interpreter<'_, 'a> {
         let Some(class) = self.model.class_at(statement) else { return };
         self.run_class(class, statement);
         let env = self.env();
-        self.set_variable(env, statement.name.as_str(), Value::Class(class));
+        self.set_variable(env, statement.name.as_str(), AbstractValue::Class(class));
     }
 
     /// Runs the body of a class once.
@@ -337,7 +343,7 @@ impl<'a> Interpreter<'_, 'a> {
         let env = self.new_env(Some(around), file);
         self.class_envs.insert(class, env);
         let at = self.call;
-        self.frames.push(Frame { function: None, env, returned: None, yielded: None, at, is_given_graph: false });
+        self.frames.push(CallFrame { function: None, env, returned: None, yielded: None, at, is_given_graph: false });
         self.block(&statement.body);
         self.frames.pop();
     }
@@ -360,7 +366,7 @@ impl<'a> Interpreter<'_, 'a> {
             if let (Some(file), Some(name)) = (file, alias.asname.as_ref().or(Some(&alias.name))) {
                 self.run_file(file);
                 if !name.as_str().contains('.') {
-                    self.set_variable(env, name.as_str(), Value::File(file));
+                    self.set_variable(env, name.as_str(), AbstractValue::File(file));
                 }
             }
         }
@@ -384,7 +390,7 @@ impl<'a> Interpreter<'_, 'a> {
             let value = value.or_else(|| {
                 let file = self.imported_file(&format!("{whole}{separator}{}", alias.name))?;
                 self.run_file(file)?;
-                Some(Value::File(file))
+                Some(AbstractValue::File(file))
             });
             if let Some(value) = value {
                 self.set_variable(env, name, value);
@@ -399,7 +405,10 @@ impl<'a> Interpreter<'_, 'a> {
 
     /// Returns the mode of a function's body.
     pub(super) fn mode_of_call(&self, function: FunctionId) -> Mode {
-        self.decorated.get(&function).copied().unwrap_or_else(|| self.model.declared_mode(function).unwrap_or(self.mode()))
+        self.decorated
+            .get(&function)
+            .copied()
+            .unwrap_or_else(|| self.model.declared_mode(function).unwrap_or(self.mode()))
     }
 
     /// Decides a test by the values in it, where that is certain.
@@ -419,8 +428,8 @@ impl<'a> Interpreter<'_, 'a> {
             Expr::Call(it) => self.truth_of_call(test, it),
             Expr::Name(name) if name.id.as_str() == "__name__" => None,
             Expr::Name(_) | Expr::Attribute(_) => match self.evaluate(test) {
-                Value::Nothing => Some(false),
-                Value::Object(id) => self.truth_of_object(id),
+                AbstractValue::Nothing => Some(false),
+                AbstractValue::Object(id) => self.truth_of_object(id),
                 _ => None,
             },
             _ => None,
@@ -429,7 +438,8 @@ impl<'a> Interpreter<'_, 'a> {
 
     fn truth_of_object(&self, id: super::ObjectId) -> Option<bool> {
         let object = self.object(id);
-        let is_sure = matches!(object.kind, ObjectKind::Module | ObjectKind::Optimizer | ObjectKind::Scaler | ObjectKind::Loader);
+        let is_sure =
+            matches!(object.kind, ObjectKind::Module | ObjectKind::Optimizer | ObjectKind::Scaler | ObjectKind::Loader);
         is_sure.then_some(true)
     }
 
@@ -439,8 +449,8 @@ impl<'a> Interpreter<'_, 'a> {
         let is_none = matches!(right, Expr::NoneLiteral(_));
         let left = self.evaluate(&it.left);
         let found = match left {
-            Value::Nothing => true,
-            Value::Unknown => return None,
+            AbstractValue::Nothing => true,
+            AbstractValue::Unknown => return None,
             _ => false,
         };
         match op {
@@ -464,8 +474,8 @@ impl<'a> Interpreter<'_, 'a> {
             _ => return None,
         };
         match self.evaluate(first) {
-            Value::Tensor(_) if asks_tensor => Some(true),
-            Value::Unknown => None,
+            AbstractValue::Tensor(_) if asks_tensor => Some(true),
+            AbstractValue::Unknown => None,
             value if asks_tensor && (value.is_plain() || value.object().is_some()) => Some(false),
             _ => None,
         }

@@ -4,10 +4,10 @@ use ruff_python_ast::{Expr, Operator};
 
 use report::lint::Certainty;
 
-use super::arguments::Arguments;
+use super::arguments::CallArguments;
 use super::judge::{Observation, ObservationKind};
 use super::loops::LoopRun;
-use super::value::{ObjectId, ObjectKind, TensorValue, Value};
+use super::value::{ObjectId, ObjectKind, TensorValue, AbstractValue};
 use super::{Interpreter, NodeId};
 use crate::semantics::is_called_optimizer;
 
@@ -56,14 +56,21 @@ pub(super) struct Training {
 
 impl<'a> Interpreter<'_, 'a> {
     /// Notes a call of a method if it belongs to a training step.
-    pub(super) fn note_training(&mut self, receiver: Value<'a>, base: &'a Expr, name: &str, arguments: &Arguments<'a>, at: NodeId) {
+    pub(super) fn note_training(
+        &mut self,
+        receiver: AbstractValue<'a>,
+        base: &'a Expr,
+        name: &str,
+        arguments: &CallArguments<'a>,
+        at: NodeId,
+    ) {
         match name {
             "backward" | "manual_backward" => {
-                let loss = receiver.tensor().or_else(|| arguments.first().and_then(Value::tensor));
+                let loss = receiver.tensor().or_else(|| arguments.first().and_then(AbstractValue::tensor));
                 self.note_backward(loss, arguments, at);
             }
             "step" => {
-                let given = arguments.first().and_then(Value::object);
+                let given = arguments.first().and_then(AbstractValue::object);
                 let of = [receiver.object(), given].into_iter().flatten();
                 let optimizer = of.into_iter().find(|&id| self.object(id).kind == ObjectKind::Optimizer);
                 if optimizer.is_some() || is_called_optimizer(base) {
@@ -73,7 +80,7 @@ impl<'a> Interpreter<'_, 'a> {
             "zero_grad" => {
                 let optimizer = receiver.object().filter(|&id| self.object(id).kind == ObjectKind::Optimizer);
                 self.note_optimizer(optimizer, false, at);
-                if matches!(arguments.get("set_to_none", 0), Some(Value::Int(0))) && !self.loops.is_empty() {
+                if matches!(arguments.get("set_to_none", 0), Some(AbstractValue::Int(0))) && !self.loops.is_empty() {
                     self.confirm_own(ObservationKind::ZerosKept, at);
                 }
             }
@@ -81,8 +88,8 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
-    pub(super) fn note_backward(&mut self, loss: Option<TensorValue>, arguments: &Arguments<'a>, at: NodeId) {
-        let is_true = |name: &str| arguments.named.iter().any(|(it, value)| *it == name && *value == Value::Int(1));
+    pub(super) fn note_backward(&mut self, loss: Option<TensorValue>, arguments: &CallArguments<'a>, at: NodeId) {
+        let is_true = |name: &str| arguments.named.iter().any(|(it, value)| *it == name && *value == AbstractValue::Int(1));
         let time = self.tick();
         let sources = loss.map_or(0, |it| it.sources);
         let event = Backward {
@@ -143,7 +150,8 @@ impl<'a> Interpreter<'_, 'a> {
         let within = |time: u32| time >= run.started;
         let backwards: Vec<Backward> =
             self.found.training.backwards.iter().filter(|it| within(it.time)).copied().collect();
-        let calls: Vec<OptimizerCall> = self.found.training.calls.iter().filter(|it| within(it.time)).copied().collect();
+        let calls: Vec<OptimizerCall> =
+            self.found.training.calls.iter().filter(|it| within(it.time)).copied().collect();
         if run.work.trains() && !run.has_inner_step {
             self.judge_clearing(run, &calls);
             self.judge_accumulation(&backwards, &calls);
@@ -159,7 +167,12 @@ impl<'a> Interpreter<'_, 'a> {
         };
         if calls.iter().any(|it| !it.is_step) {
             self.found.confirm(
-                Observation { kind: ObservationKind::GradientsCleared, at: run.at, in_training: true, certainty: Certainty::Likely },
+                Observation {
+                    kind: ObservationKind::GradientsCleared,
+                    at: run.at,
+                    in_training: true,
+                    certainty: Certainty::Likely,
+                },
                 None,
             );
         }

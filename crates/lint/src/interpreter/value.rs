@@ -29,7 +29,7 @@ pub(super) struct TensorValue {
     pub(super) is_output: bool,
     /// True for a value divided by something that is no literal, or of unknown code, which may divide.
     pub(super) is_scaled: bool,
-    /// The forwards whose graph the tensor has; bits are indices of `Facts::forwards`.
+    /// The forwards whose graph the tensor has; bits are indices of `RunFacts::forwards`.
     pub(super) sources: u128,
 }
 
@@ -59,7 +59,7 @@ impl TensorValue {
 
 /// A value.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Value<'a> {
+pub(super) enum AbstractValue<'a> {
     Unknown,
     Nothing,
     /// A number, a string, a shape: nothing with a tensor.
@@ -74,48 +74,48 @@ pub(super) enum Value<'a> {
     File(usize),
 }
 
-impl<'a> Value<'a> {
+impl<'a> AbstractValue<'a> {
     pub(super) fn tensor(self) -> Option<TensorValue> {
         match self {
-            Value::Tensor(tensor) => Some(tensor),
+            AbstractValue::Tensor(tensor) => Some(tensor),
             _ => None,
         }
     }
 
     pub(super) fn object(self) -> Option<ObjectId> {
         match self {
-            Value::Object(id) => Some(id),
+            AbstractValue::Object(id) => Some(id),
             _ => None,
         }
     }
 
     pub(super) fn is_recorded(self) -> bool {
-        matches!(self, Value::Tensor(TensorValue { graph: Graph::Recorded, .. }))
+        matches!(self, AbstractValue::Tensor(TensorValue { graph: Graph::Recorded, .. }))
     }
 
     pub(super) fn is_plain(self) -> bool {
-        matches!(self, Value::Plain | Value::Int(_) | Value::Text(_) | Value::Nothing)
+        matches!(self, AbstractValue::Plain | AbstractValue::Int(_) | AbstractValue::Text(_) | AbstractValue::Nothing)
     }
 
     /// The join of two values, for code where either may occur.
-    pub(super) fn or(self, other: Value<'a>) -> Value<'a> {
+    pub(super) fn or(self, other: AbstractValue<'a>) -> AbstractValue<'a> {
         match (self, other) {
             (one, other) if one == other => one,
-            (Value::Tensor(one), Value::Tensor(other)) => Value::Tensor(TensorValue {
+            (AbstractValue::Tensor(one), AbstractValue::Tensor(other)) => AbstractValue::Tensor(TensorValue {
                 device: if one.device == other.device { one.device } else { TensorDevice::Unsure },
                 ..one.with(other)
             }),
             (known, nothing) | (nothing, known) if nothing.is_plain() && !known.is_plain() => known,
-            (one, other) if one.is_plain() && other.is_plain() => Value::Plain,
-            (object @ Value::Object(_), Value::Object(_)) => object,
-            _ => Value::Unknown,
+            (one, other) if one.is_plain() && other.is_plain() => AbstractValue::Plain,
+            (object @ AbstractValue::Object(_), AbstractValue::Object(_)) => object,
+            _ => AbstractValue::Unknown,
         }
     }
 }
 
 /// A place that holds a value from one step to the next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Place<'a> {
+pub(super) enum StoredPlace<'a> {
     Variable(EnvId, &'a str),
     Field(ObjectId, &'a str),
     /// An entry of a dict under a constant key.
@@ -145,11 +145,11 @@ pub(super) enum ObjectKind<'a> {
     /// The attributes of a function.
     Attributes,
     /// A method with its object.
-    Method(Value<'a>, FunctionId),
+    Method(AbstractValue<'a>, FunctionId),
     /// A method of a library object: `losses.append`.
-    LibraryMethod(Value<'a>, &'a str),
+    LibraryMethod(AbstractValue<'a>, &'a str),
     /// A call with some arguments given: `functools.partial`.
-    Partial(Value<'a>),
+    Partial(AbstractValue<'a>),
     /// A parameter of a module, from `module.parameters()`.
     ParameterOf(ObjectId),
     Lambda(NodeId, EnvId),
@@ -159,21 +159,21 @@ pub(super) enum ObjectKind<'a> {
 
 /// An object of the heap.
 #[derive(Clone, Debug)]
-pub(super) struct Object<'a> {
+pub(super) struct HeapObject<'a> {
     pub(super) kind: ObjectKind<'a>,
     /// The time of its creation.
     pub(super) born: u32,
     /// The time of the last emptying, or of the last replacement at a place that held it.
     pub(super) emptied: u32,
-    pub(super) fields: FxHashMap<&'a str, Value<'a>>,
+    pub(super) fields: FxHashMap<&'a str, AbstractValue<'a>>,
     /// Entries under constant keys; for a tuple, under "0", "1", ...
-    pub(super) entries: FxHashMap<&'a str, Value<'a>>,
+    pub(super) entries: FxHashMap<&'a str, AbstractValue<'a>>,
     /// The join of all other elements.
-    pub(super) content: Option<Value<'a>>,
+    pub(super) content: Option<AbstractValue<'a>>,
     /// The values of positional elements of a tuple or list literal.
-    pub(super) elements: Vec<Value<'a>>,
+    pub(super) elements: Vec<AbstractValue<'a>>,
     /// The value that `defaultdict` or `field(default_factory=...)` makes.
-    pub(super) factory: Option<Value<'a>>,
+    pub(super) factory: Option<AbstractValue<'a>>,
     /// The largest number of elements: `deque(maxlen=...)`; zero for an unknown limit.
     pub(super) limit: Option<i64>,
     /// True after `.eval()`, false after `.train()`.
@@ -197,9 +197,9 @@ pub(super) struct Object<'a> {
     pub(super) is_module: bool,
 }
 
-impl<'a> Object<'a> {
-    pub(super) fn new(kind: ObjectKind<'a>, born: u32) -> Object<'a> {
-        Object {
+impl<'a> HeapObject<'a> {
+    pub(super) fn new(kind: ObjectKind<'a>, born: u32) -> HeapObject<'a> {
+        HeapObject {
             kind,
             born,
             emptied: 0,
@@ -224,24 +224,21 @@ impl<'a> Object<'a> {
 
     /// Checks for an object that holds elements.
     pub(super) fn is_container(&self) -> bool {
-        matches!(
-            self.kind,
-            ObjectKind::List | ObjectKind::Dict | ObjectKind::Tuple | ObjectKind::Iterator
-        )
+        matches!(self.kind, ObjectKind::List | ObjectKind::Dict | ObjectKind::Tuple | ObjectKind::Iterator)
     }
 
     /// Returns the join of all elements.
-    pub(super) fn any_element(&self) -> Value<'a> {
+    pub(super) fn any_element(&self) -> AbstractValue<'a> {
         let known = self.elements.iter().chain(self.entries.values()).copied().chain(self.content);
         let known = known.reduce(existing);
-        known.or(self.factory).unwrap_or(Value::Unknown)
+        known.or(self.factory).unwrap_or(AbstractValue::Unknown)
     }
 }
 
 /// The join for elements that are all visited: a graph in one of them counts, whatever the others are.
-pub(super) fn existing<'a>(one: Value<'a>, other: Value<'a>) -> Value<'a> {
+pub(super) fn existing<'a>(one: AbstractValue<'a>, other: AbstractValue<'a>) -> AbstractValue<'a> {
     match (one, other) {
-        (Value::Tensor(one), Value::Tensor(other)) => Value::Tensor(one.with(other)),
+        (AbstractValue::Tensor(one), AbstractValue::Tensor(other)) => AbstractValue::Tensor(one.with(other)),
         (recorded, _) | (_, recorded) if recorded.is_recorded() => recorded,
         (one, other) => one.or(other),
     }

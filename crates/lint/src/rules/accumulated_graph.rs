@@ -5,8 +5,8 @@ use report::RuleId;
 use ruff_python_ast::Expr;
 
 use crate::edits;
-use crate::interpreter::ObservationKind;
 use crate::finding::MemoryEffect;
+use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, DefinitionId, LoopId, NodeId};
 use crate::semantics::{Mode, Model, StoredAs};
@@ -62,7 +62,8 @@ fn check_observed(model: &Model<'_>, matches: &mut Matches) {
             "no backward frees the graph, and the activations of all batches stay on the GPU"
         };
         let place = model.source_of((observation.at, model.node(observation.at).last));
-        matches.add(statement, format!("`{place}` keeps the graph of every step; {cost}")).certainty = observation.certainty;
+        matches.add(statement, format!("`{place}` keeps the graph of every step; {cost}")).certainty =
+            observation.certainty;
     }
 }
 

@@ -41,14 +41,18 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 
 /// A module that sets the variable, imported after the first use of the GPU.
 fn report_late_imports(model: &Model<'_>, matches: &mut Matches, settings: &[AllocatorSetting<'_>]) {
-    let is_run_by_import = |it: &&AllocatorSetting<'_>| it.is_of_process && model.function(model.node(it.at).region).is_none();
+    let is_run_by_import =
+        |it: &&AllocatorSetting<'_>| it.is_of_process && model.function(model.node(it.at).region).is_none();
     let nodes: Vec<NodeId> = settings.iter().filter(is_run_by_import).map(|it| it.at).collect();
     if nodes.is_empty() {
         return;
     }
     for (id, statement) in model.late_imports(&nodes) {
         if model.is_gpu_used_before(id) {
-            matches.add(statement, "this import sets the allocator after the first use of the GPU: the setting has no effect");
+            matches.add(
+                statement,
+                "this import sets the allocator after the first use of the GPU: the setting has no effect",
+            );
         }
     }
 }
@@ -56,9 +60,10 @@ fn report_late_imports(model: &Model<'_>, matches: &mut Matches, settings: &[All
 /// Checks whether the function starts processes after a node.
 fn starts_processes(model: &Model<'_>, id: NodeId) -> bool {
     let last = model.body(model.function(model.node(id).region)).1;
-    model.calls_between((id, last)).iter().any(|call| {
-        call.path.as_deref().is_some_and(|path| STARTERS.iter().any(|starter| path.starts_with(starter)))
-    })
+    model
+        .calls_between((id, last))
+        .iter()
+        .any(|call| call.path.as_deref().is_some_and(|path| STARTERS.iter().any(|starter| path.starts_with(starter))))
 }
 
 /// Checks for a loop with another setting in each iteration: the GPU is used between them.

@@ -56,7 +56,10 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     let has_old_name = settings.iter().any(|it| it.variable == "PYTORCH_CUDA_ALLOC_CONF");
     for setting in &settings {
         let message = if setting.variable == "PYTORCH_ALLOC_CONF" && !has_old_name && pins_version_without(model) {
-            Some("the pinned version of PyTorch reads `PYTORCH_CUDA_ALLOC_CONF` alone: this setting has no effect".to_owned())
+            Some(
+                "the pinned version of PyTorch reads `PYTORCH_CUDA_ALLOC_CONF` alone: this setting has no effect"
+                    .to_owned(),
+            )
         } else if MISSPELT.contains(&setting.variable.as_str()) {
             Some(format!("PyTorch does not read `{}`: this setting has no effect", setting.variable))
         } else {

@@ -20,7 +20,9 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
         let (wrong, right) = match call.path.as_deref() {
             Some("torch.amp.GradScaler" | "torch.GradScaler") => ("device_type", "device"),
-            Some("torch.amp.autocast" | "torch.autocast" | "torch.amp.autocast_mode.autocast") => ("device", "device_type"),
+            Some("torch.amp.autocast" | "torch.autocast" | "torch.amp.autocast_mode.autocast") => {
+                ("device", "device_type")
+            }
             _ => continue,
         };
         let keyword = call.syntax.arguments.find_keyword(wrong);
@@ -43,7 +45,9 @@ fn misplaced<'a>(model: &Model<'a>, call: &Call<'a>, is_autocast: bool) -> Optio
     }
     if is_autocast {
         let lacks_device = arguments.args.is_empty() && call.keyword("device_type").is_none() && !call.has_unpacked();
-        return lacks_device.then_some("`autocast` of `torch.amp` needs a device type, as in `autocast(\"cuda\")`: the call raises TypeError");
+        return lacks_device.then_some(
+            "`autocast` of `torch.amp` needs a device type, as in `autocast(\"cuda\")`: the call raises TypeError",
+        );
     }
     let is_type = place(1).is_some_and(|it| is_dtype(model, it));
     is_type.then_some("the second argument of `GradScaler` is the first scale, a number: `autocast` takes the dtype")
@@ -66,7 +70,11 @@ fn unpacked<'a>(model: &Model<'a>, argument: &'a Expr) -> Vec<&'a Expr> {
     match argument {
         Expr::Subscript(it) => {
             let dicts = model.assigned_expressions(&it.value, 4);
-            dicts.into_iter().filter_map(Expr::as_dict_expr).flat_map(|it| it.items.iter().map(|it| &it.value)).collect()
+            dicts
+                .into_iter()
+                .filter_map(Expr::as_dict_expr)
+                .flat_map(|it| it.items.iter().map(|it| &it.value))
+                .collect()
         }
         Expr::Tuple(_) | Expr::List(_) => vec![argument],
         argument => model.assigned_expressions(argument, 4),
@@ -85,7 +93,10 @@ fn first_item(tuple: &Expr) -> Option<&Expr> {
 fn is_dtype<'a>(model: &Model<'a>, expression: &'a Expr) -> bool {
     let is_one = |it: &'a Expr| {
         let path = model.path(it);
-        matches!(path.as_deref(), Some("torch.float16" | "torch.bfloat16" | "torch.half" | "torch.float32" | "torch.float"))
+        matches!(
+            path.as_deref(),
+            Some("torch.float16" | "torch.bfloat16" | "torch.half" | "torch.float32" | "torch.float")
+        )
     };
     let made = if expression.is_name_expr() { model.assigned_expressions(expression, 4) } else { Vec::new() };
     is_one(expression) || (!made.is_empty() && made.into_iter().all(is_one))

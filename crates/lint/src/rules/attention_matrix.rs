@@ -70,7 +70,9 @@ fn factors<'a>(model: &Model<'a>, expression: &'a Expr) -> Vec<(&'a Expr, bool)>
     }
     let Some((left, right)) = product(model, expression) else { return Vec::new() };
     let transposed = right.as_call_expr().filter(|_| is_transposed(right)).and_then(|it| it.func.as_attribute_expr());
-    let right = transposed.map(|it| (&*it.value, true)).or_else(|| right.as_attribute_expr().filter(|_| is_transposed(right)).map(|it| (&*it.value, true)));
+    let right = transposed
+        .map(|it| (&*it.value, true))
+        .or_else(|| right.as_attribute_expr().filter(|_| is_transposed(right)).map(|it| (&*it.value, true)));
     [Some((left, false)), right].into_iter().flatten().collect()
 }
 
@@ -86,7 +88,8 @@ fn product<'a>(model: &Model<'a>, expression: &'a Expr) -> Option<(&'a Expr, &'a
             if call.is("torch.baddbmm") {
                 return call.argument("batch1", 1).zip(call.argument("batch2", 2));
             }
-            let (receiver, _) = call.method().filter(|(_, name)| call.path.is_none() && matches!(*name, "matmul" | "bmm"))?;
+            let (receiver, _) =
+                call.method().filter(|(_, name)| call.path.is_none() && matches!(*name, "matmul" | "bmm"))?;
             Some((receiver, call.syntax.arguments.args.first()?))
         }
         _ => None,
@@ -114,7 +117,8 @@ fn letters(equation: &str) -> Option<(Vec<char>, Vec<char>, Vec<char>)> {
 /// Checks for the scores of all pairs: `bhqd,bhkd->bhqk` sums over one letter, and each operand keeps one of its own.
 fn is_all_pairs(equation: &str) -> bool {
     let Some((one, other, result)) = letters(equation) else { return false };
-    let kept = |mine: &[char], theirs: &[char]| mine.iter().filter(|it| result.contains(it) && !theirs.contains(it)).count();
+    let kept =
+        |mine: &[char], theirs: &[char]| mine.iter().filter(|it| result.contains(it) && !theirs.contains(it)).count();
     let batches = one.iter().filter(|it| other.contains(it) && result.contains(it)).count();
     let summed = one.iter().filter(|it| other.contains(it) && !result.contains(it)).count();
     (batches > 0 || equation.contains("...")) && summed == 1 && kept(&one, &other) == 1 && kept(&other, &one) == 1
@@ -122,7 +126,8 @@ fn is_all_pairs(equation: &str) -> bool {
 
 /// Checks for a sum over one letter that both operands have.
 fn is_weighted_sum(equation: &str) -> bool {
-    letters(equation).is_some_and(|(one, other, result)| one.iter().any(|it| other.contains(it) && !result.contains(it)))
+    letters(equation)
+        .is_some_and(|(one, other, result)| one.iter().any(|it| other.contains(it) && !result.contains(it)))
 }
 
 /// Checks for scores: a product with transposed keys; any product if the weights are transposed for the second product.
@@ -218,7 +223,9 @@ fn is_product<'a>(model: &Model<'a>, queries: &'a Expr, keys: &'a Expr) -> bool 
 
 /// `keys = k.transpose(-2, -1)`; `transpose(1, 2)` may as well split heads.
 fn is_named_transposed<'a>(model: &Model<'a>, keys: &'a Expr) -> bool {
-    let Some(value) = keys.as_name_expr().and_then(|it| assigned_value(model, model.definition(it))) else { return false };
+    let Some(value) = keys.as_name_expr().and_then(|it| assigned_value(model, model.definition(it))) else {
+        return false;
+    };
     let axes = ["transpose(-2, -1)", "transpose(-1, -2)", "transpose(2, 3)", "transpose(3, 2)", ".mT"];
     axes.iter().any(|it| model.source(value).ends_with(it))
 }

@@ -29,6 +29,9 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             None => model.given_number(call, "prefetch_factor", usize::MAX).or(Some(DEFAULT)),
         };
         let Some(waiting) = factor.and_then(|it| it.checked_mul(workers)).filter(|it| *it >= MANY) else { continue };
-        matches.add(call.syntax, format!("{workers} workers hold {waiting} batches in host memory before the GPU asks for them"));
+        matches.add(
+            call.syntax,
+            format!("{workers} workers hold {waiting} batches in host memory before the GPU asks for them"),
+        );
     }
 }

@@ -36,8 +36,9 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         let name = model.source(target);
         let last = name.rsplit('.').next().unwrap_or(name).to_ascii_lowercase();
         if !SEQUENCES.iter().any(|word| last.contains(word)) && is_collected(model, call, id, target) {
-            let message =
-                format!("all of `{name}` is copied with every batch: quadratic time, and each copy needs a block of a new size");
+            let message = format!(
+                "all of `{name}` is copied with every batch: quadratic time, and each copy needs a block of a new size"
+            );
             matches.add(call.syntax, message);
         }
     }
@@ -53,7 +54,8 @@ fn grown<'a>(model: &Model<'a>, call: &Call<'a>) -> Option<(NodeId, &'a Expr)> {
     let (id, Stmt::Assign(it)) = model.statement(call.id)? else { return None };
     let [target] = it.targets.as_slice() else { return None };
     let is_call = |it: &Expr| it.as_call_expr().is_some_and(|it| std::ptr::eq(it, call.syntax));
-    let is_whole = is_call(&it.value) || it.value.as_if_expr().is_some_and(|it| is_call(&it.body) || is_call(&it.orelse));
+    let is_whole =
+        is_call(&it.value) || it.value.as_if_expr().is_some_and(|it| is_call(&it.body) || is_call(&it.orelse));
     let is_target = |it: &'a Expr| model.source(it) == model.source(target) || is_copy(model, it, target);
     let has_target = elements.first().is_some_and(is_target) || elements.last().is_some_and(is_target);
     (is_whole && elements.len() > 1 && has_target).then_some((id, target))
@@ -71,7 +73,9 @@ fn is_copy<'a>(model: &Model<'a>, element: &'a Expr, target: &'a Expr) -> bool {
 /// Checks whether a loop of many iterations only collects the target: directly, or by calls of the method around.
 fn is_collected<'a>(model: &Model<'a>, call: &Call<'a>, id: NodeId, target: &'a Expr) -> bool {
     if let Some(around) = model.loops(call.region).find(|&it| !is_indexed_by(model, target, it)) {
-        return is_long(model, around) && is_carried(model, id, target, around) && is_only_kept(model, target, id, around);
+        return is_long(model, around)
+            && is_carried(model, id, target, around)
+            && is_only_kept(model, target, id, around);
     }
     let Some(function) = model.function(call.region).filter(|_| Model::root_is_self(target)) else { return false };
     let body = model.body(Some(function));
@@ -112,7 +116,9 @@ fn is_indexed_by<'a>(model: &Model<'a>, target: &'a Expr, around: LoopId) -> boo
     if !target.is_subscript_expr() {
         return false;
     }
-    let Syntax::Statement(Stmt::For(statement)) = model.node(model.tree.loops[around.index()].node).syntax else { return false };
+    let Syntax::Statement(Stmt::For(statement)) = model.node(model.tree.loops[around.index()].node).syntax else {
+        return false;
+    };
     let mut names = Vec::new();
     names_of(&statement.target, &mut names);
     names.iter().any(|name| model.mentions(target, name))
@@ -139,9 +145,10 @@ fn is_long(model: &Model<'_>, around: LoopId) -> bool {
         _ => "",
     };
     let is_few = PARTS.iter().any(|word| text.contains(word) || variable.contains(word));
-    let constants = range.syntax.arguments.args.iter().map(|it| {
-        it.as_number_literal_expr().and_then(|it| it.value.as_int()).and_then(ruff_python_ast::Int::as_u64)
-    });
+    let constants =
+        range.syntax.arguments.args.iter().map(|it| {
+            it.as_number_literal_expr().and_then(|it| it.value.as_int()).and_then(ruff_python_ast::Int::as_u64)
+        });
     !is_few && !constants.clone().all(|it| it.is_some_and(|it| it < MANY)) && constants.count() > 0
 }
 
@@ -156,7 +163,10 @@ fn counted<'m, 'a>(model: &'m Model<'a>, iterated: &'a Expr) -> Option<&'m Call<
 fn is_carried<'a>(model: &Model<'a>, statement: NodeId, target: &'a Expr, around: LoopId) -> bool {
     let Expr::Name(name) = target else { return model.outlives_step(target, around) };
     let range = (statement, model.node(statement).last);
-    let mut uses = model.expressions(range).filter_map(|(_, it)| it.as_name_expr()).filter(|it| it.id == name.id && it.ctx.is_load());
+    let mut uses = model
+        .expressions(range)
+        .filter_map(|(_, it)| it.as_name_expr())
+        .filter(|it| it.id == name.id && it.ctx.is_load());
     uses.any(|it| model.carrying_loop(statement, model.definition(it)) == Some(around))
         && !model.is_reset_in(model.definition(name), around)
         || is_first_assigned(model, name, statement, around)
@@ -176,7 +186,9 @@ fn is_only_kept<'a>(model: &Model<'a>, target: &'a Expr, join: NodeId, around: L
 fn is_used_in_tests_alone<'a>(model: &Model<'a>, target: &'a Expr, join: NodeId, range: (NodeId, NodeId)) -> bool {
     let (text, last) = (model.source(target), model.node(join).last);
     let mut uses = model.expressions(range).filter(|&(id, it)| {
-        !(join <= id && id <= last) && std::mem::discriminant(it) == std::mem::discriminant(target) && model.source(it) == text
+        !(join <= id && id <= last)
+            && std::mem::discriminant(it) == std::mem::discriminant(target)
+            && model.source(it) == text
     });
     uses.all(|(id, it)| {
         let is_store = match it {
@@ -190,7 +202,9 @@ fn is_used_in_tests_alone<'a>(model: &Model<'a>, target: &'a Expr, join: NodeId,
 }
 
 fn is_below_test(model: &Model<'_>, id: NodeId, text: &str) -> bool {
-    model.regions(model.node(id).region).any(|kind| matches!(kind, RegionKind::If(it, _) if model.source(&*it.test).contains(text)))
+    model
+        .regions(model.node(id).region)
+        .any(|kind| matches!(kind, RegionKind::If(it, _) if model.source(&*it.test).contains(text)))
 }
 
 /// `kept is None`, `len(kept) == 0`, `if kept.numel():`
@@ -199,7 +213,8 @@ fn is_in_test(model: &Model<'_>, id: NodeId) -> bool {
         Syntax::Expression(Expr::Compare(_) | Expr::If(_)) => true,
         Syntax::Statement(it) => it.is_if_stmt(),
         Syntax::Expression(it) => {
-            let is_size = it.as_attribute_expr().is_some_and(|it| matches!(it.attr.as_str(), "numel" | "shape" | "size"));
+            let is_size =
+                it.as_attribute_expr().is_some_and(|it| matches!(it.attr.as_str(), "numel" | "shape" | "size"));
             is_size || model.source(it).starts_with("len(")
         }
     }

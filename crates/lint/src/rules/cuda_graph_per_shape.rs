@@ -31,7 +31,10 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         let Some(function) = model.function(model.node(id).region) else { continue };
         let is_kept = captures_in(model, id, function, &it.value) && is_shape(model, &target.slice, 3);
         if is_kept && !is_limited(model, function) {
-            let message = format!("`{}` keeps a graph, with memory of its own, for every shape of the inputs", model.source(&*target.value));
+            let message = format!(
+                "`{}` keeps a graph, with memory of its own, for every shape of the inputs",
+                model.source(&*target.value)
+            );
             matches.add(statement, message);
         }
     }
@@ -42,7 +45,9 @@ fn captures_in<'a>(model: &Model<'a>, id: NodeId, function: FunctionId, value: &
     let captures = |range| model.calls_between(range).iter().any(|call: &Call<'_>| call.is_any(&CAPTURES));
     let call = model.call(value);
     let callee = call.and_then(|call| model.callee(call));
-    call.is_some_and(|call| call.is_any(&CAPTURES)) || callee.is_some_and(|it| captures(model.body(Some(it)))) || captures((model.body(Some(function)).0, id))
+    call.is_some_and(|call| call.is_any(&CAPTURES))
+        || callee.is_some_and(|it| captures(model.body(Some(it))))
+        || captures((model.body(Some(function)).0, id))
 }
 
 /// Checks whether a key is made of the shape of a tensor.

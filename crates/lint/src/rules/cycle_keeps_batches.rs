@@ -17,7 +17,13 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is("itertools.cycle")) {
-        if call.syntax.arguments.args.first().is_some_and(|loader| model.gives_batches(loader) || model.is_called_loader(loader)) {
+        if call
+            .syntax
+            .arguments
+            .args
+            .first()
+            .is_some_and(|loader| model.gives_batches(loader) || model.is_called_loader(loader))
+        {
             matches.add(
                 call.syntax,
                 "`cycle` stores every item for later passes: all batches of the first pass stay in memory, and \

@@ -64,7 +64,8 @@ fn is_passed<'a>(model: &Model<'a>, id: NodeId, expression: &'a Expr) -> bool {
     match model.node(model.node(id).parent).syntax {
         Syntax::Expression(Expr::Call(call)) => {
             let is_called = model.id(&*call.func) == Some(id);
-            let is_test = call.func.as_name_expr().is_some_and(|it| matches!(it.id.as_str(), "isinstance" | "issubclass"));
+            let is_test =
+                call.func.as_name_expr().is_some_and(|it| matches!(it.id.as_str(), "isinstance" | "issubclass"));
             !is_called && !is_test
         }
         Syntax::Expression(Expr::Dict(_) | Expr::If(_) | Expr::Tuple(_) | Expr::List(_)) => true,

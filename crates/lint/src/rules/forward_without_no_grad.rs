@@ -27,7 +27,9 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         let Syntax::Expression(expression) = model.node(observation.at).syntax else { continue };
         if !matches.covers(expression) {
             let text = model.source(expression).lines().next().unwrap_or_default();
-            matches.add(expression, format!("`{text}` saves its activations for a backward that never runs")).certainty = observation.certainty;
+            matches
+                .add(expression, format!("`{text}` saves its activations for a backward that never runs"))
+                .certainty = observation.certainty;
         }
     }
 }

@@ -5,8 +5,8 @@ use report::RuleId;
 use ruff_python_ast::{Expr, Operator, Stmt};
 
 use crate::edits;
-use crate::interpreter::ObservationKind;
 use crate::finding::MemoryEffect;
+use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{LoopId, NodeId, RegionId};
 use crate::semantics::{Model, StoredAs, ValueKind};
@@ -68,7 +68,8 @@ fn check_observed(model: &Model<'_>, matches: &mut Matches) {
         };
         let text = model.source_of((observation.at, model.node(observation.at).last));
         let text = text.lines().next().unwrap_or_default();
-        matches.add(statement, format!("`{text}` keeps a tensor of every step with its graph: {cost}")).certainty = observation.certainty;
+        matches.add(statement, format!("`{text}` keeps a tensor of every step with its graph: {cost}")).certainty =
+            observation.certainty;
     }
 }
 

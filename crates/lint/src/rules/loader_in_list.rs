@@ -44,10 +44,12 @@ fn is_whole_batch(element: &Expr, target: &Expr) -> bool {
     match (element, target) {
         (Expr::Name(one), Expr::Name(other)) => one.id == other.id,
         (Expr::Tuple(one), Expr::Tuple(other)) => {
-            one.elts.len() == other.elts.len() && one.elts.iter().zip(&other.elts).all(|(one, other)| is_whole_batch(one, other))
+            one.elts.len() == other.elts.len()
+                && one.elts.iter().zip(&other.elts).all(|(one, other)| is_whole_batch(one, other))
         }
         (Expr::List(one), Expr::Tuple(other)) => {
-            one.elts.len() == other.elts.len() && one.elts.iter().zip(&other.elts).all(|(one, other)| is_whole_batch(one, other))
+            one.elts.len() == other.elts.len()
+                && one.elts.iter().zip(&other.elts).all(|(one, other)| is_whole_batch(one, other))
         }
         (Expr::Call(call), target) => call.func.as_attribute_expr().is_some_and(|it| {
             matches!(it.attr.as_str(), "cpu" | "clone" | "pin_memory") && is_whole_batch(&it.value, target)
@@ -64,7 +66,10 @@ fn report_list<'a>(model: &Model<'a>, matches: &mut Matches, whole: &impl Ranged
 
 /// `for batch in loader: batches.append(batch)`, without a condition and without an early end.
 fn report_append<'a>(model: &Model<'a>, matches: &mut Matches, call: &Call<'a>) {
-    let (true, Some((list, _)), [batch]) = (call.is_method("append"), call.method(), &*call.syntax.arguments.args) else { return };
+    let (true, Some((list, _)), [batch]) = (call.is_method("append"), call.method(), &*call.syntax.arguments.args)
+    else {
+        return;
+    };
     let Some(around) = model.loops(call.region).next() else { return };
     let it = &model.tree.loops[around.index()];
     let Some(loader) = it.iterated.filter(|it| model.is_called_loader(it)) else { return };
@@ -74,8 +79,12 @@ fn report_append<'a>(model: &Model<'a>, matches: &mut Matches, call: &Call<'a>) 
             matches!(binding, Binding::Element(from, path) if model.id(*from) == model.id(loader) && path.is_empty())
         })
     };
-    let ends_early = model.statements().any(|(id, statement)| model.is_in(id, around) && matches!(statement, Stmt::Break(_) | Stmt::Return(_)));
-    let is_always = model.regions_within(call.region, around).all(|kind| !matches!(kind, RegionKind::If(..) | RegionKind::Handler(_)));
+    let ends_early = model
+        .statements()
+        .any(|(id, statement)| model.is_in(id, around) && matches!(statement, Stmt::Break(_) | Stmt::Return(_)));
+    let is_always = model
+        .regions_within(call.region, around)
+        .all(|kind| !matches!(kind, RegionKind::If(..) | RegionKind::Handler(_)));
     if is_element(batch) && is_always && !ends_early && model.outlives_step(list, around) {
         matches.add(call.syntax, format!("all batches of `{}` stay in memory at once", model.source(loader)));
     }

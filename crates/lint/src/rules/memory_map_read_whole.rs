@@ -19,8 +19,15 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// Functions that copy their argument to memory.
-const COPIES: [&str; 7] =
-    ["numpy.array", "numpy.copy", "numpy.ascontiguousarray", "torch.tensor", "list", "numpy.stack", "numpy.concatenate"];
+const COPIES: [&str; 7] = [
+    "numpy.array",
+    "numpy.copy",
+    "numpy.ascontiguousarray",
+    "torch.tensor",
+    "list",
+    "numpy.stack",
+    "numpy.concatenate",
+];
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
@@ -53,7 +60,8 @@ fn is_map<'a>(model: &Model<'a>, array: &'a Expr, left: usize) -> bool {
     let Some(left) = left.checked_sub(1) else { return false };
     match array {
         Expr::Call(_) => model.call(array).is_some_and(|call| {
-            let is_loaded = call.is("numpy.load") && call.keyword("mmap_mode").is_some_and(|it| !it.is_none_literal_expr());
+            let is_loaded =
+                call.is("numpy.load") && call.keyword("mmap_mode").is_some_and(|it| !it.is_none_literal_expr());
             let keeps = call.is_any(&["numpy.asarray", "numpy.asanyarray"]);
             call.is("numpy.memmap")
                 || call.is("numpy.lib.format.open_memmap")
@@ -78,9 +86,12 @@ fn report_arrays_of_workers(model: &Model<'_>, matches: &mut Matches, class: Cla
         for call in values.iter().filter_map(|it| model.call(it)) {
             let method = model.function(call.region).map(|it| model.tree.functions[it.index()].syntax.name.as_str());
             let is_lazy = method.is_some_and(|it| !matches!(it, "__init__" | "setup" | "prepare_data"));
-            let is_array = call.is("numpy.load") && call.keyword("mmap_mode").is_none() && !model.source(call.syntax).contains(".npz");
+            let is_array = call.is("numpy.load")
+                && call.keyword("mmap_mode").is_none()
+                && !model.source(call.syntax).contains(".npz");
             if is_lazy && is_array && model.has_loader_with_workers() {
-                let message = format!("each worker reads all of `self.{name}` into memory of its own: pass `mmap_mode=\"r\"`");
+                let message =
+                    format!("each worker reads all of `self.{name}` into memory of its own: pass `mmap_mode=\"r\"`");
                 matches.add(call.syntax, message);
             }
         }

@@ -24,7 +24,12 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         let is_closed =
             call.is_method("step") && call.method().is_some_and(|(it, _)| model.source(it).contains("scaler"));
         let has_closure = !call.syntax.arguments.is_empty() && !is_closed;
-        if work.backwards > 0 && work.zeroes == 0 && !has_closure && !may_clear(model, call, around) && !is_cleared_elsewhere(model, around) {
+        if work.backwards > 0
+            && work.zeroes == 0
+            && !has_closure
+            && !may_clear(model, call, around)
+            && !is_cleared_elsewhere(model, around)
+        {
             matches.add(
                 call.syntax,
                 "no `zero_grad` in the loop: gradients of all steps add up and stay allocated during the next \

@@ -30,7 +30,8 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         matches.add(call.syntax, message);
     }
     for call in model.calls().iter().filter(|call| model.is_statement(call) && gives_manager(model, call)) {
-        let message = format!("`{}` returns a context that is never entered: it has no effect", model.source(call.syntax));
+        let message =
+            format!("`{}` returns a context that is never entered: it has no effect", model.source(call.syntax));
         matches.add(call.syntax, message);
     }
     for function in model.tree.functions.iter().filter(|it| it.syntax.is_async) {
@@ -57,7 +58,9 @@ fn gives_manager(model: &Model<'_>, call: &Call<'_>) -> bool {
 fn returns_manager<'a>(model: &Model<'a>, returned: &'a Expr) -> bool {
     match returned {
         Expr::If(it) => returns_manager(model, &it.body) || returns_manager(model, &it.orelse),
-        Expr::Call(_) => model.call(returned).is_some_and(|call| call.is_any(&["torch.no_grad", "torch.inference_mode"])),
+        Expr::Call(_) => {
+            model.call(returned).is_some_and(|call| call.is_any(&["torch.no_grad", "torch.inference_mode"]))
+        }
         _ => false,
     }
 }

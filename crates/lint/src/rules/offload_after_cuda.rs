@@ -65,7 +65,8 @@ fn device_after<'a>(model: &Model<'a>, statement: &'a Stmt, object: &str) -> Opt
 /// The last move in a chain of methods, and the expression that the chain starts from; also in a function that returns the object.
 fn chain<'a>(model: &Model<'a>, mut expression: &'a Expr) -> (Option<TensorDevice>, &'a Expr) {
     let mut moved = None;
-    if let Some(returned) = model.call(expression).and_then(|call| model.callee(call)).map(|it| &model.tree.functions[it.index()].returned)
+    if let Some(returned) =
+        model.call(expression).and_then(|call| model.callee(call)).map(|it| &model.tree.functions[it.index()].returned)
         && let [only] = returned.as_slice()
         && only.is_call_expr()
         && model.call(only).is_some_and(|it| model.callee(it).is_none())

@@ -42,7 +42,8 @@ fn is_many<'a>(model: &Model<'a>, classes: &'a Expr) -> bool {
             it.value.as_name_expr().is_none_or(|it| it.id.as_str() != "self") || is_large(model, classes)
         }
         Expr::Name(_) => {
-            is_large(model, classes) || model.assigned_expressions(classes, 4).into_iter().any(|it| !it.is_name_expr() && is_many(model, it))
+            is_large(model, classes)
+                || model.assigned_expressions(classes, 4).into_iter().any(|it| !it.is_name_expr() && is_many(model, it))
         }
         Expr::Attribute(_) => is_large(model, classes),
         Expr::Subscript(it) => {
@@ -50,7 +51,8 @@ fn is_many<'a>(model: &Model<'a>, classes: &'a Expr) -> bool {
             number(&it.slice) == Some(-1) && shape.is_some_and(|it| is_wide(model, &it.value, 4))
         }
         Expr::Call(call) => {
-            let is_size = model.call(classes).is_some_and(|it| it.is_method("size")) && call.arguments.args.first().and_then(number) == Some(-1);
+            let is_size = model.call(classes).is_some_and(|it| it.is_method("size"))
+                && call.arguments.args.first().and_then(number) == Some(-1);
             let tensor = call.func.as_attribute_expr().filter(|_| is_size);
             tensor.is_some_and(|it| is_wide(model, &it.value, 4))
                 || (call.func.as_name_expr().is_some_and(|name| name.id.as_str() == "len")
@@ -68,7 +70,9 @@ fn is_large<'a>(model: &Model<'a>, classes: &'a Expr) -> bool {
 fn is_wide<'a>(model: &Model<'a>, tensor: &'a Expr, left: usize) -> bool {
     let Some(left) = left.checked_sub(1) else { return false };
     if tensor.as_attribute_expr().is_some_and(|it| it.attr.as_str() == "logits") {
-        let is_language_model = |path: &str| ["ForCausalLM", "ForMaskedLM", "LMHeadModel", "ForSeq2SeqLM"].iter().any(|it| path.contains(it));
+        let is_language_model = |path: &str| {
+            ["ForCausalLM", "ForMaskedLM", "LMHeadModel", "ForSeq2SeqLM"].iter().any(|it| path.contains(it))
+        };
         return model.calls().iter().any(|call| call.path.as_deref().is_some_and(is_language_model));
     }
     match tensor {

@@ -1,8 +1,8 @@
 //! Outputs of an evaluation collected on the GPU.
 
 use crate::edits;
-use crate::interpreter::ObservationKind;
 use crate::finding::{Applicability, MemoryEffect};
+use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
 use crate::semantics::{Mode, Model};
 use causes::CauseId;
@@ -38,7 +38,8 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         if !matches.covers(statement) {
             let text = model.source_of((observation.at, model.node(observation.at).last));
             let text = text.lines().next().unwrap_or_default();
-            matches.add(statement, format!("`{text}` keeps the outputs of all batches on the GPU")).certainty = observation.certainty;
+            matches.add(statement, format!("`{text}` keeps the outputs of all batches on the GPU")).certainty =
+                observation.certainty;
         }
     }
 }

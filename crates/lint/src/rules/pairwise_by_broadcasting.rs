@@ -49,8 +49,10 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 
 /// `F.cosine_similarity(x.unsqueeze(1), y.unsqueeze(0), dim=-1)`
 fn compares_pairs<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
-    let compares = ["torch.nn.functional.cosine_similarity", "torch.cosine_similarity", "torch.nn.functional.pairwise_distance"];
-    let is_instance = call.path.is_none() && model.origins(&call.syntax.func).iter().any(|it| makes_comparison(model, it));
+    let compares =
+        ["torch.nn.functional.cosine_similarity", "torch.cosine_similarity", "torch.nn.functional.pairwise_distance"];
+    let is_instance =
+        call.path.is_none() && model.origins(&call.syntax.func).iter().any(|it| makes_comparison(model, it));
     let [left, right, ..] = &*call.syntax.arguments.args else { return false };
     (call.is_any(&compares) || is_instance) && is_pair(model, left, right)
 }
@@ -78,7 +80,8 @@ fn is_pair<'a>(model: &Model<'a>, left: &'a Expr, right: &'a Expr) -> bool {
 fn is_against_table<'a>(model: &Model<'a>, expanded: &'a Expr, table: &'a Expr) -> bool {
     let added = model.new_axes(expanded, 4);
     let text = model.source(table).to_ascii_lowercase();
-    let is_table = text.ends_with(".weight") || (!table.is_call_expr() && TABLES.iter().any(|word| text.contains(word)));
+    let is_table =
+        text.ends_with(".weight") || (!table.is_call_expr() && TABLES.iter().any(|word| text.contains(word)));
     let is_plain = table.is_name_expr() || table.is_attribute_expr();
     is_plain && is_table && !is_chunk(expanded) && matches!(added.as_slice(), [axis] if axis.index == 1)
 }
@@ -86,7 +89,9 @@ fn is_against_table<'a>(model: &Model<'a>, expanded: &'a Expr, table: &'a Expr) 
 /// Checks for a slice between computed bounds: the pairs are computed in parts.
 fn is_chunk(operand: &Expr) -> bool {
     let Expr::Subscript(it) = operand else { return false };
-    let is_part = |it: &Expr| it.as_slice_expr().is_some_and(|it| [&it.lower, &it.upper].into_iter().flatten().any(|it| number(it).is_none()));
+    let is_part = |it: &Expr| {
+        it.as_slice_expr().is_some_and(|it| [&it.lower, &it.upper].into_iter().flatten().any(|it| number(it).is_none()))
+    };
     match &*it.slice {
         Expr::Tuple(tuple) => tuple.elts.iter().any(is_part),
         slice => is_part(slice),
@@ -106,7 +111,9 @@ fn is_summed(model: &Model<'_>, id: NodeId, has_power: bool, left: usize) -> boo
             is_summed(model, parent, has_power || is_power, left)
         }
         Syntax::Expression(Expr::UnaryOp(_)) => is_summed(model, parent, has_power, left),
-        Syntax::Expression(Expr::Attribute(it)) => is_summed_by_method(model, parent, it.attr.as_str(), has_power, left),
+        Syntax::Expression(Expr::Attribute(it)) => {
+            is_summed_by_method(model, parent, it.attr.as_str(), has_power, left)
+        }
         Syntax::Expression(Expr::Call(_)) => is_summed_by_function(model, parent, id, has_power, left),
         Syntax::Statement(Stmt::Assign(it)) if model.id(&*it.value) == Some(id) => {
             uses(model, id).into_iter().any(|it| is_summed(model, it, has_power, left))

@@ -30,17 +30,25 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is_any(&GROUPS)) {
         let is_repeated = model.runs_each_step(call) || model.runs_with_steps(call) || is_in_training(model, call);
         if is_repeated && !is_destroyed(model, call) {
-            matches.add(call.syntax, "every step creates a communicator with buffers of its own, which no later step frees");
+            matches.add(
+                call.syntax,
+                "every step creates a communicator with buffers of its own, which no later step frees",
+            );
         }
     }
 }
 
 /// Checks for a loop around whose body trains: an epoch.
 fn is_in_training(model: &Model<'_>, call: &Call<'_>) -> bool {
-    model.loops(call.region).any(|around| model.work_of_loop(around).backwards > 0 && !model.is_conditional(call.region, around))
+    model
+        .loops(call.region)
+        .any(|around| model.work_of_loop(around).backwards > 0 && !model.is_conditional(call.region, around))
 }
 
 fn is_destroyed(model: &Model<'_>, call: &Call<'_>) -> bool {
     let body = model.body(model.function(call.region));
-    model.calls_between(body).iter().any(|it| it.is("torch.distributed.destroy_process_group") && !it.syntax.arguments.is_empty())
+    model
+        .calls_between(body)
+        .iter()
+        .any(|it| it.is("torch.distributed.destroy_process_group") && !it.syntax.arguments.is_empty())
 }

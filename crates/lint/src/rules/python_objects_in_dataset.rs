@@ -30,7 +30,9 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     for (class, item) in datasets {
         let attributes = &model.tree.classes[class.index()].attributes;
         for (name, values) in attributes.iter().filter(|(name, _)| model.indexes_own(item, name)) {
-            let message = format!("each worker copies the objects of `self.{name}` as it reads them: host memory grows during the epoch");
+            let message = format!(
+                "each worker copies the objects of `self.{name}` as it reads them: host memory grows during the epoch"
+            );
             match values.iter().find(|it| is_records(model, it, 4)) {
                 Some(value) => _ = matches.add(*value, message),
                 None => report_appends(model, matches, class, name, &message),
@@ -46,13 +48,17 @@ fn is_records<'a>(model: &Model<'a>, value: &'a Expr, left: usize) -> bool {
         Expr::ListComp(it) => {
             let [generator] = it.generators.as_slice() else { return names_many(model, value) };
             let is_cheap = it.elt.is_call_expr() && model.call(&it.elt).is_some_and(is_number);
-            !is_cheap && (is_lines(model, &generator.iter) || names_many(model, value) || is_records(model, &generator.iter, left))
+            !is_cheap
+                && (is_lines(model, &generator.iter)
+                    || names_many(model, value)
+                    || is_records(model, &generator.iter, left))
         }
         Expr::Call(_) => {
             let Some(call) = model.call(value) else { return false };
             if call.is_any(&["list", "sorted", "tuple"]) {
                 let of = call.syntax.arguments.args.first();
-                return of.is_some_and(|it| is_lines(model, it) || is_records(model, it, left) || names_many(model, it));
+                return of
+                    .is_some_and(|it| is_lines(model, it) || is_records(model, it, left) || names_many(model, it));
             }
             if call.is_any(&["json.load", "pickle.load", "json.loads"]) {
                 return true;
@@ -72,7 +78,8 @@ fn is_number(call: &Call<'_>) -> bool {
 
 fn names_many<'a>(model: &Model<'a>, value: &'a Expr) -> bool {
     let text = model.source(value);
-    MANY.iter().any(|word| text.contains(word)) || calls_in(model, value).iter().any(|call| is_made_of_many(model, call))
+    MANY.iter().any(|word| text.contains(word))
+        || calls_in(model, value).iter().any(|call| is_made_of_many(model, call))
 }
 
 fn calls_in<'m, 'a>(model: &'m Model<'a>, value: &'a Expr) -> &'m [Call<'a>] {
@@ -84,15 +91,20 @@ fn is_made_of_many<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
     let Some(callee) = model.callee(call) else { return false };
     let function = &model.tree.functions[callee.index()];
     let text = model.source(function.syntax);
-    let is_array = ["np.array", "np.asarray", "torch.tensor", "torch.stack", "from_numpy"].iter().any(|it| text.contains(it));
+    let is_array =
+        ["np.array", "np.asarray", "torch.tensor", "torch.stack", "from_numpy"].iter().any(|it| text.contains(it));
     !is_array && MANY.iter().any(|word| text.contains(word))
 }
 
 /// Checks for the lines of an open file, or the rows of a CSV reader.
 fn is_lines<'a>(model: &Model<'a>, iterated: &'a Expr) -> bool {
-    let is_open = |it: &'a Expr| model.call(it).is_some_and(|call| {
-        call.syntax.func.as_name_expr().is_some_and(|it| it.id.as_str() == "open") || call.is_any(&["gzip.open", "csv.reader", "csv.DictReader"]) || call.is_method("open")
-    });
+    let is_open = |it: &'a Expr| {
+        model.call(it).is_some_and(|call| {
+            call.syntax.func.as_name_expr().is_some_and(|it| it.id.as_str() == "open")
+                || call.is_any(&["gzip.open", "csv.reader", "csv.DictReader"])
+                || call.is_method("open")
+        })
+    };
     match iterated {
         Expr::Name(name) => match &model.tree.definitions[model.definition(name).index()].binding {
             Binding::Context(value) | Binding::Value(value) => is_open(value),
@@ -100,7 +112,9 @@ fn is_lines<'a>(model: &Model<'a>, iterated: &'a Expr) -> bool {
         },
         Expr::Call(call) => {
             let first = call.arguments.args.first();
-            let wraps = model.call(iterated).is_some_and(|it| it.is("enumerate") || it.path.as_deref().is_some_and(|it| it.ends_with("tqdm")));
+            let wraps = model
+                .call(iterated)
+                .is_some_and(|it| it.is("enumerate") || it.path.as_deref().is_some_and(|it| it.ends_with("tqdm")));
             is_open(iterated) || (wraps && first.is_some_and(|it| is_lines(model, it)))
         }
         _ => false,
@@ -115,7 +129,8 @@ fn report_appends(model: &Model<'_>, matches: &mut Matches, class: ClassId, name
     };
     for call in model.calls().iter().filter(|call| call.is_method("append")).filter(of_class) {
         let Some((object, _)) = call.method() else { continue };
-        let is_own = object.as_attribute_expr().is_some_and(|it| it.attr.as_str() == name && Model::root_is_self(&it.value));
+        let is_own =
+            object.as_attribute_expr().is_some_and(|it| it.attr.as_str() == name && Model::root_is_self(&it.value));
         if is_own && is_in_loop_over_many(model, call.id) {
             matches.add(call.syntax, message.to_owned());
             return;
@@ -128,6 +143,8 @@ fn is_in_loop_over_many(model: &Model<'_>, id: NodeId) -> bool {
         let RegionKind::Loop(around) = kind else { return false };
         let it = &model.tree.loops[around.index()];
         let crate::semantics::data::Syntax::Statement(Stmt::For(_)) = model.node(it.node).syntax else { return false };
-        it.iterated.is_some_and(|iterated| is_lines(model, iterated) || names_many(model, iterated) || is_records(model, iterated, 3))
+        it.iterated.is_some_and(|iterated| {
+            is_lines(model, iterated) || names_many(model, iterated) || is_records(model, iterated, 3)
+        })
     })
 }

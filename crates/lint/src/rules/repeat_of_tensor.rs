@@ -29,7 +29,9 @@ const SMALL: [&str; 6] = ["kernel", "filter", "window", "wavelet", "weight", "sc
 const NEEDING: [&str; 8] = ["view", "reshape", "flatten", "contiguous", "unflatten", "copy_", "numpy", "clone"];
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
-    for call in model.calls().iter().filter(|call| call.is_method("repeat") && call.syntax.arguments.keywords.is_empty()) {
+    for call in
+        model.calls().iter().filter(|call| call.is_method("repeat") && call.syntax.arguments.keywords.is_empty())
+    {
         let counts = &*call.syntax.arguments.args;
         if counts.len() < AXES || is_in_constructor(model, call) || is_copy_needed(model, call.id) {
             continue;
@@ -40,7 +42,10 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             continue;
         }
         if repeats_new_axes_alone(model, tensor, counts) {
-            let message = format!("`repeat` copies `{}` along an axis of size 1: `expand` gives the same values without memory", model.source(tensor));
+            let message = format!(
+                "`repeat` copies `{}` along an axis of size 1: `expand` gives the same values without memory",
+                model.source(tensor)
+            );
             matches.add(call.syntax, message);
         }
     }
@@ -52,13 +57,16 @@ fn repeats_new_axes_alone<'a>(model: &Model<'a>, tensor: &'a Expr, counts: &'a [
     let length = i64::try_from(counts.len()).unwrap_or(i64::MAX);
     let positions: Vec<i64> = axes.iter().map(|it| if it.index < 0 { it.index + length } else { it.index }).collect();
     let repeated = (0_i64..).zip(counts).filter(|(_, count)| number(count) != Some(1));
-    let mut repeated = repeated.map(|(position, count)| positions.contains(&position) && !count.is_starred_expr()).peekable();
+    let mut repeated =
+        repeated.map(|(position, count)| positions.contains(&position) && !count.is_starred_expr()).peekable();
     repeated.peek().is_some() && repeated.all(|is_new| is_new)
 }
 
 /// `x.view(1, 1, -1)`: a vector.
 fn is_vector<'a>(model: &Model<'a>, tensor: &'a Expr) -> bool {
-    let Some(call) = model.call(tensor).filter(|it| it.is_method("view") || it.is_method("reshape")) else { return false };
+    let Some(call) = model.call(tensor).filter(|it| it.is_method("view") || it.is_method("reshape")) else {
+        return false;
+    };
     call.syntax.arguments.args.iter().filter(|it| number(it) != Some(1)).count() < 2
 }
 
@@ -85,7 +93,9 @@ fn is_copy_needed(model: &Model<'_>, id: NodeId) -> bool {
     let text = model.source(target);
     let body = model.body(model.function(model.node(id).region));
     let mut uses = model.expressions(body).filter(|(at, it)| *at > id && model.source(*it) == text);
-    uses.any(|(at, _)| is_written(model, at) || method_on(model, at).is_some_and(|name| NEEDING.contains(&name) || name.ends_with('_')))
+    uses.any(|(at, _)| {
+        is_written(model, at) || method_on(model, at).is_some_and(|name| NEEDING.contains(&name) || name.ends_with('_'))
+    })
 }
 
 /// Returns the method called on an expression.

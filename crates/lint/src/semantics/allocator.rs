@@ -29,7 +29,12 @@ impl<'a> Model<'a> {
         for (id, statement) in self.statements() {
             if let Stmt::Assign(it) = statement {
                 let set = it.targets.iter().filter_map(|target| self.set_item(target));
-                found.extend(set.map(|(variable, is_of_process)| AllocatorSetting { at: id, variable, value: &it.value, is_of_process }));
+                found.extend(set.map(|(variable, is_of_process)| AllocatorSetting {
+                    at: id,
+                    variable,
+                    value: &it.value,
+                    is_of_process,
+                }));
             }
         }
         self.calls().iter().for_each(|call| self.settings_of_call(call, &mut found));
@@ -38,7 +43,12 @@ impl<'a> Model<'a> {
             if let Syntax::Expression(Expr::Dict(it)) = self.node(id).syntax {
                 for item in &it.items {
                     let variable = item.key.as_ref().and_then(|key| self.variable(key));
-                    found.extend(variable.map(|variable| AllocatorSetting { at: id, variable, value: &item.value, is_of_process: false }));
+                    found.extend(variable.map(|variable| AllocatorSetting {
+                        at: id,
+                        variable,
+                        value: &item.value,
+                        is_of_process: false,
+                    }));
                 }
             }
         }
@@ -82,7 +92,12 @@ impl<'a> Model<'a> {
         if is_update && let Some(Expr::Dict(dict)) = call.syntax.arguments.args.first() {
             for item in &dict.items {
                 let variable = item.key.as_ref().and_then(|key| self.variable(key));
-                found.extend(variable.map(|variable| AllocatorSetting { at: call.id, variable, value: &item.value, is_of_process: true }));
+                found.extend(variable.map(|variable| AllocatorSetting {
+                    at: call.id,
+                    variable,
+                    value: &item.value,
+                    is_of_process: true,
+                }));
             }
         }
     }

@@ -8,7 +8,8 @@ use super::unpacked::GivenArgument;
 use super::{Call, Model};
 
 /// The calls that make a loader.
-const LOADERS: [&str; 3] = ["torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader", "torch.utils.data.dataloader.DataLoader"];
+const LOADERS: [&str; 3] =
+    ["torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader", "torch.utils.data.dataloader.DataLoader"];
 
 impl<'a> Model<'a> {
     /// Returns the datasets that the tree defines, with their `__getitem__`.
@@ -52,7 +53,8 @@ impl<'a> Model<'a> {
         let index = index.parameter.name.as_str();
         self.expressions(function.body).any(|(_, it)| {
             let Some(it) = it.as_subscript_expr().filter(|it| it.ctx.is_load()) else { return false };
-            let own = it.value.as_attribute_expr().filter(|it| it.attr.as_str() == name && Self::root_is_self(&it.value));
+            let own =
+                it.value.as_attribute_expr().filter(|it| it.attr.as_str() == name && Self::root_is_self(&it.value));
             own.is_some() && self.mentions(&it.slice, index)
         })
     }

@@ -35,7 +35,10 @@ impl<'a> Model<'a> {
         let function = self.function(region);
         let first = self.body(function).0;
         let is_here = |call: &Call<'a>| {
-            call.id < id && self.function(call.region) == function && self.is_certain(call.region, region) && self.uses_gpu(call)
+            call.id < id
+                && self.function(call.region) == function
+                && self.is_certain(call.region, region)
+                && self.uses_gpu(call)
         };
         if first <= id && self.calls_between((first, id)).iter().any(is_here) {
             return true;
@@ -83,7 +86,9 @@ impl<'a> Model<'a> {
     fn uses_gpu_in(&self, function: FunctionId) -> bool {
         let body = self.tree.functions[function.index()].body;
         let uses = |call: &Call<'a>| {
-            self.function(call.region) == Some(function) && self.is_certain(call.region, call.region) && self.uses_gpu(call)
+            self.function(call.region) == Some(function)
+                && self.is_certain(call.region, call.region)
+                && self.uses_gpu(call)
         };
         cached(&self.gpu_answers.inside, function, || self.calls_between(body).iter().any(uses))
     }

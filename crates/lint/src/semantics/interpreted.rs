@@ -8,7 +8,8 @@ use super::names::last;
 use super::{Model, ValueKind};
 
 /// Builtins that are no names of libraries.
-const MORE_BUILTINS: &[&str] = &["isinstance", "hasattr", "getattr", "print", "callable", "issubclass", "hash", "id", "ord", "chr", "frozenset"];
+const MORE_BUILTINS: &[&str] =
+    &["isinstance", "hasattr", "getattr", "print", "callable", "issubclass", "hash", "id", "ord", "chr", "frozenset"];
 
 impl<'a> Model<'a> {
     /// Returns the index of the file in which a node lies.
@@ -79,7 +80,8 @@ impl<'a> Model<'a> {
     /// Returns the fields that a class declares by annotations, in order.
     pub(crate) fn annotated_fields(&self, class: ClassId) -> Vec<&'a str> {
         let body = &self.tree.classes[class.index()].syntax.body;
-        let name = |it: &'a Stmt| it.as_ann_assign_stmt().and_then(|it| it.target.as_name_expr()).map(|it| it.id.as_str());
+        let name =
+            |it: &'a Stmt| it.as_ann_assign_stmt().and_then(|it| it.target.as_name_expr()).map(|it| it.id.as_str());
         body.iter().filter_map(name).collect()
     }
 

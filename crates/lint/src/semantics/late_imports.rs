@@ -10,14 +10,20 @@ use crate::project::ModuleId;
 impl<'a> Model<'a> {
     /// Returns the imports within functions of the linted file that first run one of these nodes of linked files.
     pub(crate) fn late_imports(&self, nodes: &[NodeId]) -> Vec<(NodeId, &'a Stmt)> {
-        let imports = || self.statements().take_while(|(id, _)| *id < self.end()).filter(|(_, it)| it.is_import_stmt() || it.is_import_from_stmt());
+        let imports = || {
+            self.statements()
+                .take_while(|(id, _)| *id < self.end())
+                .filter(|(_, it)| it.is_import_stmt() || it.is_import_from_stmt())
+        };
         let is_top = |id: NodeId| self.function(self.node(id).region).is_none();
         let mut early = FxHashSet::default();
         imports().filter(|(id, _)| is_top(*id)).for_each(|(_, it)| self.reach(self.imported(it), &mut early));
         let runs_first = |statement: &'a Stmt| {
             let mut reached = FxHashSet::default();
             self.reach(self.imported(statement), &mut reached);
-            nodes.iter().any(|&node| self.file_of(node).is_some_and(|file| reached.contains(&file) && !early.contains(&file)))
+            nodes
+                .iter()
+                .any(|&node| self.file_of(node).is_some_and(|file| reached.contains(&file) && !early.contains(&file)))
         };
         imports().filter(|(id, it)| !is_top(*id) && runs_first(it)).collect()
     }

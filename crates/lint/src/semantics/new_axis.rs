@@ -34,11 +34,18 @@ impl<'a> Model<'a> {
 
     fn axes_of_call(&self, call: &Call<'a>, left: usize) -> Vec<NewAxis> {
         if call.is("einops.rearrange") {
-            return call.argument("pattern", 1).and_then(Expr::as_string_literal_expr).map_or_else(Vec::new, |it| axes_of_pattern(it.value.to_str()));
+            return call
+                .argument("pattern", 1)
+                .and_then(Expr::as_string_literal_expr)
+                .map_or_else(Vec::new, |it| axes_of_pattern(it.value.to_str()));
         }
         let arguments = &call.syntax.arguments;
         let at = |argument: Option<&'a Expr>| {
-            argument.and_then(number).map(|index| NewAxis { index, is_last: index == -1 }).into_iter().collect::<Vec<_>>()
+            argument
+                .and_then(number)
+                .map(|index| NewAxis { index, is_last: index == -1 })
+                .into_iter()
+                .collect::<Vec<_>>()
         };
         if call.is("torch.unsqueeze") {
             return at(call.argument("dim", 1));
@@ -105,7 +112,8 @@ fn axes_of_subscript(subscript: &ExprSubscript) -> Vec<NewAxis> {
 
 fn axes_of_sizes(sizes: &[Expr]) -> Vec<NewAxis> {
     let is_one = |(_, size): &(usize, &Expr)| number(size) == Some(1);
-    let axis = |(position, _): (usize, &Expr)| NewAxis { index: to_signed(position), is_last: position + 1 == sizes.len() };
+    let axis =
+        |(position, _): (usize, &Expr)| NewAxis { index: to_signed(position), is_last: position + 1 == sizes.len() };
     sizes.iter().enumerate().filter(is_one).map(axis).collect()
 }
 

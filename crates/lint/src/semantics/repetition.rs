@@ -36,9 +36,18 @@ impl<'a> Model<'a> {
         let Some(class) = it.class else { return false };
         match it.syntax.name.as_str() {
             "forward" => self.value_of_instance(class) == ValueKind::Module,
-            "on_train_batch_end" | "on_train_batch_start" | "on_batch_end" | "on_batch_start" | "on_step_end"
-            | "on_step_begin" | "on_before_zero_grad" | "on_after_backward" | "on_before_backward"
-            | "optimizer_step" | "on_validation_batch_end" | "on_substep_end" => true,
+            "on_train_batch_end"
+            | "on_train_batch_start"
+            | "on_batch_end"
+            | "on_batch_start"
+            | "on_step_end"
+            | "on_step_begin"
+            | "on_before_zero_grad"
+            | "on_after_backward"
+            | "on_before_backward"
+            | "optimizer_step"
+            | "on_validation_batch_end"
+            | "on_substep_end" => true,
             _ => self.hook(function).is_some(),
         }
     }

@@ -11,7 +11,8 @@ use super::names::last;
 use super::{Call, Model};
 
 /// Words of conditions that let some steps pass.
-const OCCASIONAL: [&str; 10] = ["%", "interval", "every", "freq", "step", "iter", "last", "elapsed", "thresh", "memory"];
+const OCCASIONAL: [&str; 10] =
+    ["%", "interval", "every", "freq", "step", "iter", "last", "elapsed", "thresh", "memory"];
 
 /// The methods that register a function to run at every forward.
 const HOOKS: [&str; 3] = ["register_forward_hook", "register_forward_pre_hook", "register_full_backward_hook"];
@@ -161,7 +162,9 @@ impl<'a> Model<'a> {
     }
 
     fn calls_loop_of_steps(&self, range: (NodeId, NodeId)) -> bool {
-        self.calls_between(range).iter().any(|call| self.callee(call).is_some_and(|callee| self.runs_loop_of_steps(callee)))
+        self.calls_between(range)
+            .iter()
+            .any(|call| self.callee(call).is_some_and(|callee| self.runs_loop_of_steps(callee)))
     }
 
     fn runs_loop_of_steps(&self, function: FunctionId) -> bool {
@@ -169,7 +172,8 @@ impl<'a> Model<'a> {
             let body = self.tree.functions[function.index()].body;
             let loops = (0_u32..).map(LoopId).zip(&self.tree.loops);
             let mut own = loops.filter(|(_, it)| body.0 <= it.node && it.node <= body.1);
-            own.any(|(id, _)| self.is_loop_over_steps(id)) || self.follow(|| self.calls_loop_of_steps(body)).unwrap_or(false)
+            own.any(|(id, _)| self.is_loop_over_steps(id))
+                || self.follow(|| self.calls_loop_of_steps(body)).unwrap_or(false)
         })
     }
 
@@ -187,7 +191,10 @@ impl<'a> Model<'a> {
                 _ => &[],
             };
             // The first iterated object is evaluated once.
-            let is_iterated = generators.first().and_then(|it| self.id(&it.iter)).is_some_and(|it| it <= origin && origin <= self.node(it).last);
+            let is_iterated = generators
+                .first()
+                .and_then(|it| self.id(&it.iter))
+                .is_some_and(|it| it <= origin && origin <= self.node(it).last);
             if !is_iterated && generators.iter().any(|it| self.is_called_batches(&it.iter)) {
                 return true;
             }
@@ -278,7 +285,11 @@ impl<'a> Model<'a> {
     }
 }
 
-fn cached<K: Copy + Eq + std::hash::Hash>(answers: &RefCell<FxHashMap<K, bool>>, key: K, ask: impl FnOnce() -> bool) -> bool {
+fn cached<K: Copy + Eq + std::hash::Hash>(
+    answers: &RefCell<FxHashMap<K, bool>>,
+    key: K,
+    ask: impl FnOnce() -> bool,
+) -> bool {
     if let Some(&known) = answers.borrow().get(&key) {
         return known;
     }

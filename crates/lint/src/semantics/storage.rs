@@ -55,7 +55,9 @@ impl<'a> Model<'a> {
         let Some(around) = self.loops(call.region).next().filter(|&around| self.outlives_step(object, around)) else {
             return Vec::new();
         };
-        let Some(class) = self.class_of_object(object).filter(|&it| !self.has_unknown_base(it)) else { return Vec::new() };
+        let Some(class) = self.class_of_object(object).filter(|&it| !self.has_unknown_base(it)) else {
+            return Vec::new();
+        };
         let function = self.method_of(class, method);
         let Some((function, stored_parameters)) = function.and_then(|it| Some((it, stored_parameters.get(&it)?)))
         else {

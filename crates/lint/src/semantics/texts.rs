@@ -2,8 +2,8 @@
 
 use ruff_python_ast::{Expr, ExprCall, FStringPart, InterpolatedStringElement, Operator};
 
-use super::data::{Binding, DefinitionId};
 use super::Model;
+use super::data::{Binding, DefinitionId};
 
 /// The largest number of steps of a query.
 const STEPS: usize = 6;
@@ -22,22 +22,22 @@ impl<'a> Model<'a> {
         let Some(left) = left.checked_sub(1) else { return Vec::new() };
         let mut found = match expression {
             Expr::StringLiteral(it) => vec![it.value.to_str().to_owned()],
-            Expr::FString(it) => {
-                it.value.iter().fold(vec![String::new()], |before, part| match part {
-                    FStringPart::Literal(text) => product(&before, &[text.value.to_string()]),
-                    FStringPart::FString(text) => {
-                        text.elements.iter().fold(before, |before, it| product(&before, &self.texts_of_part(it, left)))
-                    }
-                })
-            }
+            Expr::FString(it) => it.value.iter().fold(vec![String::new()], |before, part| match part {
+                FStringPart::Literal(text) => product(&before, &[text.value.to_string()]),
+                FStringPart::FString(text) => {
+                    text.elements.iter().fold(before, |before, it| product(&before, &self.texts_of_part(it, left)))
+                }
+            }),
             Expr::BinOp(it) if it.op == Operator::Add => {
                 product(&self.texts_within(&it.left, left), &self.texts_within(&it.right, left))
             }
             Expr::If(it) => [&it.body, &it.orelse].into_iter().flat_map(|it| self.texts_within(it, left)).collect(),
             Expr::BoolOp(it) => it.values.iter().flat_map(|it| self.texts_within(it, left)).collect(),
-            Expr::Name(_) | Expr::Attribute(_) => {
-                self.assigned_expressions(expression, left).into_iter().flat_map(|it| self.texts_within(it, left)).collect()
-            }
+            Expr::Name(_) | Expr::Attribute(_) => self
+                .assigned_expressions(expression, left)
+                .into_iter()
+                .flat_map(|it| self.texts_within(it, left))
+                .collect(),
             Expr::Call(call) => self.texts_of_call(expression, call, left),
             _ => Vec::new(),
         };
@@ -78,7 +78,11 @@ impl<'a> Model<'a> {
             Expr::ListComp(it) => return self.joined_items(separator, &it.generators, left),
             Expr::Name(_) => {
                 let made = self.assigned_expressions(parts, left);
-                return made.into_iter().filter(|it| it.is_list_expr()).flat_map(|it| self.joined_elements(separator, it, left)).collect();
+                return made
+                    .into_iter()
+                    .filter(|it| it.is_list_expr())
+                    .flat_map(|it| self.joined_elements(separator, it, left))
+                    .collect();
             }
             _ => return Vec::new(),
         };
@@ -101,7 +105,12 @@ impl<'a> Model<'a> {
     }
 
     /// `",".join(f"{key}:{value}" for key, value in options.items())`
-    fn joined_items(&self, separator: &str, generators: &'a [ruff_python_ast::Comprehension], left: usize) -> Vec<String> {
+    fn joined_items(
+        &self,
+        separator: &str,
+        generators: &'a [ruff_python_ast::Comprehension],
+        left: usize,
+    ) -> Vec<String> {
         let [generator] = generators else { return Vec::new() };
         let items = self.call(&generator.iter).and_then(super::Call::method).filter(|(_, name)| *name == "items");
         let Some((object, _)) = items else { return Vec::new() };
@@ -143,7 +152,9 @@ impl<'a> Model<'a> {
     pub(crate) fn field_default(&self, class: super::data::ClassId, name: &str) -> Option<&'a Expr> {
         self.tree.classes[class.index()].syntax.body.iter().find_map(|statement| match statement {
             ruff_python_ast::Stmt::AnnAssign(it) if is_name(&it.target, name) => it.value.as_deref(),
-            ruff_python_ast::Stmt::Assign(it) if it.targets.iter().any(|target| is_name(target, name)) => Some(&it.value),
+            ruff_python_ast::Stmt::Assign(it) if it.targets.iter().any(|target| is_name(target, name)) => {
+                Some(&it.value)
+            }
             _ => None,
         })
     }

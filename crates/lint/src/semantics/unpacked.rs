@@ -68,7 +68,8 @@ impl<'a> Model<'a> {
         let by_method = self.calls().iter().any(|call| {
             call.method().is_some_and(|(it, name)| matches!(name, "update" | "setdefault") && self.source(it) == text)
         });
-        let is_stored = |it: &Expr| it.as_subscript_expr().is_some_and(|it| it.ctx.is_store() && self.source(&*it.value) == text);
+        let is_stored =
+            |it: &Expr| it.as_subscript_expr().is_some_and(|it| it.ctx.is_store() && self.source(&*it.value) == text);
         by_method || self.expressions(self.whole_text()).any(|(_, it)| is_stored(it))
     }
 
@@ -103,7 +104,9 @@ impl<'a> Model<'a> {
         };
         let name = name.to_ascii_lowercase();
         self.value(object) == super::ValueKind::Loader
-            || (name.ends_with("loader") && self.value(object) == super::ValueKind::Unknown && self.class_of_object(object).is_none())
+            || (name.ends_with("loader")
+                && self.value(object) == super::ValueKind::Unknown
+                && self.class_of_object(object).is_none())
     }
 
     /// Checks whether a call moves an object to the GPU: `.to(device)` with a parameter or field that is a GPU in all calls and by default.
@@ -112,7 +115,11 @@ impl<'a> Model<'a> {
             return true;
         }
         let Some(device) = call.argument("device", 0).filter(|_| call.is_method("to")) else { return false };
-        let made = if device.is_name_expr() || device.is_attribute_expr() { self.assigned_expressions(device, 4) } else { Vec::new() };
+        let made = if device.is_name_expr() || device.is_attribute_expr() {
+            self.assigned_expressions(device, 4)
+        } else {
+            Vec::new()
+        };
         let is_gpu = |it: &&'a Expr| {
             let inner = if it.is_name_expr() { self.assigned_expressions(it, 4) } else { Vec::new() };
             self.device_of(it) == super::TensorDevice::Gpu

@@ -102,7 +102,9 @@ fn imported_names(line: &str) -> impl Iterator<Item = &str> {
     let line = line.trim_start();
     let modules = line.strip_prefix("from ").or_else(|| line.strip_prefix("import "));
     modules.unwrap_or_default().split([',', ' ', '.', '(', ')']).filter(|word| {
-        !word.is_empty() && !matches!(*word, "import" | "as") && word.chars().all(|it| it.is_alphanumeric() || it == '_')
+        !word.is_empty()
+            && !matches!(*word, "import" | "as")
+            && word.chars().all(|it| it.is_alphanumeric() || it == '_')
     })
 }
 
