@@ -13,8 +13,16 @@
 //! A run ends after [`MOST_STEPS`] expressions; facts found by then are kept, so that a longer program is less known, never wrongly.
 
 mod arguments;
+mod attributes;
 mod calls;
+mod collections;
+mod containers;
+mod definitions;
+mod displays;
 mod expressions;
+mod facts;
+mod forwards;
+mod instances;
 mod judge;
 mod library;
 mod loops;
@@ -22,17 +30,17 @@ mod methods;
 mod places;
 mod statements;
 mod training;
+mod truth;
+mod unknown;
 mod value;
 
 use ruff_python_ast::Expr;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use self::loops::{LoopHead, LoopRun};
-use self::value::{CarrySet, EnvId, HeapObject, ObjectId, ObjectKind, StoredPlace, AbstractValue};
+use self::value::{AbstractValue, CarrySet, EnvId, HeapObject, ObjectId, ObjectKind, StoredPlace};
 use crate::semantics::data::{ClassId, FunctionId, NodeId};
-use crate::semantics::{Mode, Model};
-
-pub(crate) use self::judge::{Observation, ObservationKind};
+use crate::semantics::{Mode, Model, Observation, ObservationKind};
 
 /// The largest number of expressions of a run.
 const MOST_STEPS: u32 = 60_000;
@@ -108,11 +116,23 @@ struct Interpreter<'m, 'a> {
     forward: CarrySet,
     /// The innermost call under evaluation.
     call: NodeId,
-    found: judge::RunFacts<'a>,
+    found: facts::RunFacts<'a>,
+}
+
+/// Returns what a run of the program shows of a kind; the program is run once.
+pub(crate) fn observed<'m>(model: &'m Model<'_>, kind: ObservationKind) -> impl Iterator<Item = &'m Observation> {
+    let observe = || if may_train_or_evaluate(model.text) { observe(model) } else { Vec::new() };
+    model.observations.get_or_init(observe).iter().filter(move |it| it.kind == kind)
+}
+
+/// Checks whether a text has a word without which nothing can be observed: most files define modules and run none.
+fn may_train_or_evaluate(text: &str) -> bool {
+    let words = ["backward", ".eval()", "from_pretrained", "no_grad", "inference_mode", "autograd.grad", "ing_step"];
+    words.iter().any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
 }
 
 /// Runs the linted file of a model.
-pub(crate) fn observe(model: &Model<'_>) -> Vec<Observation> {
+fn observe(model: &Model<'_>) -> Vec<Observation> {
     let mut interpreter = Interpreter {
         model,
         heap: Vec::new(),
@@ -136,7 +156,7 @@ pub(crate) fn observe(model: &Model<'_>) -> Vec<Observation> {
         is_assumed: false,
         forward: 0,
         call: NodeId(0),
-        found: judge::RunFacts::default(),
+        found: facts::RunFacts::default(),
     };
     interpreter.run();
     interpreter.found.finish(model)

@@ -6,9 +6,9 @@ use report::lint::Certainty;
 use ruff_text_size::Ranged;
 
 use crate::finding::{Fix, MemoryEffect};
-use crate::interpreter::ObservationKind;
-use crate::semantics::Model;
+use crate::interpreter::observed;
 use crate::semantics::data::Syntax;
+use crate::semantics::{Model, ObservationKind};
 use crate::span::TextSpan;
 
 /// A rule of the linter.
@@ -59,7 +59,7 @@ impl Matches {
 
     /// Reports the statements in which an abstract run has shown a mistake, unless they are reported already.
     pub(crate) fn report(&mut self, model: &Model<'_>, kind: ObservationKind, message: &str) {
-        for observation in model.observed(kind) {
+        for observation in observed(model, kind) {
             let Syntax::Expression(expression) = model.node(observation.at).syntax else { continue };
             if !self.covers(expression) && !self.list.iter().any(|it| it.span.start == TextSpan::of(expression).start) {
                 self.add(expression, message).certainty = observation.certainty;

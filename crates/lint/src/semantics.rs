@@ -27,6 +27,7 @@ mod modes;
 mod names;
 pub(crate) mod new_axis;
 mod objects;
+mod observation;
 mod patterns;
 mod placed;
 mod placement;
@@ -59,6 +60,7 @@ use evidence::Evidence;
 pub(crate) use evidence::is_called_optimizer;
 pub(crate) use hooks::HookFunction;
 pub(crate) use known::{Gives, tensor_attribute as tensor_part, tensor_method as tensor_result};
+pub(crate) use observation::{Observation, ObservationKind};
 pub(crate) use placed::Origin;
 pub(crate) use placement::is_option;
 pub(crate) use storage::StoredAs;
@@ -68,7 +70,6 @@ pub(crate) use weights::Weights;
 pub(crate) use workers::LoaderWorkers;
 
 use self::build::FileBody;
-use crate::interpreter::{self, Observation, ObservationKind};
 use crate::project::LinkedFiles;
 
 /// The result of the walk over a file.
@@ -101,7 +102,8 @@ pub(crate) struct Model<'a> {
     linked: &'a LinkedFiles,
     /// The statements of the linted file.
     main: &'a [Stmt],
-    observations: OnceCell<Vec<Observation>>,
+    /// Filled by `interpreter`, when the first rule asks.
+    pub(crate) observations: OnceCell<Vec<Observation>>,
     /// The functions by the start of their statement.
     function_starts: FxHashMap<u32, FunctionId>,
     calls: Vec<Call<'a>>,
@@ -249,19 +251,6 @@ impl<'a> Model<'a> {
         model.switches = evaluation::switches(&model);
         model.evidence = Evidence::collect(&model);
         model
-    }
-
-    /// Returns the statements in which an abstract run has shown a mistake of a kind, with the node that shows it.
-    pub(crate) fn observed(&self, kind: ObservationKind) -> impl Iterator<Item = &Observation> {
-        let observe = || if self.may_train_or_evaluate() { interpreter::observe(self) } else { Vec::new() };
-        self.observations.get_or_init(observe).iter().filter(move |it| it.kind == kind)
-    }
-
-    /// Checks whether the text has a word without which nothing can be observed: most files define modules and run none.
-    fn may_train_or_evaluate(&self) -> bool {
-        let words =
-            ["backward", ".eval()", "from_pretrained", "no_grad", "inference_mode", "autograd.grad", "ing_step"];
-        words.iter().any(|word| memchr::memmem::find(self.text.as_bytes(), word.as_bytes()).is_some())
     }
 
     /// Continues a query in another function; `None` beyond [`FOLLOWED`] functions.

@@ -2,7 +2,7 @@
 
 use ruff_python_ast::{Expr, ExprCall};
 
-use super::value::{EnvId, ObjectKind, AbstractValue};
+use super::value::{AbstractValue, EnvId, ObjectKind};
 use super::{FunctionId, Interpreter};
 
 /// The values that a call passes.

@@ -3,7 +3,7 @@
 use ruff_python_ast::{Expr, ExprCall};
 
 use super::arguments::CallArguments;
-use super::value::{ObjectId, ObjectKind, TensorValue, AbstractValue, existing};
+use super::value::{AbstractValue, ObjectId, ObjectKind, TensorValue, existing};
 use super::{Interpreter, Mode, NodeId};
 use crate::semantics::{Graph, TensorDevice, known as library};
 
@@ -70,7 +70,8 @@ impl<'a> Interpreter<'_, 'a> {
     fn gradient(&mut self, arguments: &CallArguments<'a>, at: NodeId) -> AbstractValue<'a> {
         let loss = arguments.first().and_then(AbstractValue::tensor);
         self.note_backward(loss, arguments, at);
-        let creates = arguments.named.iter().any(|(name, value)| *name == "create_graph" && *value == AbstractValue::Int(1));
+        let creates =
+            arguments.named.iter().any(|(name, value)| *name == "create_graph" && *value == AbstractValue::Int(1));
         let mut tensor = TensorValue::new(Graph::Absent, TensorDevice::Unsure);
         if creates && self.mode() == Mode::On {
             let sources = self.note_gradient(at) | loss.map_or(0, |it| it.sources);
@@ -111,175 +112,8 @@ impl<'a> Interpreter<'_, 'a> {
         AbstractValue::Object(id)
     }
 
-    /// Remembers the function that makes missing values.
-    fn set_factory(&mut self, object: AbstractValue<'a>, arguments: &CallArguments<'a>, syntax: Option<&'a Expr>) {
-        let Some(id) = object.object() else { return };
-        let given = arguments.named.iter().find(|(name, _)| *name == "default_factory").map(|(_, value)| *value);
-        let given = given.or(arguments.first()).filter(|it| !matches!(it, AbstractValue::Unknown));
-        let made = syntax.and_then(|it| {
-            self.model.builtin(it).map(str::to_owned).or_else(|| self.model.path(it).map(|it| it.to_string()))
-        });
-        let factory = given.or_else(|| {
-            let kind = match made.as_deref()? {
-                "list" | "set" | "collections.deque" => ObjectKind::List,
-                "dict" | "collections.defaultdict" | "collections.Counter" | "collections.OrderedDict" => {
-                    ObjectKind::Dict
-                }
-                _ => return None,
-            };
-            let maker = self.allocate(ObjectKind::LibraryMethod(
-                AbstractValue::Nothing,
-                match kind {
-                    ObjectKind::List => "list",
-                    _ => "dict",
-                },
-            ));
-            Some(AbstractValue::Object(maker))
-        });
-        self.object_mut(id).factory = factory;
-    }
-
-    /// Collections, and functions of iterables.
-    fn call_collection(
-        &mut self,
-        path: &str,
-        syntax: Option<&'a ExprCall>,
-        arguments: &CallArguments<'a>,
-        at: NodeId,
-    ) -> AbstractValue<'a> {
-        match path {
-            "list"
-            | "set"
-            | "sorted"
-            | "collections.deque"
-            | "queue.Queue"
-            | "queue.SimpleQueue"
-            | "queue.LifoQueue"
-            | "multiprocessing.Queue"
-            | "frozenset"
-            | "asyncio.Queue" => {
-                let list = self.collect(ObjectKind::List, arguments.first());
-                if let (Some(id), Some(limit)) = (list.object(), arguments.get("maxlen", 1)) {
-                    self.object_mut(id).limit = match limit {
-                        AbstractValue::Int(limit) => Some(limit),
-                        AbstractValue::Nothing => None,
-                        _ => Some(0),
-                    };
-                }
-                list
-            }
-            "tuple" => self.collect(ObjectKind::Tuple, arguments.first()),
-            "dict" | "collections.OrderedDict" | "collections.Counter" | "types.SimpleNamespace" => {
-                self.dict_of(arguments)
-            }
-            "collections.defaultdict" => {
-                let dict = self.new_object(ObjectKind::Dict);
-                self.set_factory(dict, arguments, syntax.and_then(|it| it.arguments.args.first()));
-                dict
-            }
-            "sum" => self.sum(arguments),
-            "max"
-            | "min"
-            | "next"
-            | "reversed"
-            | "iter"
-            | "filter"
-            | "itertools.chain"
-            | "itertools.cycle"
-            | "itertools.islice"
-            | "tqdm"
-            | "tqdm.tqdm"
-            | "tqdm.auto.tqdm"
-            | "tqdm.notebook.tqdm"
-            | "rich.progress.track"
-            | "track" => {
-                let first = arguments.first().unwrap_or(AbstractValue::Unknown);
-                if matches!(path, "max" | "min" | "next") { self.element_of(first) } else { self.iterate(first) }
-            }
-            "enumerate" => {
-                let element = arguments.first().map_or(AbstractValue::Unknown, |it| self.element_of(it));
-                self.tuples(vec![AbstractValue::Plain, element])
-            }
-            "zip" => {
-                let elements = arguments.positional.iter().map(|&it| self.element_of(it)).collect();
-                self.tuples(elements)
-            }
-            "map" => {
-                let Some((&function, iterables)) = arguments.positional.split_first() else { return AbstractValue::Unknown };
-                let elements = iterables.iter().map(|&it| self.element_of(it)).collect();
-                let value = self.apply(function, &CallArguments::of(elements));
-                let iterator = self.allocate(ObjectKind::Iterator);
-                self.object_mut(iterator).content = Some(value);
-                AbstractValue::Object(iterator)
-            }
-            _ => self.call_torch(path, syntax, arguments, at),
-        }
-    }
-
-    /// Returns an iterator over the elements of a value.
-    fn iterate(&mut self, value: AbstractValue<'a>) -> AbstractValue<'a> {
-        match value.object().map(|id| self.object(id).kind) {
-            Some(ObjectKind::Dict) => AbstractValue::Plain,
-            _ => value,
-        }
-    }
-
-    /// Returns an iterator of tuples.
-    pub(super) fn tuples(&mut self, elements: Vec<AbstractValue<'a>>) -> AbstractValue<'a> {
-        let tuple = self.allocate(ObjectKind::Tuple);
-        self.object_mut(tuple).elements = elements;
-        let iterator = self.allocate(ObjectKind::Iterator);
-        self.object_mut(iterator).content = Some(AbstractValue::Object(tuple));
-        AbstractValue::Object(iterator)
-    }
-
-    /// Returns a new collection with the elements of a value.
-    pub(super) fn collect(&mut self, kind: ObjectKind<'a>, from: Option<AbstractValue<'a>>) -> AbstractValue<'a> {
-        let id = self.allocate(kind);
-        if let Some(from) = from {
-            if let Some(elements) = self.elements_of(from) {
-                self.object_mut(id).elements = elements;
-            } else if let Some(source) = from.object() {
-                self.mark_collected(source);
-                self.object_mut(id).content = Some(self.element_of(from)).filter(|_| !self.is_empty(source));
-            } else {
-                self.object_mut(id).content = Some(self.element_of(from));
-            }
-        }
-        AbstractValue::Object(id)
-    }
-
-    fn is_empty(&self, id: ObjectId) -> bool {
-        let object = self.object(id);
-        object.is_container() && object.content.is_none() && object.elements.is_empty() && object.entries.is_empty()
-    }
-
-    fn dict_of(&mut self, arguments: &CallArguments<'a>) -> AbstractValue<'a> {
-        let id = self.allocate(ObjectKind::Dict);
-        if let Some(source) = arguments.first().and_then(AbstractValue::object) {
-            let from = self.object(source).clone();
-            let object = self.object_mut(id);
-            (object.entries, object.content) = (from.entries, from.content);
-        }
-        self.object_mut(id).entries.extend(arguments.named.iter().copied());
-        AbstractValue::Object(id)
-    }
-
-    /// `sum(values)`: the graph of any element is that of the sum.
-    fn sum(&mut self, arguments: &CallArguments<'a>) -> AbstractValue<'a> {
-        let Some(first) = arguments.first() else { return AbstractValue::Unknown };
-        if let Some(id) = first.object() {
-            self.mark_collected(id);
-        }
-        let of_dict = first.object().filter(|&id| self.object(id).kind == ObjectKind::Dict);
-        match of_dict {
-            Some(_) => AbstractValue::Plain,
-            None => self.element_of(first),
-        }
-    }
-
     /// PyTorch and libraries around it.
-    fn call_torch(
+    pub(super) fn call_torch(
         &mut self,
         path: &str,
         syntax: Option<&'a ExprCall>,
@@ -377,7 +211,9 @@ impl<'a> Interpreter<'_, 'a> {
     /// The result of a function of an unknown library. `hvd.allreduce(tensor)` gives a tensor of the same graph.
     fn value_of_foreign(&self, path: &str, arguments: &CallArguments<'a>) -> AbstractValue<'a> {
         match arguments.first() {
-            Some(tensor @ AbstractValue::Tensor(_)) if path.ends_with("allreduce") || path.ends_with("all_reduce") => tensor,
+            Some(tensor @ AbstractValue::Tensor(_)) if path.ends_with("allreduce") || path.ends_with("all_reduce") => {
+                tensor
+            }
             _ => self.value_of_pure_call(arguments),
         }
     }

@@ -7,7 +7,7 @@
 
 use ruff_python_ast::{Expr, Stmt, StmtFor, StmtWhile};
 
-use super::value::{ObjectKind, StoredPlace, AbstractValue};
+use super::value::{AbstractValue, ObjectKind, StoredPlace};
 use super::{Interpreter, Mode, NodeId};
 use crate::semantics::Graph;
 
@@ -274,11 +274,13 @@ impl<'a> Interpreter<'_, 'a> {
     /// Returns a value with a mark; the tensors in a tuple or a list get the mark where they are.
     fn marked(&mut self, value: AbstractValue<'a>, bit: u128) -> AbstractValue<'a> {
         match value {
-            AbstractValue::Tensor(tensor) if tensor.graph == Graph::Recorded => AbstractValue::Tensor(super::value::TensorValue {
-                added: tensor.added | bit,
-                through: tensor.through & !bit,
-                ..tensor
-            }),
+            AbstractValue::Tensor(tensor) if tensor.graph == Graph::Recorded => {
+                AbstractValue::Tensor(super::value::TensorValue {
+                    added: tensor.added | bit,
+                    through: tensor.through & !bit,
+                    ..tensor
+                })
+            }
             AbstractValue::Object(id) if matches!(self.object(id).kind, ObjectKind::Tuple | ObjectKind::List) => {
                 let elements = self.object(id).elements.clone();
                 let elements = elements.into_iter().map(|it| self.marked_tensor(it, bit)).collect();

@@ -3,7 +3,7 @@
 use ruff_python_ast::ExprAttribute;
 
 use super::arguments::CallArguments;
-use super::value::{ObjectId, ObjectKind, TensorValue, AbstractValue};
+use super::value::{AbstractValue, ObjectId, ObjectKind, TensorValue};
 use super::{Interpreter, Mode, NodeId};
 use crate::semantics::{Gives, Graph, TensorDevice, is_module_method, tensor_result};
 
@@ -22,7 +22,8 @@ impl<'a> Interpreter<'_, 'a> {
             "requires_grad_" => AbstractValue::Tensor(TensorValue { graph: Graph::Unsure, ..tensor }),
             "add_" | "sub_" | "copy_" | "index_add_" | "scatter_add_" | "index_copy_" | "lerp_" | "put_"
             | "scatter_" => {
-                let written = arguments.all().filter_map(AbstractValue::tensor).filter(|it| it.graph == Graph::Recorded);
+                let written =
+                    arguments.all().filter_map(AbstractValue::tensor).filter(|it| it.graph == Graph::Recorded);
                 let written = written.reduce(TensorValue::with);
                 match written.filter(|_| self.mode() != Mode::Off) {
                     Some(written) => {
@@ -121,7 +122,8 @@ impl<'a> Interpreter<'_, 'a> {
                 self.call_method_of_container(id, name, arguments, at)
             }
             ObjectKind::ParameterOf(module) if name == "requires_grad_" => {
-                let is_frozen = arguments.get("requires_grad", 0).is_some_and(|it| !matches!(it, AbstractValue::Int(1)));
+                let is_frozen =
+                    arguments.get("requires_grad", 0).is_some_and(|it| !matches!(it, AbstractValue::Int(1)));
                 self.each_part(module, 4, &mut |it| it.is_frozen = is_frozen);
                 receiver
             }
@@ -134,119 +136,6 @@ impl<'a> Interpreter<'_, 'a> {
                 AbstractValue::Unknown
             }
         }
-    }
-
-    fn call_method_of_container(
-        &mut self,
-        id: ObjectId,
-        name: &'a str,
-        arguments: &CallArguments<'a>,
-        at: NodeId,
-    ) -> AbstractValue<'a> {
-        let first = arguments.first().unwrap_or(AbstractValue::Unknown);
-        match name {
-            "append" | "appendleft" | "add" | "put" | "put_nowait" | "push" => {
-                self.note_store(id, first, at);
-                self.add_content(id, first);
-                AbstractValue::Nothing
-            }
-            "insert" => {
-                let value = arguments.positional.get(1).copied().unwrap_or(AbstractValue::Unknown);
-                self.note_store(id, value, at);
-                self.add_content(id, value);
-                AbstractValue::Nothing
-            }
-            "extend" | "extendleft" => {
-                if let Some(source) = first.object() {
-                    self.mark_collected(source);
-                }
-                let element = self.element_of(first);
-                self.note_store(id, element, at);
-                self.add_content(id, element);
-                AbstractValue::Nothing
-            }
-            "update" => self.update(id, arguments, at),
-            "setdefault" => {
-                let default = arguments.positional.get(1).copied().unwrap_or(AbstractValue::Nothing);
-                self.set_default(id, first, default, at)
-            }
-            "get" => {
-                let default = arguments.positional.get(1).copied().unwrap_or(AbstractValue::Nothing);
-                let object = self.object(id);
-                let known = match first {
-                    AbstractValue::Text(key) => object.entries.get(key).copied().or(object.content),
-                    _ if object.kind == ObjectKind::List || object.content.is_some() || !object.entries.is_empty() => {
-                        Some(object.any_element())
-                    }
-                    _ => None,
-                };
-                known.map_or(default, |known| known.or(default))
-            }
-            "clear" => {
-                self.empty(id);
-                AbstractValue::Nothing
-            }
-            "pop" | "popleft" | "popitem" | "remove" | "get_nowait" => {
-                let element = self.object(id).any_element();
-                let now = self.tick();
-                self.object_mut(id).emptied = now;
-                element
-            }
-            "items" => {
-                let value = self.object(id).any_element();
-                self.tuples(vec![AbstractValue::Plain, value])
-            }
-            "values" => {
-                let value = self.object(id).any_element();
-                let iterator = self.allocate(ObjectKind::Iterator);
-                self.object_mut(iterator).content = Some(value);
-                AbstractValue::Object(iterator)
-            }
-            "keys" | "index" | "count" | "join" => AbstractValue::Plain,
-            "copy" => {
-                let copy = self.object(id).clone();
-                let made = self.allocate(copy.kind);
-                let object = self.object_mut(made);
-                (object.entries, object.content, object.elements) = (copy.entries, copy.content, copy.elements);
-                AbstractValue::Object(made)
-            }
-            _ => AbstractValue::Unknown,
-        }
-    }
-
-    fn update(&mut self, id: ObjectId, arguments: &CallArguments<'a>, at: NodeId) -> AbstractValue<'a> {
-        let mut named: Vec<(&'a str, AbstractValue<'a>)> = arguments.named.clone();
-        let mut rest = arguments.named_rest;
-        if let Some(source) = arguments.first().and_then(AbstractValue::object) {
-            let source = self.object(source);
-            named.extend(source.entries.iter().map(|(key, value)| (*key, *value)));
-            rest = rest.or(source.content);
-        }
-        for (key, value) in named {
-            self.set_entry(id, AbstractValue::Text(key), value, at);
-        }
-        if let Some(value) = rest {
-            self.note_store(id, value, at);
-            self.add_content(id, value);
-        }
-        AbstractValue::Nothing
-    }
-
-    fn set_default(&mut self, id: ObjectId, key: AbstractValue<'a>, default: AbstractValue<'a>, at: NodeId) -> AbstractValue<'a> {
-        let object = self.object(id);
-        let known = match key {
-            AbstractValue::Text(key) => object.entries.get(key).copied(),
-            _ => object.content,
-        };
-        if let Some(known) = known {
-            return known;
-        }
-        // The default lives as long as the mapping.
-        if let Some(made) = default.object() {
-            self.object_mut(made).born = self.object(id).born;
-        }
-        self.set_entry(id, key, default, at);
-        default
     }
 
     fn call_method_of_module(
@@ -270,7 +159,8 @@ impl<'a> Interpreter<'_, 'a> {
                 AbstractValue::Object(id)
             }
             "requires_grad_" => {
-                let is_frozen = arguments.get("requires_grad", 0).is_some_and(|it| !matches!(it, AbstractValue::Int(1)));
+                let is_frozen =
+                    arguments.get("requires_grad", 0).is_some_and(|it| !matches!(it, AbstractValue::Int(1)));
                 self.each_part(id, 4, &mut |it| it.is_frozen = is_frozen);
                 AbstractValue::Object(id)
             }
@@ -285,7 +175,9 @@ impl<'a> Interpreter<'_, 'a> {
                 self.tuples(vec![AbstractValue::Plain, parameter])
             }
             "register_buffer" => {
-                if let (Some(AbstractValue::Text(field)), Some(value)) = (arguments.first(), arguments.positional.get(1)) {
+                if let (Some(AbstractValue::Text(field)), Some(value)) =
+                    (arguments.first(), arguments.positional.get(1))
+                {
                     self.object_mut(id).fields.insert(field, *value);
                 }
                 AbstractValue::Nothing

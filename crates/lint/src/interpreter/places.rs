@@ -2,7 +2,7 @@
 
 use ruff_python_ast::Expr;
 
-use super::value::{EnvId, ObjectId, ObjectKind, StoredPlace, AbstractValue};
+use super::value::{AbstractValue, EnvId, ObjectId, ObjectKind, StoredPlace};
 use super::{Interpreter, Mode, NodeId};
 use crate::semantics::TensorDevice;
 
@@ -100,7 +100,13 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// Notes a write to a place: a chain of carried values, or a new start.
-    fn note_write(&mut self, place: StoredPlace<'a>, before: Option<AbstractValue<'a>>, value: AbstractValue<'a>, at: NodeId) {
+    fn note_write(
+        &mut self,
+        place: StoredPlace<'a>,
+        before: Option<AbstractValue<'a>>,
+        value: AbstractValue<'a>,
+        at: NodeId,
+    ) {
         let now = self.tick();
         if let Some(id) = before.and_then(AbstractValue::object).filter(|&id| Some(id) != value.object())
             && self.object(id).is_container()
@@ -113,12 +119,16 @@ impl<'a> Interpreter<'_, 'a> {
             return;
         }
         let carried = self.carries_of(place);
-        let is_through = |it: AbstractValue<'a>| it.tensor().is_some_and(|it| it.through & carried != 0) && it.is_recorded();
-        let is_added = |it: AbstractValue<'a>| it.tensor().is_some_and(|it| it.added & carried != 0) && it.is_recorded();
+        let is_through =
+            |it: AbstractValue<'a>| it.tensor().is_some_and(|it| it.through & carried != 0) && it.is_recorded();
+        let is_added =
+            |it: AbstractValue<'a>| it.tensor().is_some_and(|it| it.added & carried != 0) && it.is_recorded();
         match value {
             value if carried != 0 && self.holds_now(value, &is_through) => self.note_chain(place, at, true),
             // The parts of a state that is made anew of the old one.
-            AbstractValue::Object(_) if carried != 0 && self.holds_now(value, &is_added) => self.note_chain(place, at, true),
+            AbstractValue::Object(_) if carried != 0 && self.holds_now(value, &is_added) => {
+                self.note_chain(place, at, true)
+            }
             AbstractValue::Tensor(_) if carried != 0 && is_added(value) => self.note_chain(place, at, false),
             _ if matches!(place, StoredPlace::Content(_)) => {}
             _ => self.note_reset(place),
@@ -173,7 +183,12 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     /// `buffer[i] = value` with a graph: the whole buffer has the graph from then on.
-    pub(super) fn write_into_tensor(&mut self, base: &'a Expr, tensor: super::value::TensorValue, value: AbstractValue<'a>) {
+    pub(super) fn write_into_tensor(
+        &mut self,
+        base: &'a Expr,
+        tensor: super::value::TensorValue,
+        value: AbstractValue<'a>,
+    ) {
         let Some(written) = value.tensor() else { return };
         if matches!(base, Expr::Name(_) | Expr::Attribute(_)) {
             self.assign(base, AbstractValue::Tensor(tensor.with(written)));
@@ -224,7 +239,9 @@ impl<'a> Interpreter<'_, 'a> {
         for (index, target) in targets.iter().enumerate() {
             let item = match (&elements, starred) {
                 (Some(elements), None) => elements.get(index).copied().unwrap_or(AbstractValue::Unknown),
-                (Some(elements), Some(star)) if index < star => elements.get(index).copied().unwrap_or(AbstractValue::Unknown),
+                (Some(elements), Some(star)) if index < star => {
+                    elements.get(index).copied().unwrap_or(AbstractValue::Unknown)
+                }
                 (Some(elements), Some(star)) if index > star => {
                     let from_end = targets.len() - index;
                     elements

@@ -1,13 +1,11 @@
 //! Statements.
 
-use ruff_python_ast::{
-    ExceptHandler, Expr, Stmt, StmtClassDef, StmtFunctionDef, StmtIf, StmtImport, StmtImportFrom, StmtTry, StmtWith,
-};
+use ruff_python_ast::{ExceptHandler, Expr, Stmt, StmtIf, StmtTry, StmtWith};
 use rustc_hash::FxHashMap;
 
 use super::loops::LoopHead;
-use super::value::{EnvId, ObjectKind, AbstractValue};
-use super::{ClassId, CallFrame, FunctionId, Interpreter, MOST_NESTED, Mode};
+use super::value::AbstractValue;
+use super::{FunctionId, Interpreter, MOST_NESTED, Mode};
 
 /// The way in which a block ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -217,7 +215,11 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
-    fn within_remainder(&mut self, arm: super::training::RemainderArm, run: impl FnOnce(&mut Self) -> BlockEnd) -> BlockEnd {
+    fn within_remainder(
+        &mut self,
+        arm: super::training::RemainderArm,
+        run: impl FnOnce(&mut Self) -> BlockEnd,
+    ) -> BlockEnd {
         self.remainders.push(arm);
         let end = run(self);
         self.remainders.pop();
@@ -298,110 +300,7 @@ impl<'a> Interpreter<'_, 'a> {
 
     // Definitions.
 
-    fn define_function(&mut self, statement: &'a StmtFunctionDef) {
-        let Some(function) = self.model.function_at(statement) else { return };
-        let env = self.env();
-        let defaults = statement.parameters.iter_non_variadic_params().map(|it| it.default());
-        let defaults = defaults.map(|it| it.map(|value| self.evaluate(value))).collect();
-        self.defaults.insert(function, defaults);
-        let mut value = AbstractValue::Function(function, env);
-        for decorator in statement.decorator_list.iter().rev() {
-            value = self.decorate(function, value, &decorator.expression);
-        }
-        let name = statement.name.as_str();
-        self.set_variable(env, name, value);
-    }
-
-    fn decorate(&mut self, function: FunctionId, value: AbstractValue<'a>, decorator: &'a Expr) -> AbstractValue<'a> {
-        if let Some(mode) = self.model.mode_of_manager(decorator) {
-            self.decorated.insert(function, mode);
-            return value;
-        }
-        match self.evaluate(decorator) {
-            decorating @ (AbstractValue::Function(..) | AbstractValue::Object(_)) => {
-                let arguments = super::arguments::CallArguments::of(vec![value]);
-                match self.apply(decorating, &arguments) {
-                    AbstractValue::Unknown => value,
-                    decorated => decorated,
-                }
-            }
-            _ => value,
-        }
-    }
-
-    fn define_class(&mut self, statement: &'a StmtClassDef) {
-        let Some(class) = self.model.class_at(statement) else { return };
-        self.run_class(class, statement);
-        let env = self.env();
-        self.set_variable(env, statement.name.as_str(), AbstractValue::Class(class));
-    }
-
-    /// Runs the body of a class once.
-    fn run_class(&mut self, class: ClassId, statement: &'a StmtClassDef) {
-        let around = self.env();
-        let file = self.envs[around.0 as usize].file.0;
-        let env = self.new_env(Some(around), file);
-        self.class_envs.insert(class, env);
-        let at = self.call;
-        self.frames.push(CallFrame { function: None, env, returned: None, yielded: None, at, is_given_graph: false });
-        self.block(&statement.body);
-        self.frames.pop();
-    }
-
-    /// Returns the namespace of a class.
-    pub(super) fn class_env(&mut self, class: ClassId) -> Option<EnvId> {
-        if !self.class_envs.contains_key(&class) {
-            let file = self.model.file_of_range(self.model.tree.classes[class.index()].syntax);
-            self.run_file(file);
-        }
-        self.class_envs.get(&class).copied()
-    }
-
     // Imports.
-
-    fn import(&mut self, statement: &'a StmtImport) {
-        let env = self.env();
-        for alias in &statement.names {
-            let file = self.imported_file(alias.name.as_str());
-            if let (Some(file), Some(name)) = (file, alias.asname.as_ref().or(Some(&alias.name))) {
-                self.run_file(file);
-                if !name.as_str().contains('.') {
-                    self.set_variable(env, name.as_str(), AbstractValue::File(file));
-                }
-            }
-        }
-    }
-
-    fn import_from(&mut self, statement: &'a StmtImportFrom) {
-        let dots = ".".repeat(statement.level as usize);
-        let module = statement.module.as_ref().map_or("", |module| module.as_str());
-        let whole = format!("{dots}{module}");
-        let env = self.env();
-        let source = self.imported_file(&whole).and_then(|file| self.run_file(file));
-        for alias in &statement.names {
-            let name = alias.asname.as_ref().unwrap_or(&alias.name).as_str();
-            if alias.name.as_str() == "*" {
-                let all = source.map(|it| self.envs[it.0 as usize].variables.clone()).unwrap_or_default();
-                self.envs[env.0 as usize].variables.extend(all);
-                continue;
-            }
-            let value = source.and_then(|it| self.envs[it.0 as usize].variables.get(alias.name.as_str()).copied());
-            let separator = if module.is_empty() { "" } else { "." };
-            let value = value.or_else(|| {
-                let file = self.imported_file(&format!("{whole}{separator}{}", alias.name))?;
-                self.run_file(file)?;
-                Some(AbstractValue::File(file))
-            });
-            if let Some(value) = value {
-                self.set_variable(env, name, value);
-            }
-        }
-    }
-
-    fn imported_file(&self, name: &str) -> Option<usize> {
-        let file = self.envs[self.env().0 as usize].file.0;
-        self.model.imported_file(file, name)
-    }
 
     /// Returns the mode of a function's body.
     pub(super) fn mode_of_call(&self, function: FunctionId) -> Mode {
@@ -409,76 +308,6 @@ impl<'a> Interpreter<'_, 'a> {
             .get(&function)
             .copied()
             .unwrap_or_else(|| self.model.declared_mode(function).unwrap_or(self.mode()))
-    }
-
-    /// Decides a test by the values in it, where that is certain.
-    pub(super) fn truth(&mut self, test: &'a Expr) -> Option<bool> {
-        match test {
-            Expr::UnaryOp(it) if it.op == ruff_python_ast::UnaryOp::Not => self.truth(&it.operand).map(|it| !it),
-            Expr::BooleanLiteral(it) => Some(it.value),
-            Expr::BoolOp(it) => {
-                let is_and = it.op == ruff_python_ast::BoolOp::And;
-                let known: Vec<Option<bool>> = it.values.iter().map(|value| self.truth(value)).collect();
-                if known.contains(&Some(!is_and)) {
-                    return Some(!is_and);
-                }
-                known.iter().all(|it| *it == Some(is_and)).then_some(is_and)
-            }
-            Expr::Compare(it) => self.truth_of_comparison(it),
-            Expr::Call(it) => self.truth_of_call(test, it),
-            Expr::Name(name) if name.id.as_str() == "__name__" => None,
-            Expr::Name(_) | Expr::Attribute(_) => match self.evaluate(test) {
-                AbstractValue::Nothing => Some(false),
-                AbstractValue::Object(id) => self.truth_of_object(id),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-
-    fn truth_of_object(&self, id: super::ObjectId) -> Option<bool> {
-        let object = self.object(id);
-        let is_sure =
-            matches!(object.kind, ObjectKind::Module | ObjectKind::Optimizer | ObjectKind::Scaler | ObjectKind::Loader);
-        is_sure.then_some(true)
-    }
-
-    /// `value is None`, `value is not None`
-    fn truth_of_comparison(&mut self, it: &'a ruff_python_ast::ExprCompare) -> Option<bool> {
-        let ([op], [right]) = (&*it.ops, &*it.comparators) else { return None };
-        let is_none = matches!(right, Expr::NoneLiteral(_));
-        let left = self.evaluate(&it.left);
-        let found = match left {
-            AbstractValue::Nothing => true,
-            AbstractValue::Unknown => return None,
-            _ => false,
-        };
-        match op {
-            ruff_python_ast::CmpOp::Is if is_none => Some(found),
-            ruff_python_ast::CmpOp::IsNot if is_none => Some(!found),
-            _ => None,
-        }
-    }
-
-    /// `isinstance(value, torch.Tensor)`, `torch.is_tensor(value)`, `hasattr(value, "item")`
-    fn truth_of_call(&mut self, test: &'a Expr, syntax: &'a ruff_python_ast::ExprCall) -> Option<bool> {
-        let call = self.model.call(test)?;
-        let function = call.path.as_deref().or_else(|| self.model.builtin(&syntax.func))?;
-        let first = syntax.arguments.args.first()?;
-        let asks_tensor = match function {
-            "torch.is_tensor" => true,
-            "isinstance" => self.model.path(syntax.arguments.args.get(1)?).is_some_and(|it| it == "torch.Tensor"),
-            "hasattr" => syntax.arguments.args.get(1).is_some_and(|it| {
-                it.as_string_literal_expr().is_some_and(|it| matches!(it.value.to_str(), "item" | "detach" | "cpu"))
-            }),
-            _ => return None,
-        };
-        match self.evaluate(first) {
-            AbstractValue::Tensor(_) if asks_tensor => Some(true),
-            AbstractValue::Unknown => None,
-            value if asks_tensor && (value.is_plain() || value.object().is_some()) => Some(false),
-            _ => None,
-        }
     }
 }
 

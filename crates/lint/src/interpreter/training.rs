@@ -5,11 +5,11 @@ use ruff_python_ast::{Expr, Operator};
 use report::lint::Certainty;
 
 use super::arguments::CallArguments;
-use super::judge::{Observation, ObservationKind};
 use super::loops::LoopRun;
-use super::value::{ObjectId, ObjectKind, TensorValue, AbstractValue};
+use super::value::{AbstractValue, ObjectId, ObjectKind, TensorValue};
 use super::{Interpreter, NodeId};
 use crate::semantics::is_called_optimizer;
+use crate::semantics::{Observation, ObservationKind};
 
 /// A branch of a condition with a remainder: `if step % 4 == 0`.
 pub(super) type RemainderArm = (NodeId, bool);
@@ -89,7 +89,8 @@ impl<'a> Interpreter<'_, 'a> {
     }
 
     pub(super) fn note_backward(&mut self, loss: Option<TensorValue>, arguments: &CallArguments<'a>, at: NodeId) {
-        let is_true = |name: &str| arguments.named.iter().any(|(it, value)| *it == name && *value == AbstractValue::Int(1));
+        let is_true =
+            |name: &str| arguments.named.iter().any(|(it, value)| *it == name && *value == AbstractValue::Int(1));
         let time = self.tick();
         let sources = loss.map_or(0, |it| it.sources);
         let event = Backward {

@@ -6,10 +6,10 @@ use ruff_python_ast::Expr;
 
 use crate::edits;
 use crate::finding::MemoryEffect;
-use crate::interpreter::ObservationKind;
+use crate::interpreter::observed;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, DefinitionId, LoopId, NodeId};
-use crate::semantics::{Mode, Model, StoredAs};
+use crate::semantics::{Mode, Model, ObservationKind, StoredAs};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("accumulated-graph"),
@@ -51,7 +51,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 
 /// Reports what an abstract run has shown beyond the patterns above.
 fn check_observed(model: &Model<'_>, matches: &mut Matches) {
-    for observation in model.observed(ObservationKind::Accumulated) {
+    for observation in observed(model, ObservationKind::Accumulated) {
         let Some((_, statement)) = model.statement(observation.at) else { continue };
         if matches.covers(statement) {
             continue;

@@ -1,10 +1,9 @@
 //! Gradient accumulation that skips the backward of one batch.
 
 use crate::finding::MemoryEffect;
-use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
-use crate::semantics::Model;
 use crate::semantics::data::RegionKind;
+use crate::semantics::{Model, ObservationKind};
 use report::RuleId;
 use ruff_text_size::Ranged;
 

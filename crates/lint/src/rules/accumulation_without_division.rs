@@ -4,10 +4,9 @@ use report::RuleId;
 use ruff_python_ast::{Expr, Operator, Stmt};
 
 use crate::finding::MemoryEffect;
-use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{LoopId, NodeId, RegionKind, Syntax};
-use crate::semantics::{Call, Model};
+use crate::semantics::{Call, Model, ObservationKind};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("accumulation-without-division"),

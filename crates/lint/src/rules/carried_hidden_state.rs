@@ -5,10 +5,10 @@ use report::RuleId;
 use ruff_python_ast::Expr;
 
 use crate::finding::MemoryEffect;
-use crate::interpreter::ObservationKind;
+use crate::interpreter::observed;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, DefinitionId, LoopId};
-use crate::semantics::{Call, Model};
+use crate::semantics::{Call, Model, ObservationKind};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("carried-hidden-state"),
@@ -35,7 +35,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             matches.add(state, message);
         }
     }
-    for observation in model.observed(ObservationKind::Carried) {
+    for observation in observed(model, ObservationKind::Carried) {
         let Some((_, statement)) = model.statement(observation.at) else { continue };
         if matches.list.is_empty() {
             let place = model.source_of((observation.at, model.node(observation.at).last));

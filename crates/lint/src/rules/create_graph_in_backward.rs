@@ -1,9 +1,8 @@
 //! `loss.backward(create_graph=True)`: a reference cycle between parameters and gradients.
 
 use crate::finding::MemoryEffect;
-use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
-use crate::semantics::{Model, is_bool};
+use crate::semantics::{Model, ObservationKind, is_bool};
 use causes::CauseId;
 use report::RuleId;
 

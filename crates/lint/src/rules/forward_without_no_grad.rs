@@ -1,10 +1,10 @@
 //! Inference with gradients recorded.
 
 use crate::finding::MemoryEffect;
-use crate::interpreter::ObservationKind;
+use crate::interpreter::observed;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::Syntax;
-use crate::semantics::{Call, Model, ValueKind, ran_module};
+use crate::semantics::{Call, Model, ObservationKind, ValueKind, ran_module};
 use causes::CauseId;
 use report::RuleId;
 use ruff_python_ast::Expr;
@@ -23,7 +23,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     if has_explainer(model) {
         return;
     }
-    for observation in model.observed(ObservationKind::RecordedForward) {
+    for observation in observed(model, ObservationKind::RecordedForward) {
         let Syntax::Expression(expression) = model.node(observation.at).syntax else { continue };
         if !matches.covers(expression) {
             let text = model.source(expression).lines().next().unwrap_or_default();

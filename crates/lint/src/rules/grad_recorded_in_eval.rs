@@ -4,10 +4,10 @@ use causes::CauseId;
 use report::RuleId;
 
 use crate::finding::MemoryEffect;
-use crate::interpreter::{Observation, ObservationKind};
+use crate::interpreter::observed;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{LoopId, Syntax};
-use crate::semantics::{Model, ran_module};
+use crate::semantics::{Model, Observation, ObservationKind, ran_module};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("grad-recorded-in-eval"),
@@ -36,7 +36,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             );
         }
     }
-    for observation in model.observed(ObservationKind::RecordedLoop) {
+    for observation in observed(model, ObservationKind::RecordedLoop) {
         report_observed(
             model,
             matches,
@@ -44,7 +44,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             "is evaluated with gradients recorded: every forward saves its activations for a backward that never runs",
         );
     }
-    for observation in model.observed(ObservationKind::RecordedTeacher) {
+    for observation in observed(model, ObservationKind::RecordedTeacher) {
         report_observed(
             model,
             matches,

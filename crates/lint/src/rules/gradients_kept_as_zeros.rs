@@ -2,9 +2,8 @@
 
 use crate::edits;
 use crate::finding::{Applicability, MemoryEffect};
-use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
-use crate::semantics::{Model, is_bool};
+use crate::semantics::{Model, ObservationKind, is_bool};
 use causes::CauseId;
 use report::RuleId;
 

@@ -6,10 +6,10 @@ use ruff_python_ast::{Expr, Operator, Stmt};
 
 use crate::edits;
 use crate::finding::MemoryEffect;
-use crate::interpreter::ObservationKind;
+use crate::interpreter::observed;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{LoopId, NodeId, RegionId};
-use crate::semantics::{Model, StoredAs, ValueKind};
+use crate::semantics::{Model, ObservationKind, StoredAs, ValueKind};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("graph-in-collection"),
@@ -56,7 +56,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 
 /// Reports what an abstract run has shown beyond the patterns above.
 fn check_observed(model: &Model<'_>, matches: &mut Matches) {
-    for observation in model.observed(ObservationKind::Collected) {
+    for observation in observed(model, ObservationKind::Collected) {
         let Some((_, statement)) = model.statement(observation.at) else { continue };
         if matches.covers(statement) {
             continue;

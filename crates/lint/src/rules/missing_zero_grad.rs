@@ -1,10 +1,10 @@
 //! A training loop without `zero_grad`.
 
 use crate::finding::MemoryEffect;
-use crate::interpreter::ObservationKind;
+use crate::interpreter::observed;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::LoopId;
-use crate::semantics::{Call, Model};
+use crate::semantics::{Call, Model, ObservationKind};
 use causes::CauseId;
 use report::RuleId;
 
@@ -48,7 +48,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 /// Checks whether a call within the loop clears gradients, through any number of functions.
 fn is_cleared_elsewhere(model: &Model<'_>, around: LoopId) -> bool {
     let at = model.tree.loops[around.index()].node;
-    model.observed(ObservationKind::GradientsCleared).any(|it| it.at == at)
+    observed(model, ObservationKind::GradientsCleared).any(|it| it.at == at)
 }
 
 /// Checks whether code in or around the loop may clear gradients in an unseen way.

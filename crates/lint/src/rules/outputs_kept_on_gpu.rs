@@ -2,9 +2,9 @@
 
 use crate::edits;
 use crate::finding::{Applicability, MemoryEffect};
-use crate::interpreter::ObservationKind;
+use crate::interpreter::observed;
 use crate::rule::{Matches, Rule};
-use crate::semantics::{Mode, Model};
+use crate::semantics::{Mode, Model, ObservationKind};
 use causes::CauseId;
 use report::RuleId;
 use ruff_text_size::Ranged;
@@ -33,7 +33,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             matches.add(kept, message).fix = Some(edits::insert(end, ".cpu()", Applicability::Unsafe));
         }
     }
-    for observation in model.observed(ObservationKind::OutputsOnGpu) {
+    for observation in observed(model, ObservationKind::OutputsOnGpu) {
         let Some((_, statement)) = model.statement(observation.at) else { continue };
         if !matches.covers(statement) {
             let text = model.source_of((observation.at, model.node(observation.at).last));

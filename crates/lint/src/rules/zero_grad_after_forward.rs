@@ -1,10 +1,9 @@
 //! `zero_grad()` after the forward: too late for the peak.
 
 use crate::finding::MemoryEffect;
-use crate::interpreter::ObservationKind;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::LoopId;
-use crate::semantics::{Call, Model};
+use crate::semantics::{Call, Model, ObservationKind};
 use causes::CauseId;
 use report::RuleId;
 

@@ -1,0 +1,171 @@
+//! What a run has noted, and what of it is confirmed.
+
+use report::lint::Certainty;
+use rustc_hash::FxHashSet;
+
+use super::NodeId;
+use super::loops::LoopWork;
+use super::training::Training;
+use super::value::{ObjectId, StoredPlace};
+use crate::semantics::{Model, Observation, ObservationKind};
+
+/// The largest number of places of forwards; a set of them has a bit for each.
+pub(super) const MOST_SITES: usize = 128;
+
+/// A recorded tensor put into a container.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ContainerStore {
+    pub(super) container: ObjectId,
+    pub(super) at: NodeId,
+    pub(super) time: u32,
+    pub(super) is_recorded: bool,
+    pub(super) is_on_gpu: bool,
+    pub(super) is_off: bool,
+}
+
+/// A write that continues the value of the step before.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct CarriedChain<'a> {
+    pub(super) place: StoredPlace<'a>,
+    pub(super) at: NodeId,
+    pub(super) time: u32,
+    pub(super) is_through_module: bool,
+}
+
+/// A forward of a module with parameters that records a graph.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Forward {
+    pub(super) at: NodeId,
+    pub(super) time: u32,
+    pub(super) is_eval: bool,
+}
+
+/// A forward at one place of the program, reached by one chain of calls.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ForwardSite {
+    pub(super) at: NodeId,
+    pub(super) caller: NodeId,
+    pub(super) is_eval: bool,
+    pub(super) in_loop: bool,
+    pub(super) in_constructor: bool,
+    /// True if the mode is assumed, and the module is not put into evaluation mode.
+    pub(super) is_doubtful: bool,
+    /// The site of the forward around, if the module is a part of another.
+    pub(super) around: u128,
+    /// True for `autograd.grad` with `create_graph=True`.
+    pub(super) is_gradient: bool,
+}
+
+/// A candidate that waits for the end of its caller.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WaitingObservation {
+    pub(super) observation: Observation,
+    pub(super) container: Option<ObjectId>,
+    /// The frame that must end without a backward.
+    pub(super) frames: usize,
+    pub(super) backwards: u32,
+}
+
+/// What a run has noted.
+#[derive(Debug, Default)]
+pub(super) struct RunFacts<'a> {
+    pub(super) stores: Vec<ContainerStore>,
+    pub(super) chains: Vec<CarriedChain<'a>>,
+    pub(super) forwards: Vec<Forward>,
+    pub(super) teachers: Vec<(NodeId, u32, ObjectId)>,
+    pub(super) sites: Vec<ForwardSite>,
+    /// Sites whose graph a backward or unknown code got.
+    pub(super) used: u128,
+    /// Sites whose result an unknown caller gets.
+    pub(super) returned: u128,
+    /// Sites whose result was read without its graph.
+    pub(super) read: u128,
+    pub(super) waiting: Vec<WaitingObservation>,
+    pub(super) confirmed: Vec<Observation>,
+    /// Stores into generators, which count once the elements are collected.
+    pub(super) lazy: Vec<(Observation, ObjectId)>,
+    /// All work so far.
+    pub(super) work: LoopWork,
+    pub(super) training: Training,
+    pub(super) seen: FxHashSet<(ObservationKind, NodeId)>,
+}
+
+impl<'a> RunFacts<'a> {
+    /// Drops candidates of ended frames in which a backward came later, and confirms the others.
+    pub(super) fn end_frame(&mut self, frames: usize) {
+        let work = self.work.backwards + self.work.grads;
+        let (ended, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(|it| it.frames > frames);
+        self.waiting = waiting;
+        let ended: Vec<WaitingObservation> = ended;
+        for it in ended.into_iter().filter(|it| it.backwards == work) {
+            self.confirm(it.observation, it.container);
+        }
+    }
+
+    /// Ends an entry: nothing waits for a caller.
+    pub(super) fn end_entry(&mut self) {
+        self.end_frame(0);
+        self.forwards.clear();
+        self.stores.clear();
+        self.chains.clear();
+    }
+
+    pub(super) fn confirm(&mut self, observation: Observation, lazy: Option<ObjectId>) {
+        if let Some(container) = lazy {
+            self.lazy.push((observation, container));
+        } else if self.seen.insert((observation.kind, observation.at)) {
+            self.confirmed.push(observation);
+        }
+    }
+
+    /// Confirms the stores into a generator.
+    pub(super) fn collect(&mut self, container: ObjectId) {
+        let (ready, lazy) = std::mem::take(&mut self.lazy).into_iter().partition(|it| it.1 == container);
+        self.lazy = lazy;
+        let ready: Vec<(Observation, ObjectId)> = ready;
+        ready.into_iter().for_each(|(observation, _)| self.confirm(observation, None));
+    }
+
+    /// Returns the observations, in the order of the text.
+    pub(super) fn finish(mut self, model: &Model<'a>) -> Vec<Observation> {
+        self.end_frame(0);
+        let trains = self.work.wants_gradients();
+        for (index, site) in self.sites.clone().into_iter().enumerate() {
+            let bit = 1_u128 << index;
+            let is_dead = |set: u128| self.used & set == 0 && self.read & set != 0;
+            // The forward of the whole is reported, not those of its parts.
+            if site.around != 0 && (is_dead(site.around) || (!trains && site.is_eval)) {
+                continue;
+            }
+            let is_dead = is_dead(bit);
+            // A program without any backward, with a module that it put into evaluation mode.
+            let is_inference = !trains && site.is_eval && self.returned & bit == 0;
+            if model.means_no_grad_at(site.at) {
+                continue;
+            }
+            if site.is_gradient {
+                if is_dead && model.is_own_node(site.at) {
+                    self.confirm(
+                        Observation {
+                            kind: ObservationKind::GraphCreated,
+                            at: site.at,
+                            in_training: true,
+                            certainty: Certainty::Likely,
+                        },
+                        None,
+                    );
+                }
+            } else if (is_dead || is_inference)
+                && !site.in_constructor
+                && !site.is_doubtful
+                && model.is_own_node(site.at)
+            {
+                let kind = if site.in_loop { ObservationKind::RecordedLoop } else { ObservationKind::RecordedForward };
+                self.confirm(Observation { kind, at: site.at, in_training: false, certainty: Certainty::Likely }, None);
+            }
+        }
+        let mut all = self.confirmed;
+        all.sort_by_key(|it| (it.at, it.kind as u8));
+        all
+    }
+}
