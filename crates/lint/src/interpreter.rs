@@ -226,7 +226,7 @@ impl<'a> Interpreter<'_, 'a> {
         let object = self.instantiate(self.model.leaf_class(class), &arguments::CallArguments::unknown());
         let Some(id) = object.object() else { return object };
         for name in
-            ["initialize", "setup", "load_model", "load", "build_model", "init_model", "_build_model", "_load_model"]
+            ["initialize", "setup", "load_model", "load", "build_model", "init_model", "_build_model", "_load_model", "configure_optimizers"]
         {
             if let Some((function, env)) = self.method_function(id, name).filter(|it| it.0 != entry) {
                 self.call_function(function, env, Some(object), &arguments::CallArguments::unknown());

@@ -37,6 +37,8 @@ impl<'a> Interpreter<'_, 'a> {
                 Some(Gives::Plain) => AbstractValue::Plain,
                 Some(Gives::Detached) => AbstractValue::Tensor(tensor.detached()),
                 Some(_) => base,
+                // `out.itm_loss`, `out.feats`: a part of a model's output.
+                None if tensor.is_output && !is_module_method(name) => base,
                 None => AbstractValue::Unknown,
             },
             AbstractValue::File(file) => {

@@ -45,6 +45,19 @@ impl<'a> Interpreter<'_, 'a> {
                 self.set_factory(dict, arguments, syntax.and_then(|it| it.arguments.args.first()));
                 dict
             }
+            "itertools.accumulate" => {
+                if let Some(id) = arguments.first().and_then(AbstractValue::object) {
+                    self.mark_collected(id);
+                }
+                arguments.first().unwrap_or(AbstractValue::Unknown)
+            }
+            "heapq.heappush" | "heapq.heappushpop" | "heapq.heapreplace" | "bisect.insort" => {
+                if let (Some(AbstractValue::Object(id)), Some(value)) = (arguments.first(), arguments.positional.get(1)) {
+                    self.note_store(id, *value, at);
+                    self.add_content(id, *value);
+                }
+                AbstractValue::Nothing
+            }
             "sum" => self.sum(arguments),
             "max"
             | "min"

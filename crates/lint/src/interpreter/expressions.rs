@@ -1,6 +1,6 @@
 //! Expressions.
 
-use ruff_python_ast::{Expr, ExprName, ExprSubscript, Operator, StmtAugAssign, UnaryOp};
+use ruff_python_ast::{CmpOp, Expr, ExprCompare, ExprName, ExprSubscript, Operator, StmtAugAssign, UnaryOp};
 
 use super::value::{AbstractValue, ObjectId, ObjectKind, TensorValue};
 use super::{Interpreter, MOST_NESTED, Mode};
@@ -53,11 +53,7 @@ impl<'a> Interpreter<'_, 'a> {
                         .unwrap_or(AbstractValue::Unknown),
                 }
             }
-            Expr::Compare(it) => {
-                self.evaluate(&it.left);
-                it.comparators.iter().for_each(|value| _ = self.evaluate(value));
-                AbstractValue::Plain
-            }
+            Expr::Compare(it) => self.value_of_comparison(it),
             Expr::If(it) => self.value_of_choice(it),
             Expr::Named(it) => {
                 let value = self.evaluate(&it.value);
@@ -99,6 +95,21 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
+    /// `phase == "train"`: known if both sides are.
+    pub(super) fn value_of_comparison(&mut self, it: &'a ExprCompare) -> AbstractValue<'a> {
+        let left = self.evaluate(&it.left);
+        let right: Vec<AbstractValue<'a>> = it.comparators.iter().map(|value| self.evaluate(value)).collect();
+        let is_equal = match (left, right.as_slice()) {
+            (AbstractValue::Text(one), [AbstractValue::Text(other)]) => one == *other,
+            _ => return AbstractValue::Plain,
+        };
+        match it.ops.first() {
+            Some(CmpOp::Eq) => AbstractValue::Int(i64::from(is_equal)),
+            Some(CmpOp::NotEq) => AbstractValue::Int(i64::from(!is_equal)),
+            _ => AbstractValue::Plain,
+        }
+    }
+
     // Names and attributes.
 
     fn value_of_name(&mut self, name: &'a ExprName) -> AbstractValue<'a> {
@@ -113,7 +124,10 @@ impl<'a> Interpreter<'_, 'a> {
             }
             known => return known,
         }
-        let learned = self.value_by_use(name);
+        let learned = match self.object_of_named_class(name.id.as_str()) {
+            Some(object) if found.is_some() => object,
+            _ => self.value_by_use(name),
+        };
         if let (Some((env, _)), AbstractValue::Object(_)) = (found, learned) {
             self.set_variable(env, name.id.as_str(), learned);
         }

@@ -103,7 +103,7 @@ impl<'a> Interpreter<'_, 'a> {
             through,
             is_output: true,
             is_scaled: false,
-            sources,
+            is_leaf: false, sources,
         }
     }
 

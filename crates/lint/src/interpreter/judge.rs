@@ -92,8 +92,12 @@ impl<'a> Interpreter<'_, 'a> {
         if backwards > 0 {
             self.judge_steps(run);
         }
-        if run.work.trains() && !run.has_inner_step && !run.is_literal {
+        let is_innermost = !run.has_inner_step && !run.is_literal;
+        let only_gradients = run.work.grads > 0 && run.work.backwards == 0 && run.is_over_batches;
+        if is_innermost && (run.work.trains() || only_gradients) {
             self.judge_training(run);
+        } else if is_innermost && run.work.backwards > 0 && !run.has_inner_backward {
+            self.judge_backwards(run);
         } else if !run.work.wants_gradients() && run.work.forwards > 0 && !run.has_inner_step {
             self.judge_evaluation(run);
         }
@@ -129,6 +133,21 @@ impl<'a> Interpreter<'_, 'a> {
             if knows_optimizers && !self.object(module).is_optimized && !self.object(module).is_frozen {
                 self.found.confirm(observation(ObservationKind::RecordedTeacher, at), None);
             }
+        }
+    }
+
+    /// A loop with a backward whose step comes later: what the loop keeps is a mistake unless a backward follows.
+    fn judge_backwards(&mut self, run: &LoopRun<'a>) {
+        let backwards = self.found.work.backwards + self.found.work.grads;
+        for store in self.stores_within(run).into_iter().filter(|it| it.is_recorded) {
+            let certainty = self.certainty_of(store.container);
+            let kind = ObservationKind::Collected;
+            self.found.waiting.push(WaitingObservation {
+                observation: Observation { kind, at: store.at, in_training: true, certainty },
+                container: self.lazy_container(store.container),
+                frames: run.frames,
+                backwards,
+            });
         }
     }
 

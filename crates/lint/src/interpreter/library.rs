@@ -38,7 +38,8 @@ impl<'a> Interpreter<'_, 'a> {
                 AbstractValue::Plain
             }
             "torch.nn.Parameter" | "torch.nn.parameter.Parameter" => {
-                AbstractValue::Tensor(TensorValue::new(Graph::Unsure, TensorDevice::Unsure))
+                let parameter = TensorValue::new(Graph::Recorded, TensorDevice::Unsure);
+                AbstractValue::Tensor(TensorValue { is_leaf: true, ..parameter })
             }
             "copy.deepcopy" => arguments.first().map_or(AbstractValue::Unknown, |it| self.deep_copy(it, 4)),
             "range" | "len" | "str" | "round" | "repr" | "hash" | "id" | "ord" | "chr" | "time.time"
@@ -146,7 +147,7 @@ impl<'a> Interpreter<'_, 'a> {
         if library::makes_optimizer(path) {
             return self.optimizer(arguments);
         }
-        if library::computes(path) {
+        if library::computes(path) || library::keeps_graph(path) {
             return self.compute(arguments);
         }
         let kind = match path {
@@ -278,7 +279,9 @@ impl<'a> Interpreter<'_, 'a> {
         }
         match found {
             Some(AbstractValue::Tensor(tensor)) if self.mode() == Mode::Off => AbstractValue::Tensor(tensor.detached()),
-            Some(AbstractValue::Tensor(tensor)) => AbstractValue::Tensor(TensorValue { is_scaled: false, ..tensor }),
+            Some(AbstractValue::Tensor(tensor)) => {
+                AbstractValue::Tensor(TensorValue { is_scaled: false, is_leaf: false, ..tensor })
+            }
             _ => {
                 let graph = if self.mode() == Mode::Off { Graph::Absent } else { Graph::Unsure };
                 AbstractValue::Tensor(TensorValue::new(graph, TensorDevice::Unsure))

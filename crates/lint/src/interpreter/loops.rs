@@ -281,6 +281,16 @@ impl<'a> Interpreter<'_, 'a> {
                     ..tensor
                 })
             }
+            AbstractValue::Object(id) if self.object(id).kind == ObjectKind::Dict => {
+                let entries: Vec<_> = self.object(id).entries.iter().map(|(key, value)| (*key, *value)).collect();
+                for (key, value) in entries {
+                    let value = self.marked_tensor(value, bit);
+                    self.object_mut(id).entries.insert(key, value);
+                }
+                let content = self.object(id).content.map(|it| self.marked_tensor(it, bit));
+                self.object_mut(id).content = content;
+                value
+            }
             AbstractValue::Object(id) if matches!(self.object(id).kind, ObjectKind::Tuple | ObjectKind::List) => {
                 let elements = self.object(id).elements.clone();
                 let elements = elements.into_iter().map(|it| self.marked_tensor(it, bit)).collect();
@@ -302,8 +312,9 @@ impl<'a> Interpreter<'_, 'a> {
         match value {
             AbstractValue::Object(id) => {
                 let object = self.object(id);
-                matches!(object.kind, ObjectKind::Tuple | ObjectKind::List)
-                    && object.elements.iter().copied().chain(object.content).any(AbstractValue::is_recorded)
+                let mut parts = object.elements.iter().chain(object.entries.values()).copied().chain(object.content);
+                matches!(object.kind, ObjectKind::Tuple | ObjectKind::List | ObjectKind::Dict)
+                    && parts.any(AbstractValue::is_recorded)
             }
             value => value.is_recorded(),
         }

@@ -1,6 +1,6 @@
 //! Methods of tensors, collections, modules and optimizers.
 
-use ruff_python_ast::ExprAttribute;
+use ruff_python_ast::{Expr, ExprAttribute};
 
 use super::arguments::CallArguments;
 use super::value::{AbstractValue, ObjectId, ObjectKind, TensorValue};
@@ -20,19 +20,25 @@ impl<'a> Interpreter<'_, 'a> {
             "cuda" => AbstractValue::Tensor(TensorValue { device: TensorDevice::Gpu, ..tensor }),
             "to" => AbstractValue::Tensor(TensorValue { device: self.device_after_to(tensor, arguments), ..tensor }),
             "requires_grad_" => AbstractValue::Tensor(TensorValue { graph: Graph::Unsure, ..tensor }),
-            "add_" | "sub_" | "copy_" | "index_add_" | "scatter_add_" | "index_copy_" | "lerp_" | "put_"
-            | "scatter_" => {
+            name if name.ends_with('_')
+                && !name.starts_with('_')
+                && !matches!(name, "requires_grad_" | "detach_" | "zero_" | "fill_") =>
+            {
                 let written =
                     arguments.all().filter_map(AbstractValue::tensor).filter(|it| it.graph == Graph::Recorded);
                 let written = written.reduce(TensorValue::with);
                 match written.filter(|_| self.mode() != Mode::Off) {
                     Some(written) => {
                         let value = AbstractValue::Tensor(tensor.with(written));
-                        self.assign(&attribute.value, value);
+                        self.assign(changed_in_place(&attribute.value), value);
                         value
                     }
                     None => AbstractValue::Tensor(tensor),
                 }
+            }
+            "sample" => {
+                self.note_read(tensor);
+                AbstractValue::Tensor(tensor.detached())
             }
             "detach_" | "zero_" | "fill_" => {
                 let value = AbstractValue::Tensor(tensor.detached());
@@ -215,4 +221,15 @@ fn is_selection(name: &str) -> bool {
 fn is_reduction(name: &str, arguments: &CallArguments<'_>) -> bool {
     matches!(name, "mean" | "sum" | "max" | "min" | "norm" | "median" | "std" | "var" | "prod")
         && arguments.all().next().is_none()
+}
+
+/// Returns the tensor that a chain of in-place methods changes: `mean` of `mean.mul_(0.9).add_(new)`.
+fn changed_in_place(mut expression: &Expr) -> &Expr {
+    while let Expr::Call(call) = expression
+        && let Expr::Attribute(attribute) = &*call.func
+        && attribute.attr.as_str().ends_with('_')
+    {
+        expression = &attribute.value;
+    }
+    expression
 }

@@ -126,8 +126,9 @@ impl<'a> Interpreter<'_, 'a> {
         match value {
             value if carried != 0 && self.holds_now(value, &is_through) => self.note_chain(place, at, true),
             // The parts of a state that is made anew of the old one.
-            AbstractValue::Object(_) if carried != 0 && self.holds_now(value, &is_added) => {
-                self.note_chain(place, at, true)
+            AbstractValue::Object(id) if carried != 0 && self.holds_now(value, &is_added) => {
+                let is_state = self.object(id).kind != ObjectKind::Dict;
+                self.note_chain(place, at, is_state);
             }
             AbstractValue::Tensor(_) if carried != 0 && is_added(value) => self.note_chain(place, at, false),
             _ if matches!(place, StoredPlace::Content(_)) => {}
@@ -137,10 +138,12 @@ impl<'a> Interpreter<'_, 'a> {
 
     /// Checks whether a value is, or a tuple or list holds, a tensor for which `is_wanted` holds.
     fn holds_now(&self, value: AbstractValue<'a>, is_wanted: &dyn Fn(AbstractValue<'a>) -> bool) -> bool {
+        let is_plain_data = |id| matches!(self.object(id).kind, ObjectKind::Tuple | ObjectKind::List | ObjectKind::Dict);
         match value {
-            AbstractValue::Object(id) if matches!(self.object(id).kind, ObjectKind::Tuple | ObjectKind::List) => {
+            AbstractValue::Object(id) if is_plain_data(id) => {
                 let object = self.object(id);
-                object.elements.iter().copied().chain(object.content).any(is_wanted)
+                let mut parts = object.elements.iter().chain(object.entries.values()).copied().chain(object.content);
+                parts.any(is_wanted)
             }
             value => is_wanted(value),
         }

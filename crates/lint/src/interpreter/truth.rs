@@ -24,6 +24,7 @@ impl<'a> Interpreter<'_, 'a> {
             Expr::Name(name) if name.id.as_str() == "__name__" => None,
             Expr::Name(_) | Expr::Attribute(_) => match self.evaluate(test) {
                 AbstractValue::Nothing => Some(false),
+                AbstractValue::Int(number) => Some(number != 0),
                 AbstractValue::Object(id) => self.truth_of_object(id),
                 _ => None,
             },
@@ -40,6 +41,9 @@ impl<'a> Interpreter<'_, 'a> {
 
     /// `value is None`, `value is not None`
     pub(super) fn truth_of_comparison(&mut self, it: &'a ExprCompare) -> Option<bool> {
+        if let AbstractValue::Int(number) = self.value_of_comparison(it) {
+            return Some(number != 0);
+        }
         let ([op], [right]) = (&*it.ops, &*it.comparators) else { return None };
         let is_none = matches!(right, Expr::NoneLiteral(_));
         let left = self.evaluate(&it.left);

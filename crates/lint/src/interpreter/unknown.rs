@@ -55,6 +55,16 @@ impl<'a> Interpreter<'_, 'a> {
         })
     }
 
+    /// Makes an object of the class that a parameter is named after: `ddpm` of `class DDPM`, `model` of the last module class of the file.
+    pub(super) fn object_of_named_class(&mut self, name: &'a str) -> Option<AbstractValue<'a>> {
+        if self.calls >= super::MOST_CALLS {
+            return None;
+        }
+        let file = self.envs[self.env().0 as usize].file.0;
+        let class = self.model.class_named_like(name, file)?;
+        Some(self.instantiate(class, &CallArguments::unknown()))
+    }
+
     /// Learns that an unknown value is a module: `net.cuda().eval()`.
     pub(super) fn learn_module(&mut self, mut expression: &'a Expr) -> ObjectId {
         let module = self.allocate(ObjectKind::Module);

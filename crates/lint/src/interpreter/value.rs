@@ -29,13 +29,15 @@ pub(super) struct TensorValue {
     pub(super) is_output: bool,
     /// True for a value divided by something that is no literal, or of unknown code, which may divide.
     pub(super) is_scaled: bool,
+    /// True for a parameter, which has no graph itself but records what is computed from it.
+    pub(super) is_leaf: bool,
     /// The forwards whose graph the tensor has; bits are indices of `RunFacts::forwards`.
     pub(super) sources: u128,
 }
 
 impl TensorValue {
     pub(super) fn new(graph: Graph, device: TensorDevice) -> TensorValue {
-        TensorValue { graph, device, added: 0, through: 0, is_output: false, is_scaled: false, sources: 0 }
+        TensorValue { graph, device, added: 0, through: 0, is_output: false, is_scaled: false, is_leaf: false, sources: 0 }
     }
 
     /// Returns the tensor without its graph.
@@ -52,6 +54,7 @@ impl TensorValue {
             through: self.through | other.through,
             is_output: self.is_output || other.is_output,
             is_scaled: self.is_scaled || other.is_scaled,
+            is_leaf: false,
             sources: self.sources | other.sources,
         }
     }
@@ -90,7 +93,7 @@ impl<'a> AbstractValue<'a> {
     }
 
     pub(super) fn is_recorded(self) -> bool {
-        matches!(self, AbstractValue::Tensor(TensorValue { graph: Graph::Recorded, .. }))
+        matches!(self, AbstractValue::Tensor(TensorValue { graph: Graph::Recorded, is_leaf: false, .. }))
     }
 
     pub(super) fn is_plain(self) -> bool {

@@ -72,6 +72,31 @@ impl<'a> Model<'a> {
         all.rfind(is_leaf).unwrap_or(class)
     }
 
+    /// Returns the module class after which a parameter is named; for `model` and its like, the last module class of the file.
+    pub(crate) fn class_named_like(&self, name: &str, file: usize) -> Option<ClassId> {
+        let plain = name.replace('_', "").to_ascii_lowercase();
+        let is_general = matches!(name, "model" | "net" | "network" | "module");
+        if plain.len() < 3 {
+            return None;
+        }
+        let count = u32::try_from(self.tree.classes.len()).unwrap_or(u32::MAX);
+        let modules = (0..count).map(ClassId).filter(|&it| self.is_module_class(it));
+        let is_named = |it: &ClassId| {
+            let syntax = self.tree.classes[it.index()].syntax;
+            if is_general {
+                return self.file_of_range(syntax) == file;
+            }
+            let class = syntax.name.as_str().to_ascii_lowercase();
+            class == plain || (plain.len() > 3 && class.ends_with(&plain))
+        };
+        let named: Vec<ClassId> = modules.filter(is_named).collect();
+        match named.as_slice() {
+            [only] => Some(*only),
+            [.., last] if is_general => Some(*last),
+            _ => None,
+        }
+    }
+
     /// Checks whether a class is a module.
     pub(crate) fn is_module_class(&self, class: ClassId) -> bool {
         self.value_of_instance(class) == ValueKind::Module

@@ -226,6 +226,23 @@ pub(crate) fn is_model_class(name: &str) -> bool {
             || name.ends_with("LMHeadModel"))
 }
 
+/// Checks for a function of a library around PyTorch whose result has the graph of its arguments.
+pub(crate) fn keeps_graph(path: &str) -> bool {
+    let families = [
+        "einops.",
+        "torch.distributions.",
+        "torchvision.ops.",
+        "torchvision.transforms.functional.",
+        "kornia.",
+        "torch_scatter.",
+        "torchmetrics.functional.",
+        "torch.func.",
+        "piq.",
+        "torchaudio.functional.",
+    ];
+    families.iter().any(|it| path.starts_with(it)) || path == "torchvision.utils.make_grid"
+}
+
 /// Checks for a wrapper that runs the module given as its first argument.
 pub(crate) fn keeps_module(path: &str) -> bool {
     matches!(
