@@ -17,7 +17,7 @@ const KINDS: &[(&str, &[&str])] = &[
     ("graph-in-collection", &["graph-in-collection", "accumulated-graph", "hook-keeps-tensors"]),
     ("outputs-on-gpu", &["outputs-kept-on-gpu", "eval-logits-on-gpu", "cat-in-loop", "loader-in-list"]),
     ("no-grad-missing", &["grad-recorded-in-eval", "forward-without-no-grad"]),
-    ("carried-state", &["carried-hidden-state"]),
+    ("carried-state", &["carried-hidden-state", "accumulated-graph"]),
     ("retain-graph", &["retain-graph-in-loop"]),
     ("create-graph", &["create-graph-in-backward"]),
     ("zero-grad", &["missing-zero-grad", "zero-grad-after-forward", "gradients-kept-as-zeros", "method-not-called"]),

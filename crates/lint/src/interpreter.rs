@@ -112,6 +112,8 @@ struct Interpreter<'m, 'a> {
     remainders: Vec<training::RemainderArm>,
     /// True in a function whose callers are unknown, so that gradients are recorded by assumption.
     is_assumed: bool,
+    /// True within the parts of a `Sequential`, whose outputs are not followed one by one.
+    is_in_parts: bool,
     /// The site of the forward whose body runs.
     forward: CarrySet,
     /// The innermost call under evaluation.
@@ -154,6 +156,7 @@ fn observe(model: &Model<'_>) -> Vec<Observation> {
         doubts: 0,
         remainders: Vec::new(),
         is_assumed: false,
+        is_in_parts: false,
         forward: 0,
         call: NodeId(0),
         found: facts::RunFacts::default(),
@@ -189,7 +192,7 @@ impl<'a> Interpreter<'_, 'a> {
         let body = self.model.file_body(index)?;
         let at = self.call;
         self.frames.push(CallFrame { function: None, env, returned: None, yielded: None, at, is_given_graph: false });
-        self.modes.push(Mode::On);
+        self.modes.push(self.mode());
         let doubts = std::mem::take(&mut self.doubts);
         self.block(body);
         self.doubts = doubts;
@@ -207,7 +210,7 @@ impl<'a> Interpreter<'_, 'a> {
         self.modes.push(self.model.mode_of_entry(id));
         self.is_assumed = self.model.mode_of_callers_is_unsure(id);
         self.doubts = 0;
-        let head = LoopHead { at: function.body.0, iterated: None, test: None };
+        let head = LoopHead { at: function.body.0, iterated: None, test: None, is_of_framework: self.model.is_evaluation_step(id) };
         let is_training_step = self.model.is_training_step(id);
         self.repeat(&head, AbstractValue::Unknown, |run, _| {
             if is_training_step {

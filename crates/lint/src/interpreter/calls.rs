@@ -118,6 +118,8 @@ impl<'a> Interpreter<'_, 'a> {
                 && super::unknown::is_called_module(super::unknown::root_name(&attribute.value)) =>
             {
                 let module = self.learn_module(&attribute.value);
+                // Whether the module is frozen is unknown.
+                self.object_mut(module).is_guess = true;
                 self.forward_of_library(module, arguments, at)
             }
             _ => {

@@ -229,7 +229,10 @@ impl<'a> Interpreter<'_, 'a> {
             _ => AbstractValue::Unknown,
         };
         match found {
-            AbstractValue::Tensor(tensor) if off => AbstractValue::Tensor(tensor.detached()),
+            AbstractValue::Tensor(tensor) if off => {
+                self.note_read(tensor);
+                AbstractValue::Tensor(tensor.detached())
+            }
             found => found,
         }
     }

@@ -9,7 +9,7 @@ impl<'a> Interpreter<'_, 'a> {
     pub(super) fn note_forward(&mut self, at: NodeId, module: ObjectId, input_has_graph: bool) -> u128 {
         self.note_work(|work| work.forwards += 1);
         let object = self.object(module);
-        if self.mode() != Mode::On || object.is_frozen {
+        if self.mode() != Mode::On || object.is_frozen || self.is_in_parts {
             return 0;
         }
         let is_loaded = object.is_loaded && object.is_eval.is_none();

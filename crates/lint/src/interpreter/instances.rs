@@ -70,12 +70,14 @@ impl<'a> Interpreter<'_, 'a> {
     /// Runs the modules of the tree in a `Sequential`, for what they keep.
     pub(super) fn run_parts(&mut self, id: ObjectId, arguments: &CallArguments<'a>) {
         let parts = self.object(id).elements.clone();
+        let outer = std::mem::replace(&mut self.is_in_parts, true);
         for part in parts.into_iter().filter_map(AbstractValue::object) {
             if matches!(self.object(part).kind, ObjectKind::Instance(_)) {
                 let input = AbstractValue::Tensor(self.output_of(id, arguments));
                 self.call_instance(part, &CallArguments::of(vec![input]), super::NodeId(0));
             }
         }
+        self.is_in_parts = outer;
     }
 
     pub(super) fn output_of(&self, id: ObjectId, arguments: &CallArguments<'a>) -> TensorValue {

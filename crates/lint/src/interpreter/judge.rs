@@ -225,14 +225,15 @@ impl<'a> Interpreter<'_, 'a> {
             }
         };
         let is_kept = |chain: &&CarriedChain<'a>| {
-            chain.time >= run.started && !run.resets_place(chain.place) && outlives(chain.place)
+            chain.time >= run.started && !run.resets_place(chain) && outlives(chain.place)
         };
         self.found.chains.iter().filter(is_kept).copied().collect()
     }
 }
 
 impl<'a> LoopRun<'a> {
-    fn resets_place(&self, place: StoredPlace<'a>) -> bool {
-        self.resets.contains(&place)
+    /// A total that is reset now and then is bounded; a state must be cut in every step.
+    fn resets_place(&self, chain: &CarriedChain<'a>) -> bool {
+        self.resets.iter().any(|(place, is_certain)| *place == chain.place && (*is_certain || !chain.is_through_module))
     }
 }

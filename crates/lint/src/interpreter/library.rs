@@ -23,9 +23,10 @@ impl<'a> Interpreter<'_, 'a> {
                     Some(AbstractValue::Int(1)) => Mode::On,
                     _ => Mode::Unsure,
                 };
-                if let Some(last) = self.modes.last_mut() {
-                    *last = mode;
-                }
+                // At the top level of a file the switch holds for the whole program.
+                let is_global = self.frames.last().is_none_or(|frame| frame.function.is_none());
+                let from = if is_global { 0 } else { self.modes.len().saturating_sub(1) };
+                self.modes.iter_mut().skip(from).for_each(|it| *it = mode);
                 AbstractValue::Nothing
             }
             "float" | "int" | "bool" => {
@@ -158,6 +159,9 @@ impl<'a> Interpreter<'_, 'a> {
             _ => {
                 self.escape(arguments);
                 if path == "torch.autograd.backward" {
+                    if syntax.is_none() {
+                        self.note_work(|work| work.backwards += 1);
+                    }
                     let loss = arguments.first().and_then(AbstractValue::tensor);
                     self.note_backward(loss, arguments, at);
                     return AbstractValue::Nothing;
@@ -278,7 +282,10 @@ impl<'a> Interpreter<'_, 'a> {
             }));
         }
         match found {
-            Some(AbstractValue::Tensor(tensor)) if self.mode() == Mode::Off => AbstractValue::Tensor(tensor.detached()),
+            Some(AbstractValue::Tensor(tensor)) if self.mode() == Mode::Off => {
+                self.note_read(tensor);
+                AbstractValue::Tensor(tensor.detached())
+            }
             Some(AbstractValue::Tensor(tensor)) => {
                 AbstractValue::Tensor(TensorValue { is_scaled: false, is_leaf: false, ..tensor })
             }

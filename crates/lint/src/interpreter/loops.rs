@@ -21,15 +21,17 @@ pub(super) struct LoopHead<'a> {
     pub(super) iterated: Option<&'a Expr>,
     /// The test of a `while`.
     pub(super) test: Option<&'a Expr>,
+    /// True for a loop of a framework over batches.
+    pub(super) is_of_framework: bool,
 }
 
 impl<'a> LoopHead<'a> {
     pub(super) fn of_for(statement: &'a StmtFor) -> LoopHead<'a> {
-        LoopHead { at: node_of(statement), iterated: Some(&statement.iter), test: None }
+        LoopHead { at: node_of(statement), iterated: Some(&statement.iter), test: None, is_of_framework: false }
     }
 
     pub(super) fn of_while(statement: &'a StmtWhile) -> LoopHead<'a> {
-        LoopHead { at: node_of(statement), iterated: None, test: Some(&statement.test) }
+        LoopHead { at: node_of(statement), iterated: None, test: Some(&statement.test), is_of_framework: false }
     }
 }
 
@@ -88,8 +90,8 @@ pub(super) struct LoopRun<'a> {
     pub(super) is_micro: bool,
     /// The number of frames when the loop started.
     pub(super) frames: usize,
-    /// Places that started anew in the second step.
-    pub(super) resets: Vec<StoredPlace<'a>>,
+    /// Places that started anew in the second step, and whether they do so in every step.
+    pub(super) resets: Vec<(StoredPlace<'a>, bool)>,
     pub(super) is_second: bool,
     pub(super) doubts: u32,
 }
@@ -175,7 +177,7 @@ impl<'a> Interpreter<'_, 'a> {
         if iterable.object().is_some_and(|id| self.object(id).kind == ObjectKind::Loader) {
             return true;
         }
-        let Some(iterated) = head.iterated else { return false };
+        let Some(iterated) = head.iterated else { return head.is_of_framework };
         let text = self.model.source(iterated).to_ascii_lowercase();
         self.model.gives_batches(iterated)
             || ["loader", "batches", "dataset", "dataiter", "data_iter"].iter().any(|word| text.contains(word))
@@ -322,10 +324,12 @@ impl<'a> Interpreter<'_, 'a> {
 
     /// Notes that a place starts anew.
     pub(super) fn note_reset(&mut self, place: StoredPlace<'a>) {
-        for run in &mut self.loops {
-            if run.is_second && !run.resets.contains(&place) {
-                run.resets.push(place);
+        let mut is_certain = self.doubts == 0;
+        for run in self.loops.iter_mut().rev() {
+            if run.is_second && !run.resets.contains(&(place, is_certain)) {
+                run.resets.push((place, is_certain));
             }
+            is_certain &= run.doubts == 0;
         }
     }
 

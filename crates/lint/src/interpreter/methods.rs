@@ -77,7 +77,8 @@ impl<'a> Interpreter<'_, 'a> {
                     let other = arguments.all().filter_map(AbstractValue::tensor).reduce(TensorValue::with);
                     let joined = other.map_or(tensor, |other| tensor.with(other));
                     let is_output = joined.is_output && !is_reduction(name, arguments);
-                    let joined = TensorValue { is_output, ..joined };
+                    let is_scaled = joined.is_scaled || matches!(name, "div" | "div_" | "true_divide");
+                    let joined = TensorValue { is_output, is_scaled, is_leaf: false, ..joined };
                     AbstractValue::Tensor(if self.mode() == Mode::Off { joined.detached() } else { joined })
                 }
             },

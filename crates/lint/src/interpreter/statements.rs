@@ -140,7 +140,7 @@ impl<'a> Interpreter<'_, 'a> {
             }
             Expr::Name(name) => {
                 let at = self.node(target);
-                self.assign_name(name.id.as_str(), AbstractValue::Unknown, at);
+                self.assign_name(name.id.as_str(), AbstractValue::Nothing, at);
             }
             _ => {}
         }

@@ -1,6 +1,6 @@
 //! What a run notes of training steps: backwards, steps and cleared gradients, and the mistakes in their order.
 
-use ruff_python_ast::{Expr, Operator};
+use ruff_python_ast::{Expr, Operator, Stmt};
 
 use report::lint::Certainty;
 
@@ -8,6 +8,7 @@ use super::arguments::CallArguments;
 use super::loops::LoopRun;
 use super::value::{AbstractValue, ObjectId, ObjectKind, TensorValue};
 use super::{Interpreter, NodeId};
+use crate::semantics::data::Syntax;
 use crate::semantics::is_called_optimizer;
 use crate::semantics::{Observation, ObservationKind};
 
@@ -157,7 +158,7 @@ impl<'a> Interpreter<'_, 'a> {
             self.judge_clearing(run, &calls);
             self.judge_accumulation(&backwards, &calls);
         }
-        if !run.has_inner_backward {
+        if run.work.trains() && !run.has_inner_step {
             self.judge_retained(run, &backwards);
         }
     }
@@ -237,6 +238,24 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
+    /// Checks for a counter: its function has `counter += 1`.
+    fn counts_up(&self, counter: &'a Expr) -> bool {
+        let Some(id) = self.model.id(counter).filter(|_| counter.is_name_expr() || counter.is_attribute_expr()) else {
+            return false;
+        };
+        let text = self.model.source(counter);
+        let function = self.model.function(self.model.node(id).region);
+        let is_bound = function.is_some() && !text.contains("step") && !text.contains("epoch") && !text.contains("iter");
+        let (first, last) = self.model.body(function);
+        is_bound
+            && (first.0..=last.0).map(NodeId).any(|id| match self.model.node(id).syntax {
+                Syntax::Statement(Stmt::AugAssign(it)) => {
+                    self.model.source(&*it.target) == text && self.model.source(&*it.value) == "1"
+                }
+                _ => false,
+            })
+    }
+
     /// Checks whether a test computes a remainder, directly or through a name.
     pub(super) fn has_remainder(&self, test: &'a Expr) -> bool {
         let has_modulo = |expression: &'a Expr| {
@@ -250,6 +269,7 @@ impl<'a> Interpreter<'_, 'a> {
             Expr::UnaryOp(it) => self.has_remainder(&it.operand),
             Expr::BoolOp(it) => it.values.iter().any(|value| self.has_remainder(value)),
             Expr::Name(_) => by_name(test),
+            Expr::Compare(it) if self.counts_up(&it.left) => true,
             test => has_modulo(test),
         }
     }

@@ -108,6 +108,8 @@ impl<'a> AbstractValue<'a> {
                 device: if one.device == other.device { one.device } else { TensorDevice::Unsure },
                 ..one.with(other)
             }),
+            // A graph in one of the ways counts.
+            (recorded, AbstractValue::Unknown) | (AbstractValue::Unknown, recorded) if recorded.is_recorded() => recorded,
             (known, nothing) | (nothing, known) if nothing.is_plain() && !known.is_plain() => known,
             (one, other) if one.is_plain() && other.is_plain() => AbstractValue::Plain,
             (object @ AbstractValue::Object(_), AbstractValue::Object(_)) => object,

@@ -8,7 +8,7 @@ use crate::finding::MemoryEffect;
 use crate::interpreter::observed;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, DefinitionId, LoopId};
-use crate::semantics::{Call, Model, ObservationKind};
+use crate::semantics::{Call, Model, ObservationKind, ran_module};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("carried-hidden-state"),
@@ -22,7 +22,9 @@ pub(super) const RULE: Rule = Rule {
 fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
         let Some(around) = model.step_loop(call.region).filter(|&id| model.is_training_loop(id)) else { continue };
-        if !model.is_forward(call) || model.work_of_loop(around).backwards == 0 {
+        // The body of a known module may detach the state: there the program is followed.
+        let is_followed = model.class_of_object(ran_module(call)).is_some();
+        if !model.is_forward(call) || model.work_of_loop(around).backwards == 0 || is_followed {
             continue;
         }
         let carried = call.syntax.arguments.args.iter().find(|argument| is_own_result(model, call, argument, around));

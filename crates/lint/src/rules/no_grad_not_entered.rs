@@ -34,6 +34,17 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             format!("`{}` returns a context that is never entered: it has no effect", model.source(call.syntax));
         matches.add(call.syntax, message);
     }
+    for class in &model.tree.classes {
+        let mut decorators = class.syntax.decorator_list.iter().map(|it| &it.expression);
+        if let Some(decorator) = decorators.find(|it| model.mode_of_manager(it) == Some(Mode::Off)) {
+            let message = format!(
+                "`@{}` covers the making of `{}` alone: its methods record gradients",
+                model.source(decorator),
+                class.syntax.name
+            );
+            matches.add(decorator, message);
+        }
+    }
     for function in model.tree.functions.iter().filter(|it| it.syntax.is_async) {
         let mut decorators = function.syntax.decorator_list.iter().map(|it| &it.expression);
         if let Some(decorator) = decorators.find(|it| model.mode_of_manager(it) == Some(Mode::Off)) {

@@ -176,6 +176,11 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// Checks whether a framework calls a function for each batch of an evaluation.
+    pub(crate) fn is_evaluation_step(&self, function: FunctionId) -> bool {
+        self.hook(function) == Some(super::frameworks::Hook::Evaluation)
+    }
+
     /// Checks whether nothing tells the mode in which a function runs.
     pub(crate) fn mode_of_callers_is_unsure(&self, function: FunctionId) -> bool {
         self.mode_of_function(function) == Mode::Unsure

@@ -59,7 +59,11 @@ impl<'a> Model<'a> {
         match manager {
             Expr::Name(_) => true,
             Expr::Call(_) => self.call(manager).is_some_and(|call| {
-                let local = self.callee(call).is_some();
+                // A function of the project may return a context for gradients.
+                let local = self.callee(call).is_some_and(|function| {
+                    let text = self.source(self.tree.functions[function.index()].syntax);
+                    text.contains("grad") || text.contains("inference_mode")
+                });
                 local || call.path.as_deref().is_some_and(|path| path.contains("grad"))
             }),
             _ => false,

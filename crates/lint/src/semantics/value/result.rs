@@ -29,10 +29,21 @@ impl<'a> Model<'a> {
             }
         }
         match self.value_within(&syntax.func, left) {
+            ValueKind::Module if self.returns_mapping(call) => ValueKind::Collection,
             ValueKind::Module => self.value_of_forward(call),
             ValueKind::Operation => self.value_of_arguments(call, left),
             _ => ValueKind::Unknown,
         }
+    }
+
+    /// Checks whether the `forward` of a known module returns dicts.
+    fn returns_mapping(&self, call: &Call<'a>) -> bool {
+        let class = self.class_of_object(&call.syntax.func);
+        let forward = class.and_then(|class| self.method_of(class, "forward"));
+        forward.is_some_and(|it| {
+            let returned = &self.tree.functions[it.index()].returned;
+            !returned.is_empty() && returned.iter().all(|it| it.is_dict_expr())
+        })
     }
 
     /// Returns the value of a call of a module with parameters.
