@@ -34,6 +34,7 @@ mod placement;
 mod registration;
 mod repetition;
 mod resident;
+mod sizes;
 mod steps;
 mod storage;
 pub(crate) mod texts;

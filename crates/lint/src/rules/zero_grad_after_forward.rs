@@ -17,6 +17,10 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
+    // Nobody cares for the gradients of a small network.
+    if model.has_small_layers_alone() {
+        return;
+    }
     for zero in model.calls().iter().filter(|call| Model::is_zero_grad(call)) {
         let Some(around) = model.step_loop(zero.region).filter(|&around| model.is_training_loop(around)) else {
             continue;
