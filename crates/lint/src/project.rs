@@ -21,9 +21,9 @@ use rustc_hash::FxHashMap;
 use crate::source;
 
 /// The largest number of linked files.
-const MOST_FILES: usize = 8;
+const MOST_FILES: usize = 6;
 /// The largest size of all linked files together, in bytes.
-const MOST_BYTES: usize = 96 << 10;
+const MOST_BYTES: usize = 40 << 10;
 
 /// Gives the files of a project. The linter asks by path and reads nothing itself.
 pub trait Project: Sync {

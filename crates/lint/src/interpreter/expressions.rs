@@ -233,6 +233,7 @@ impl<'a> Interpreter<'_, 'a> {
                 self.note_read(tensor);
                 AbstractValue::Tensor(tensor.detached())
             }
+            AbstractValue::Tensor(tensor) => AbstractValue::Tensor(tensor.computed()),
             found => found,
         }
     }

@@ -94,13 +94,14 @@ impl<'a> Interpreter<'_, 'a> {
             (true, None) => Graph::Unsure,
             (false, _) => self.graph_of_mode(),
         };
-        let through = joined.map_or(0, |it| it.added | it.through);
+        let through = joined.map_or(0, |it| it.kept | it.added | it.through);
         let through = if graph == Graph::Recorded { through } else { 0 };
         let sources = joined.map_or(0, |it| it.sources);
         let sources = if graph == Graph::Recorded { sources } else { 0 };
         TensorValue {
             graph,
             device: TensorDevice::Unsure,
+            kept: 0,
             added: 0,
             through,
             is_output: true,

@@ -287,7 +287,7 @@ impl<'a> Interpreter<'_, 'a> {
                 AbstractValue::Tensor(tensor.detached())
             }
             Some(AbstractValue::Tensor(tensor)) => {
-                AbstractValue::Tensor(TensorValue { is_scaled: false, is_leaf: false, ..tensor })
+                AbstractValue::Tensor(TensorValue { is_scaled: false, is_leaf: false, ..tensor.computed() })
             }
             _ => {
                 let graph = if self.mode() == Mode::Off { Graph::Absent } else { Graph::Unsure };

@@ -278,7 +278,8 @@ impl<'a> Interpreter<'_, 'a> {
         match value {
             AbstractValue::Tensor(tensor) if tensor.graph == Graph::Recorded => {
                 AbstractValue::Tensor(super::value::TensorValue {
-                    added: tensor.added | bit,
+                    kept: bit,
+                    added: (tensor.added | tensor.kept) & !bit,
                     through: tensor.through & !bit,
                     ..tensor
                 })

@@ -131,6 +131,8 @@ impl<'a> Interpreter<'_, 'a> {
                 self.note_chain(place, at, is_state);
             }
             AbstractValue::Tensor(_) if carried != 0 && is_added(value) => self.note_chain(place, at, false),
+            // The value of the step before, unchanged.
+            AbstractValue::Tensor(tensor) if tensor.kept & carried != 0 => {}
             _ if matches!(place, StoredPlace::Content(_)) => {}
             _ => self.note_reset(place),
         }
@@ -172,7 +174,7 @@ impl<'a> Interpreter<'_, 'a> {
                     AbstractValue::Tensor(tensor) if tensor.device == TensorDevice::Gpu && self.mode() == Mode::Off => {
                         self.note_buffer(value, at);
                     }
-                    AbstractValue::Tensor(tensor) if value.is_recorded() => {
+                    AbstractValue::Tensor(tensor) if value.is_recorded() && self.mode() != Mode::Off => {
                         self.write_into_tensor(&subscript.value, tensor, value)
                     }
                     _ => {}

@@ -209,7 +209,7 @@ impl<'a> Interpreter<'_, 'a> {
         }
         let all_irregular = every_nth && backwards.iter().all(|it| it.arm.is_some());
         if all_irregular && let Some(it) = backwards.iter().find(|it| it.has_regular_forwards) {
-            let is_sum = it.loss.is_some_and(|loss| loss.added | loss.through != 0);
+            let is_sum = it.loss.is_some_and(|loss| loss.kept | loss.added | loss.through != 0);
             if !is_sum {
                 self.confirm_own(ObservationKind::BackwardSkipped, it.at);
             }
@@ -221,7 +221,7 @@ impl<'a> Interpreter<'_, 'a> {
         let last_step: Vec<&Backward> = backwards.iter().filter(|it| it.time >= run.step_started).collect();
         for (index, it) in last_step.iter().enumerate() {
             let sources = it.loss.map_or(0, |loss| loss.sources);
-            let is_carried = it.loss.is_some_and(|loss| loss.added | loss.through != 0);
+            let is_carried = it.loss.is_some_and(|loss| loss.kept | loss.added | loss.through != 0);
             if !it.keeps_graph || sources == 0 || is_carried {
                 continue;
             }

@@ -51,7 +51,7 @@ impl<'a> Interpreter<'_, 'a> {
         let joined = tensors.filter(|it| it.graph != Graph::Absent || it.is_output).reduce(TensorValue::with);
         joined.map_or(AbstractValue::Unknown, |it| {
             let graph = if self.mode() == Mode::Off { Graph::Absent } else { Graph::Unsure };
-            AbstractValue::Tensor(TensorValue { graph, added: 0, through: 0, is_scaled: true, ..it })
+            AbstractValue::Tensor(TensorValue { graph, kept: 0, added: 0, through: 0, is_scaled: true, ..it })
         })
     }
 

@@ -21,6 +21,8 @@ pub(super) type CarrySet = u128;
 pub(super) struct TensorValue {
     pub(super) graph: Graph,
     pub(super) device: TensorDevice,
+    /// Carried places whose value the tensor is, without any arithmetic since.
+    pub(super) kept: CarrySet,
     /// Carried places that reached the tensor by arithmetic alone.
     pub(super) added: CarrySet,
     /// Carried places that reached the tensor through a module.
@@ -37,12 +39,24 @@ pub(super) struct TensorValue {
 
 impl TensorValue {
     pub(super) fn new(graph: Graph, device: TensorDevice) -> TensorValue {
-        TensorValue { graph, device, added: 0, through: 0, is_output: false, is_scaled: false, is_leaf: false, sources: 0 }
+        TensorValue { graph, device, kept: 0, added: 0, through: 0, is_output: false, is_scaled: false, is_leaf: false, sources: 0 }
     }
 
     /// Returns the tensor without its graph.
     pub(super) fn detached(self) -> TensorValue {
-        TensorValue { graph: Graph::Absent, added: 0, through: 0, sources: 0, ..self }
+        TensorValue { graph: Graph::Absent, kept: 0, added: 0, through: 0, sources: 0, ..self }
+    }
+
+    /// Returns the tensor after an operation on it.
+    pub(super) fn computed(self) -> TensorValue {
+        TensorValue { kept: 0, added: self.added | self.kept, ..self }
+    }
+
+    /// Returns one of two tensors.
+    pub(super) fn or(self, other: TensorValue) -> TensorValue {
+        let device = if self.device == other.device { self.device } else { TensorDevice::Unsure };
+        let kept = self.kept | other.kept;
+        TensorValue { device, kept, added: self.added | other.added, ..self.with(other) }
     }
 
     /// Returns a tensor computed from two.
@@ -50,7 +64,8 @@ impl TensorValue {
         TensorValue {
             graph: self.graph.or(other.graph),
             device: if self.device == TensorDevice::Unsure { other.device } else { self.device },
-            added: self.added | other.added,
+            kept: 0,
+            added: self.added | other.added | self.kept | other.kept,
             through: self.through | other.through,
             is_output: self.is_output || other.is_output,
             is_scaled: self.is_scaled || other.is_scaled,
@@ -104,10 +119,7 @@ impl<'a> AbstractValue<'a> {
     pub(super) fn or(self, other: AbstractValue<'a>) -> AbstractValue<'a> {
         match (self, other) {
             (one, other) if one == other => one,
-            (AbstractValue::Tensor(one), AbstractValue::Tensor(other)) => AbstractValue::Tensor(TensorValue {
-                device: if one.device == other.device { one.device } else { TensorDevice::Unsure },
-                ..one.with(other)
-            }),
+            (AbstractValue::Tensor(one), AbstractValue::Tensor(other)) => AbstractValue::Tensor(one.or(other)),
             // A graph in one of the ways counts.
             (recorded, AbstractValue::Unknown) | (AbstractValue::Unknown, recorded) if recorded.is_recorded() => recorded,
             (known, nothing) | (nothing, known) if nothing.is_plain() && !known.is_plain() => known,
@@ -243,7 +255,7 @@ impl<'a> HeapObject<'a> {
 /// The join for elements that are all visited: a graph in one of them counts, whatever the others are.
 pub(super) fn existing<'a>(one: AbstractValue<'a>, other: AbstractValue<'a>) -> AbstractValue<'a> {
     match (one, other) {
-        (AbstractValue::Tensor(one), AbstractValue::Tensor(other)) => AbstractValue::Tensor(one.with(other)),
+        (AbstractValue::Tensor(one), AbstractValue::Tensor(other)) => AbstractValue::Tensor(one.or(other)),
         (recorded, _) | (_, recorded) if recorded.is_recorded() => recorded,
         (one, other) => one.or(other),
     }
