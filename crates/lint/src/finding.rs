@@ -99,6 +99,7 @@ impl Finding {
             end: self.end.into(),
             fix: self.fix.as_ref().map(|fix| fix.report(source)),
             certainty: self.certainty,
+            proof: None,
             excerpt: source.excerpt(self.span),
         }
     }

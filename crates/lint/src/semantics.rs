@@ -281,6 +281,15 @@ impl<'a> Model<'a> {
         self.text.get(range.start().to_usize()..range.end().to_usize()).unwrap_or_default()
     }
 
+    /// Returns the first line of a node's text.
+    pub(crate) fn source_at(&self, id: NodeId) -> &'a str {
+        let text = match self.node(id).syntax {
+            Syntax::Statement(it) => self.source(it),
+            Syntax::Expression(it) => self.source(it),
+        };
+        text.lines().next().unwrap_or_default()
+    }
+
     /// Returns the text between two nodes, both included.
     pub(crate) fn source_of(&self, range: (NodeId, NodeId)) -> &'a str {
         let range_of = |id: NodeId| match self.node(id).syntax {

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use serde::Serialize;
+use trace::Bytes;
 
 use crate::finding::{Finding, RuleId};
 
@@ -46,9 +47,31 @@ pub struct LintFinding {
     pub fix: Option<LintFix>,
     /// The confidence in the finding; `docs/lint/README.md` has the measured precision of each.
     pub certainty: Certainty,
+    /// What dry runs with and without the fix show; `None` unless asked for.
+    pub proof: Option<LintProof>,
     /// The source lines of the finding.
     #[serde(skip)]
     pub excerpt: Excerpt,
+}
+
+/// The need of a program with a mistake, and with lint's fix of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct LintProof {
+    /// The need of the program as it is.
+    pub before: ProvedNeed,
+    /// The need with the fix.
+    pub after: ProvedNeed,
+}
+
+/// The need of a program in a dry run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub struct ProvedNeed {
+    /// The peak of allocated memory.
+    pub peak_allocated_bytes: Bytes,
+    /// The bytes that each iteration leaves behind; `None` without growth.
+    pub growth_bytes: Option<Bytes>,
 }
 
 /// The confidence in a finding; the surest orders first.

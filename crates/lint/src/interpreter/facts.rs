@@ -19,6 +19,8 @@ pub(super) struct ContainerStore {
     pub(super) at: NodeId,
     pub(super) time: u32,
     pub(super) is_recorded: bool,
+    /// True if the value itself is the tensor, and its container is in reach of the same function.
+    pub(super) is_tensor: bool,
     pub(super) is_on_gpu: bool,
     pub(super) is_off: bool,
 }
@@ -150,7 +152,7 @@ impl<'a> RunFacts<'a> {
                             kind: ObservationKind::GraphCreated,
                             at: site.at,
                             in_training: true,
-                            certainty: Certainty::Likely,
+                            certainty: Certainty::Likely, is_tensor: false,
                         },
                         None,
                     );
@@ -161,7 +163,7 @@ impl<'a> RunFacts<'a> {
                 && model.is_own_node(site.at)
             {
                 let kind = if site.in_loop { ObservationKind::RecordedLoop } else { ObservationKind::RecordedForward };
-                self.confirm(Observation { kind, at: site.at, in_training: false, certainty: Certainty::Likely }, None);
+                self.confirm(Observation { kind, at: site.at, in_training: false, certainty: Certainty::Likely, is_tensor: false }, None);
             }
         }
         let mut all = self.confirmed;

@@ -23,8 +23,11 @@ impl<'a> Interpreter<'_, 'a> {
             let time = self.tick();
             let is_off =
                 self.holds(value, 3, &|it| it.tensor().is_some_and(|it| it.is_output && it.graph == Graph::Absent));
-            let at = self.own_node(self.giving_node(at));
-            self.found.stores.push(ContainerStore { container, at, time, is_recorded, is_on_gpu, is_off });
+            let own = self.own_node(self.giving_node(at));
+            let is_tensor = value.is_recorded() && own == at;
+            let at = own;
+            self.found.stores.push(ContainerStore {
+                is_tensor, container, at, time, is_recorded, is_on_gpu, is_off });
         }
     }
 
@@ -59,7 +62,7 @@ impl<'a> Interpreter<'_, 'a> {
                     kind: ObservationKind::OutputsOnGpu,
                     at,
                     in_training: false,
-                    certainty: Certainty::Likely,
+                    certainty: Certainty::Likely, is_tensor: false,
                 },
                 None,
             );
@@ -109,14 +112,14 @@ impl<'a> Interpreter<'_, 'a> {
                 kind: ObservationKind::Carried,
                 at: chain.at,
                 in_training: true,
-                certainty: Certainty::Likely,
+                certainty: Certainty::Likely, is_tensor: false,
             };
             self.found.confirm(observation, None);
         }
     }
 
     fn judge_training(&mut self, run: &LoopRun<'a>) {
-        let observation = |kind, at| Observation { kind, at, in_training: true, certainty: Certainty::Likely };
+        let observation = |kind, at| Observation { kind, at, in_training: true, certainty: Certainty::Likely, is_tensor: false };
         for store in self.stores_within(run).into_iter().filter(|it| it.is_recorded) {
             let lazy = self.lazy_container(store.container);
             let certainty = self.certainty_of(store.container);
@@ -143,7 +146,7 @@ impl<'a> Interpreter<'_, 'a> {
             let certainty = self.certainty_of(store.container);
             let kind = ObservationKind::Collected;
             self.found.waiting.push(WaitingObservation {
-                observation: Observation { kind, at: store.at, in_training: true, certainty },
+                observation: Observation { kind, at: store.at, in_training: true, certainty, is_tensor: store.is_tensor },
                 container: self.lazy_container(store.container),
                 frames: run.frames,
                 backwards,
@@ -156,7 +159,7 @@ impl<'a> Interpreter<'_, 'a> {
         let is_evaluation = forwards.iter().any(|it| it.is_eval);
         let is_evaluation = is_evaluation && !run.is_literal;
         let mut found: Vec<(Observation, Option<ObjectId>)> = Vec::new();
-        let observation = |kind, at| Observation { kind, at, in_training: false, certainty: Certainty::Likely };
+        let observation = |kind, at| Observation { kind, at, in_training: false, certainty: Certainty::Likely, is_tensor: false };
         for store in self.stores_within(run) {
             let certainty = self.certainty_of(store.container);
             let observation = |kind, at| Observation { certainty, ..observation(kind, at) };

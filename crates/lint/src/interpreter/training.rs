@@ -143,7 +143,7 @@ impl<'a> Interpreter<'_, 'a> {
     pub(super) fn confirm_own(&mut self, kind: ObservationKind, at: NodeId) {
         let at = self.own_node(at);
         if self.model.is_own_node(at) {
-            self.found.confirm(Observation { kind, at, in_training: true, certainty: Certainty::Likely }, None);
+            self.found.confirm(Observation { kind, at, in_training: true, certainty: Certainty::Likely, is_tensor: false }, None);
         }
     }
 
@@ -173,7 +173,7 @@ impl<'a> Interpreter<'_, 'a> {
                     kind: ObservationKind::GradientsCleared,
                     at: run.at,
                     in_training: true,
-                    certainty: Certainty::Likely,
+                    certainty: Certainty::Likely, is_tensor: false,
                 },
                 None,
             );

@@ -61,7 +61,7 @@ fn check_observed(model: &Model<'_>, matches: &mut Matches) {
         } else {
             "no backward frees the graph, and the activations of all batches stay on the GPU"
         };
-        let place = model.source_of((observation.at, model.node(observation.at).last));
+        let place = model.source_at(observation.at);
         matches.add(statement, format!("`{place}` keeps the graph of every step; {cost}")).certainty =
             observation.certainty;
     }

@@ -40,7 +40,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     for observation in observed(model, ObservationKind::Carried) {
         let Some((_, statement)) = model.statement(observation.at) else { continue };
         if matches.list.is_empty() {
-            let place = model.source_of((observation.at, model.node(observation.at).last));
+            let place = model.source_at(observation.at);
             matches.add(
                 statement,
                 format!(

@@ -8,7 +8,7 @@ use crate::edits;
 use crate::finding::MemoryEffect;
 use crate::interpreter::observed;
 use crate::rule::{Matches, Rule};
-use crate::semantics::data::{LoopId, NodeId, RegionId};
+use crate::semantics::data::{LoopId, NodeId, RegionId, Syntax};
 use crate::semantics::{Model, ObservationKind, StoredAs, ValueKind};
 
 pub(super) const RULE: Rule = Rule {
@@ -66,11 +66,18 @@ fn check_observed(model: &Model<'_>, matches: &mut Matches) {
         } else {
             "no backward frees the graph, and the activations of all batches stay on the GPU"
         };
-        let text = model.source_of((observation.at, model.node(observation.at).last));
+        let kept = Some(observation.at).filter(|_| observation.is_tensor).and_then(|at| stored(model, at));
+        let text = kept.map_or_else(|| model.source(statement), |it| model.source(it));
         let text = text.lines().next().unwrap_or_default();
         matches.add(statement, format!("`{text}` keeps a tensor of every step with its graph: {cost}")).certainty =
             observation.certainty;
     }
+}
+
+/// Returns the argument that a call puts into a collection: the last one.
+fn stored<'a>(model: &Model<'a>, at: NodeId) -> Option<&'a Expr> {
+    let Syntax::Expression(Expr::Call(call)) = model.node(at).syntax else { return None };
+    call.arguments.args.last()
 }
 
 /// Reports `history.add(loss)`, where the method has `self.losses.append(loss)`.

@@ -36,8 +36,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     for observation in observed(model, ObservationKind::OutputsOnGpu) {
         let Some((_, statement)) = model.statement(observation.at) else { continue };
         if !matches.covers(statement) {
-            let text = model.source_of((observation.at, model.node(observation.at).last));
-            let text = text.lines().next().unwrap_or_default();
+            let text = model.source_at(observation.at);
             matches.add(statement, format!("`{text}` keeps the outputs of all batches on the GPU")).certainty =
                 observation.certainty;
         }

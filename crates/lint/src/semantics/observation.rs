@@ -47,4 +47,6 @@ pub(crate) struct Observation {
     /// True if a training step frees the saved tensors, so that only the nodes of the graph stay.
     pub(crate) in_training: bool,
     pub(crate) certainty: Certainty,
+    /// True if the node puts one tensor with a graph into a collection: its argument can be detached.
+    pub(crate) is_tensor: bool,
 }

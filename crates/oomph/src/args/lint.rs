@@ -15,6 +15,7 @@ Examples:
   oomph lint train.py src/
   oomph lint --pedantic train.py             also style findings, which cost no memory today
   oomph lint --certainty possible train.py   also patterns that other code may undo
+  oomph lint --prove train.py                what each fix saves, by dry runs of the program
   oomph lint --select graph-in-collection,retain-graph-in-loop src/
   oomph lint --diff train.py | git apply     the changes that --fix would make
   oomph lint --fix src/                      makes the safe fixes
@@ -78,6 +79,14 @@ pub(crate) struct Lint {
     /// Also report findings that a comment `# oomph: ignore` silences
     #[arg(long, help_heading = "Rules")]
     pub(crate) no_suppressions: bool,
+
+    /// Dry-run the named files with and without each fix, print the bytes, and drop findings whose fix changes none
+    #[arg(long, conflicts_with_all = ["fix", "diff", "write_baseline", "watch"], help_heading = "Proof")]
+    pub(crate) prove: bool,
+
+    /// With --prove: the Python that has PyTorch
+    #[arg(long, value_name = "PATH", requires = "prove", help_heading = "Proof")]
+    pub(crate) python: Option<PathBuf>,
 
     /// Apply safe fixes; with standard input, print the fixed source
     #[arg(long, conflicts_with_all = ["diff", "write_baseline"], help_heading = "Fixes")]

@@ -4,6 +4,7 @@ mod baseline;
 mod files;
 mod mend;
 mod project;
+mod prove;
 mod settings;
 mod watch;
 
@@ -19,6 +20,7 @@ use report::words::count;
 use self::files::{File, Files, Text};
 use self::mend::{Again, Mended, mend};
 use self::project::DiskProject;
+use self::prove::{Proved, Prover};
 use self::settings::LintSettings;
 use crate::args::{FixMode, Lint, LintFormat};
 use crate::commands::rule::lint_page;
@@ -83,6 +85,9 @@ fn round(arguments: &Lint, settings: &LintSettings, folder: &Path, found: &Files
     let Output { text, fixed, are_unwritten } = output_of(files, &mut linted_files, &plan);
     let mut report = gather(files, linted_files, &plan);
     report.fixed = fixed;
+    if arguments.prove {
+        prove_findings(arguments, files, &plan, &mut report);
+    }
     report.notes.extend(found.notes.iter().cloned());
     let is_incomplete = are_unwritten || files.iter().any(|file| file.is_named && is_unreadable(&report, file));
     if let Some(path) = &arguments.write_baseline {
@@ -90,6 +95,46 @@ fn round(arguments: &Lint, settings: &LintSettings, folder: &Path, found: &Files
     }
     show(arguments, &report, text.as_deref())?;
     Ok(status(&report, is_incomplete))
+}
+
+/// Proves the findings in named files by dry runs, and drops those whose fix changes nothing.
+fn prove_findings(arguments: &Lint, files: &[File], plan: &Plan, report: &mut LintReport) {
+    for file in files.iter().filter(|file| file.is_named && !file.is_standard_input) {
+        if !report.findings.iter().any(|found| is_in(found, file)) {
+            continue;
+        }
+        if let Err(error) = prove_file(arguments, file, plan, report) {
+            report.notes.push(format!("`{}` was not dry-run, so nothing is proved: {error}", file.name));
+        }
+    }
+}
+
+fn prove_file(arguments: &Lint, file: &File, plan: &Plan, report: &mut LintReport) -> Result<(), Error> {
+    let Ok(Text { source, .. }) = file.read() else { return Ok(()) };
+    let Ok(findings) = lint::check_in(&source, &plan.options, &file.path, &plan.project) else { return Ok(()) };
+    let prover = Prover::new(&file.path, arguments.python.as_deref())?;
+    let before = prover.measure()?;
+    for finding in findings {
+        let reported = finding.report(&source, &file.name);
+        let is_same = |it: &LintFinding| it.finding == reported.finding && it.end == reported.end;
+        let Some(index) = report.findings.iter().position(is_same) else { continue };
+        match prover.prove(&finding, &file.path, source.text(), &before) {
+            Proved::Changes(proof) => report.findings[index].proof = Some(proof),
+            Proved::ChangesNothing => {
+                let (rule, line) = (finding.rule, finding.start.line);
+                report.notes.push(format!("line {line}: {rule} is dropped: its fix changes no byte of the dry run"));
+                report.findings.remove(index);
+            }
+            Proved::Unknown(reason) => {
+                report.notes.push(format!("line {}: {} is not proved: {reason}", finding.start.line, finding.rule));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn is_in(found: &LintFinding, file: &File) -> bool {
+    found.finding.location.as_ref().is_some_and(|location| location.file == file.name)
 }
 
 /// Writes the findings as a baseline, and warns of unreadable files.

@@ -5,7 +5,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::{Bars, Look};
 use crate::finding::{Finding, Severity};
-use crate::lint::{Certainty, LintFinding, LintReport, UnreadableFile};
+use crate::lint::{Certainty, LintFinding, LintProof, ProvedNeed, LintReport, UnreadableFile};
 use crate::render::layout::{COLUMNS, short_path, wrap};
 use crate::render::lint::{closing, headline};
 use crate::sanitize::clean;
@@ -46,7 +46,21 @@ fn format_finding(found: &LintFinding, folder: &str, renderer: &Renderer) -> Str
     if let Some(note) = certainty(found.certainty) {
         group = group.element(Level::NOTE.message(wrapped(note, "     = note: ".len())));
     }
+    if let Some(proof) = &found.proof {
+        group = group.element(Level::NOTE.message(wrapped(&describe_proof(proof), "     = note: ".len())));
+    }
     renderer.render(&[group])
+}
+
+/// Describes what dry runs with and without the fix show.
+fn describe_proof(proof: &LintProof) -> String {
+    let (before, after) = (&proof.before, &proof.after);
+    let peak = format!("peak {} as it is, {} with the fix", before.peak_allocated_bytes, after.peak_allocated_bytes);
+    let left = |need: &ProvedNeed| need.growth_bytes.map_or_else(|| "nothing".to_owned(), |bytes| bytes.to_string());
+    if before.growth_bytes == after.growth_bytes {
+        return format!("proved by two dry runs: {peak}");
+    }
+    format!("proved by two dry runs: each iteration leaves {} as it is, {} with the fix; {peak}", left(before), left(after))
 }
 
 /// Describes the confidence in a finding, unless it is certain.
