@@ -124,7 +124,7 @@ impl<'a> Interpreter<'_, 'a> {
             let lazy = self.lazy_container(store.container);
             let certainty = self.certainty_of(store.container);
             let observation = observation(ObservationKind::Collected, store.at);
-            self.found.confirm(Observation { certainty, ..observation }, lazy);
+            self.found.confirm(Observation { certainty, is_tensor: store.is_tensor, ..observation }, lazy);
         }
         for chain in self.chains_within(run).into_iter().filter(|it| !it.is_through_module) {
             self.found.confirm(observation(ObservationKind::Accumulated, chain.at), None);
@@ -162,7 +162,7 @@ impl<'a> Interpreter<'_, 'a> {
         let observation = |kind, at| Observation { kind, at, in_training: false, certainty: Certainty::Likely, is_tensor: false };
         for store in self.stores_within(run) {
             let certainty = self.certainty_of(store.container);
-            let observation = |kind, at| Observation { certainty, ..observation(kind, at) };
+            let observation = |kind, at| Observation { certainty, is_tensor: store.is_tensor, ..observation(kind, at) };
             if store.is_recorded && is_evaluation {
                 found.push((observation(ObservationKind::Collected, store.at), self.lazy_container(store.container)));
             } else if store.is_on_gpu && store.is_off && run.is_over_many && forwards.is_empty() {
