@@ -23,7 +23,7 @@ impl<'a> Model<'a> {
     /// Checks whether a call moves a tensor to a GPU, or creates one there; modules are no data.
     pub(crate) fn places_on_gpu(&self, call: &Call<'a>) -> bool {
         let is_tensor = || call.method().is_some_and(|(receiver, _)| !self.may_be_module(receiver));
-        self.creates_on_gpu(call) || (self.moves_to_gpu(call) && is_tensor())
+        self.creates_on_gpu(call) || self.loads_to_gpu(call) || (self.may_move_to_gpu(call) && is_tensor())
     }
 
     fn may_be_module(&self, receiver: &'a Expr) -> bool {
