@@ -6,7 +6,7 @@ use ruff_python_ast::{Expr, ExprCall, ExprSlice, Stmt};
 
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::data::{Binding, LoopId, NodeId, RegionKind};
+use crate::semantics::data::{Binding, FunctionId, LoopId, NodeId, RegionKind};
 use crate::semantics::{Call, LoaderWorkers, Model, Origin};
 
 pub(super) const RULE: Rule = Rule {
@@ -28,6 +28,10 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             if let Some(tensor) = call.syntax.arguments.args.iter().find(is_on_gpu) {
                 report_tensor(model, matches, tensor);
             }
+        } else if let Some(placed) = loaded_collection(model, call) {
+            if !matches.covers(placed) {
+                matches.add(placed, MESSAGE);
+            }
         } else if is_whole_moved(model, call) || is_batch_collected(model, call) {
             matches.add(call.syntax, MESSAGE);
         }
@@ -43,10 +47,15 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     for class in model.dataset_classes() {
         // `cuda-in-dataset` reports the tensors that workers read.
         if model.workers_of(Some(class)) != LoaderWorkers::Some {
-            model.stored_on_gpu(class).into_iter().for_each(|call| _ = matches.add(call.syntax, MESSAGE));
+            for call in model.stored_on_gpu(class) {
+                if !matches.covers(call) {
+                    matches.add(call, MESSAGE);
+                }
+            }
         }
     }
     indexed_in_training(model, matches);
+    indexed_in_evaluation(model, matches);
     moved_in_place(model, matches);
 }
 
@@ -55,6 +64,21 @@ fn report_tensor<'a>(model: &Model<'a>, matches: &mut Matches, tensor: &'a Expr)
         tensor,
         format!("`{}` is a whole dataset on the GPU, which leaves less memory for activations", model.source(tensor)),
     );
+}
+
+/// Returns the call that placed the items of a collection, if a call makes a loader over the collection.
+fn loaded_collection<'a>(model: &Model<'a>, call: &Call<'a>) -> Option<&'a ExprCall> {
+    let data = call.argument("dataset", 0).filter(|_| call.path.as_deref().is_some_and(makes_loader))?;
+    let is_known = model.class_of_object(data).is_some();
+    let is_tensors = |it: &Expr| model.call(it).is_some_and(|call| call.is("torch.utils.data.TensorDataset"));
+    if is_known || is_tensors(data) || model.origins(data).into_iter().any(|it| is_tensors(it)) {
+        return None;
+    }
+    model.placed(data).filter(|it| is_before_training(model, it))
+}
+
+fn makes_loader(path: &str) -> bool {
+    path.starts_with("torch") && path.ends_with(".DataLoader")
 }
 
 fn is_whole_moved<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
@@ -93,11 +117,25 @@ fn keeps_on_gpu<'a>(model: &Model<'a>, element: &'a Expr) -> bool {
         _ => model.call(element).is_some_and(|call| match (call.path.as_deref(), &*call.syntax.arguments.args) {
             (Some("tuple" | "list" | "dict"), [argument]) => keeps_on_gpu(model, argument),
             _ => {
-                model.moves_to_gpu(call)
-                    && call.method().is_some_and(|(it, _)| it.is_name_expr() || it.is_subscript_expr())
+                let is_part = |it: &Expr| it.is_name_expr() || it.is_subscript_expr() || it.is_attribute_expr();
+                (model.may_move_to_gpu(call) && call.method().is_some_and(|(it, _)| is_part(it)))
+                    || is_sent_to_device(model, call)
+                    || model.callee(call).is_some_and(|it| returns_on_gpu(model, it))
             }
         }),
     }
+}
+
+/// Checks whether a function returns a moved value, and runs no model.
+fn returns_on_gpu(model: &Model<'_>, function: FunctionId) -> bool {
+    let it = &model.tree.functions[function.index()];
+    it.returned.iter().take(4).any(|value| model.placed(value).is_some()) && !model.works_of_model(it.body)
+}
+
+/// `send_to_device(batch, device)` of a library
+fn is_sent_to_device<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
+    let is_sending = call.path.as_deref().is_some_and(|it| it.ends_with("to_device") || it.ends_with("to_cuda"));
+    is_sending && call.syntax.arguments.args.iter().skip(1).any(|it| model.may_name_gpu(it))
 }
 
 /// Checks for `batches.append(batch.to(device))` in a loop over a loader in which no model runs.
@@ -140,6 +178,27 @@ fn indexed_in_training<'a>(model: &Model<'a>, matches: &mut Matches) {
         let whole = iterated_collections(model, iterated).into_iter().find(is_list);
         if let Some(call) = whole.and_then(|it| model.placed(it)) {
             report(call);
+        }
+    }
+}
+
+/// Finds two tensors, such as images and labels, of which each round of a loop takes the same rows and runs a model on them.
+fn indexed_in_evaluation<'a>(model: &Model<'a>, matches: &mut Matches) {
+    let mut taken: Vec<(LoopId, &'a str, &'a ExprCall)> = Vec::new();
+    for expression in model.all_expressions() {
+        let Expr::Subscript(it) = expression else { continue };
+        let is_slice = it.ctx.is_load() && batch_index(model, &it.slice) == Some(Index::Rows);
+        let around = model.id(expression).filter(|_| is_slice).and_then(|id| model.loops(model.node(id).region).next());
+        let Some(around) = around.filter(|it| model.works_of_model(model.tree.loops[it.index()].body)) else { continue };
+        if let Some(call) = model.placed(&it.value).filter(|it| is_before_training(model, it)) {
+            taken.push((around, model.source(&*it.slice), call));
+        }
+    }
+    for (around, rows, call) in &taken {
+        let is_other = |it: &&(LoopId, &str, &ExprCall)| it.0 == *around && it.1 == *rows && !std::ptr::eq(it.2, *call);
+        let is_outside = model.id(*call).is_some_and(|id| !model.is_in(id, *around));
+        if is_outside && taken.iter().any(|it| is_other(&it)) && !matches.covers(*call) {
+            matches.add(*call, MESSAGE);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Data that stays on the GPU: tensors of a data set, and arrays that are moved as a whole.
 
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::{Expr, ExprCall, Stmt};
+use ruff_text_size::Ranged;
 use rustc_hash::FxHashSet;
 
 use super::data::{ClassId, FunctionId, NodeId, RegionKind, Syntax};
@@ -8,16 +9,37 @@ use super::names::last;
 use super::{Call, Model, ValueKind};
 
 impl<'a> Model<'a> {
-    /// Returns the calls in the constructor of a class that place tensors on a GPU and store them in the object.
-    pub(crate) fn stored_on_gpu(&self, class: ClassId) -> Vec<&Call<'a>> {
-        let mut calls = Vec::new();
+    /// Returns the calls that place tensors on a GPU which the constructor of a class stores in the object.
+    pub(crate) fn stored_on_gpu(&self, class: ClassId) -> Vec<&'a ExprCall> {
+        let mut calls: Vec<&'a ExprCall> = Vec::new();
         for function in self.constructing(class) {
             let body = self.tree.functions[function.index()].body;
             calls.extend(
-                self.calls_between(body).iter().filter(|call| self.places_on_gpu(call) && self.is_stored_in_self(call)),
+                self.calls_between(body)
+                    .iter()
+                    .filter(|call| self.places_on_gpu(call) && self.is_stored_in_self(call))
+                    .map(|call| call.syntax),
             );
         }
+        for value in self.stored_values(class) {
+            let is_around = |call: &&'a ExprCall| value.range().contains_range(call.range());
+            if !calls.iter().any(is_around)
+                && let Some(placed) = self.placed(value)
+            {
+                let call = value.as_call_expr().unwrap_or(placed);
+                calls.extend((!calls.iter().any(|it| it.range() == call.range())).then_some(call));
+            }
+        }
         calls
+    }
+
+    /// Returns the values that the constructor of a class stores in attributes.
+    fn stored_values(&self, class: ClassId) -> Vec<&'a Expr> {
+        let constructing = self.constructing(class);
+        let is_constructing =
+            |value: &Expr| self.id(value).and_then(|id| self.function(self.node(id).region)).is_some_and(|it| constructing.contains(&it));
+        let values = self.tree.classes[class.index()].attributes.values().flatten().copied();
+        values.filter(|it| is_constructing(it) && !self.may_be_module(it)).collect()
     }
 
     /// Checks whether a call moves a tensor to a GPU, or creates one there; modules are no data.
@@ -69,9 +91,15 @@ impl<'a> Model<'a> {
                 other => Self::root_is_self(other),
             }),
             Stmt::AnnAssign(it) => Self::root_is_self(&it.target),
-            Stmt::Expr(_) => self.collected_by(call.id).is_some_and(Self::root_is_self),
+            Stmt::Expr(it) => self.collected_by(call.id).is_some_and(Self::root_is_self) || self.is_setattr_of_self(&it.value),
             _ => false,
         }
+    }
+
+    /// `setattr(self, name, value)`
+    fn is_setattr_of_self(&self, value: &'a Expr) -> bool {
+        let Some(call) = value.as_call_expr().filter(|it| self.source(&*it.func) == "setattr") else { return false };
+        call.arguments.args.first().is_some_and(|it| self.source(it) == "self")
     }
 
     /// Returns the list to which a value below a call of `append` is added.
