@@ -119,7 +119,7 @@ fn keeps_on_gpu<'a>(model: &Model<'a>, element: &'a Expr) -> bool {
             _ => {
                 let is_part = |it: &Expr| it.is_name_expr() || it.is_subscript_expr() || it.is_attribute_expr();
                 (model.may_move_to_gpu(call) && call.method().is_some_and(|(it, _)| is_part(it)))
-                    || is_sent_to_device(model, call)
+                    || model.is_sent_to_gpu(call)
                     || model.callee(call).is_some_and(|it| returns_on_gpu(model, it))
             }
         }),
@@ -130,12 +130,6 @@ fn keeps_on_gpu<'a>(model: &Model<'a>, element: &'a Expr) -> bool {
 fn returns_on_gpu(model: &Model<'_>, function: FunctionId) -> bool {
     let it = &model.tree.functions[function.index()];
     it.returned.iter().take(4).any(|value| model.placed(value).is_some()) && !model.works_of_model(it.body)
-}
-
-/// `send_to_device(batch, device)` of a library
-fn is_sent_to_device<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
-    let is_sending = call.path.as_deref().is_some_and(|it| it.ends_with("to_device") || it.ends_with("to_cuda"));
-    is_sending && call.syntax.arguments.args.iter().skip(1).any(|it| model.may_name_gpu(it))
 }
 
 /// Checks for `batches.append(batch.to(device))` in a loop over a loader in which no model runs.
@@ -158,14 +152,14 @@ fn indexed_in_training<'a>(model: &Model<'a>, matches: &mut Matches) {
         }
     };
     for expression in model.all_expressions() {
-        let Expr::Subscript(it) = expression else { continue };
-        let Some(index) = batch_index(model, &it.slice).filter(|_| it.ctx.is_load()) else { continue };
+        let Some((tensor, index)) = taken_rows(model, expression) else { continue };
+        let Some(index) = batch_index(model, index) else { continue };
         let Some(id) = model.id(expression) else { continue };
         if !model.runs_in_training(model.node(id).region) {
             continue;
         }
-        if let Some(call) = model.placed(&it.value) {
-            match model.origin(&it.value) {
+        if let Some(call) = model.placed(tensor) {
+            match model.origin(tensor) {
                 Origin::Data => report(call),
                 Origin::Parameter if index == Index::Rows => report(call),
                 _ => {}
@@ -175,9 +169,15 @@ fn indexed_in_training<'a>(model: &Model<'a>, matches: &mut Matches) {
     for (number, it) in (0..).map(LoopId).zip(&model.tree.loops) {
         let Some(iterated) = it.iterated.filter(|_| model.is_training_loop(number)) else { continue };
         let is_list = |it: &&Expr| model.origins(it).iter().any(|it| it.is_list_comp_expr());
-        let whole = iterated_collections(model, iterated).into_iter().find(is_list);
+        let collections = iterated_collections(model, iterated);
+        let whole = collections.iter().copied().find(is_list);
         if let Some(call) = whole.and_then(|it| model.placed(it)) {
             report(call);
+        }
+        for tensor in collections.iter().filter_map(|it| split(model, it)) {
+            if let Some(call) = model.placed(tensor).filter(|_| model.origin(tensor) == Origin::Data) {
+                report(call);
+            }
         }
     }
 }
@@ -211,6 +211,29 @@ fn is_before_training(model: &Model<'_>, call: &ExprCall) -> bool {
     })
 }
 
+/// Returns the tensor of `x.split(128)`, `torch.chunk(x, 10)`.
+fn split<'a>(model: &Model<'a>, parts: &'a Expr) -> Option<&'a Expr> {
+    let call = model.call(parts)?;
+    match (call.path.as_deref(), call.method()) {
+        (Some("torch.split" | "torch.chunk" | "torch.tensor_split"), _) => call.argument("input", 0),
+        (None, Some((tensor, "split" | "chunk" | "tensor_split"))) => Some(tensor),
+        _ => None,
+    }
+}
+
+/// Returns tensor and index of `x[index]`, `x.index_select(0, index)`, `torch.index_select(x, 0, index)`.
+fn taken_rows<'a>(model: &Model<'a>, expression: &'a Expr) -> Option<(&'a Expr, &'a Expr)> {
+    if let Expr::Subscript(it) = expression {
+        return it.ctx.is_load().then_some((&*it.value, &*it.slice));
+    }
+    let call = model.call(expression)?;
+    if call.is("torch.index_select") {
+        return Some((call.argument("input", 0)?, call.argument("index", 2)?));
+    }
+    let (tensor, _) = call.method().filter(|_| call.is_method("index_select"))?;
+    Some((tensor, call.argument("index", 1)?))
+}
+
 /// Returns the collections that a loop iterates over: `batches` of `enumerate(tqdm(batches))`.
 fn iterated_collections<'a>(model: &Model<'a>, iterated: &'a Expr) -> Vec<&'a Expr> {
     match model.call(iterated) {
@@ -240,6 +263,9 @@ fn batch_index<'a>(model: &Model<'a>, index: &'a Expr) -> Option<Index> {
         .iter()
         .any(|word| text.iter().any(|it| it.contains(word)))
     {
+        return Some(Index::Rows);
+    }
+    if text.iter().any(|it| it.trim_start().starts_with("slice(")) {
         return Some(Index::Rows);
     }
     let words = ["randint", "random.choice", "integers("];

@@ -131,7 +131,7 @@ impl<'a> Model<'a> {
     /// Checks whether a call places more than numbers on a GPU: `.cuda()` of a tensor, `torch.tensor(rows, device="cuda")`.
     fn places_data(&self, call: &Call<'a>) -> bool {
         let first = call.syntax.arguments.args.first();
-        if self.loads_to_gpu(call) {
+        if self.loads_to_gpu(call) || self.is_sent_to_gpu(call) {
             return true;
         }
         let converts = call.is_any(&CONVERTS);
@@ -143,6 +143,14 @@ impl<'a> Model<'a> {
         let is_made =
             |receiver: &'a Expr| self.call(receiver).is_some_and(|it| it.path.as_deref().is_some_and(is_created));
         call.method().is_some_and(|(receiver, _)| !is_made(receiver)) && self.places_on_gpu(call) && call.path.is_none()
+    }
+
+    /// `fabric.to_device(batch)`, and `send_to_device(batch, device)` of a library.
+    pub(crate) fn is_sent_to_gpu(&self, call: &Call<'a>) -> bool {
+        let arguments = &call.syntax.arguments.args;
+        let is_of_library = call.path.as_deref().is_some_and(|it| it.ends_with("to_device") || it.ends_with("to_cuda"));
+        (is_of_library && arguments.iter().skip(1).any(|it| self.may_name_gpu(it)))
+            || (call.is_method("to_device") && arguments.len() == 1)
     }
 
     fn is_default_device_gpu(&self) -> bool {

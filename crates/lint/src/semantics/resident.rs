@@ -38,8 +38,9 @@ impl<'a> Model<'a> {
         let constructing = self.constructing(class);
         let is_constructing =
             |value: &Expr| self.id(value).and_then(|id| self.function(self.node(id).region)).is_some_and(|it| constructing.contains(&it));
+        let unpacked = constructing.iter().flat_map(|it| &self.tree.functions[it.index()].syntax.body).flat_map(unpacked);
         let values = self.tree.classes[class.index()].attributes.values().flatten().copied();
-        values.filter(|it| is_constructing(it) && !self.may_be_module(it)).collect()
+        values.chain(unpacked).filter(|it| is_constructing(it) && !self.may_be_module(it)).collect()
     }
 
     /// Checks whether a call moves a tensor to a GPU, or creates one there; modules are no data.
@@ -133,7 +134,7 @@ impl<'a> Model<'a> {
             });
         is_assigned
             || appended.any(|call| {
-                call.syntax.arguments.args.iter().any(is_name)
+                call.syntax.arguments.args.iter().any(|it| is_name(it) || (it.is_tuple_expr() && self.mentions(it, name)))
                     && call.method().is_some_and(|(it, _)| Self::root_is_self(it))
             })
     }
@@ -148,5 +149,17 @@ impl<'a> Model<'a> {
     /// Checks whether a model runs between two nodes, or in a function that is called there.
     pub(crate) fn works_of_model(&self, range: (NodeId, NodeId)) -> bool {
         self.reached_calls(range).into_iter().any(|call| self.is_forward(call) || self.backward_subject(call).is_some())
+    }
+}
+
+/// Returns the values of `self.x, self.y = x, y`.
+fn unpacked(statement: &Stmt) -> Vec<&Expr> {
+    let Some(it) = statement.as_assign_stmt() else { return Vec::new() };
+    match (it.targets.as_slice(), &*it.value) {
+        ([Expr::Tuple(targets)], Expr::Tuple(values)) if targets.elts.len() == values.elts.len() => {
+            let pairs = targets.elts.iter().zip(&values.elts);
+            pairs.filter(|(target, _)| target.is_attribute_expr()).map(|(_, value)| value).collect()
+        }
+        _ => Vec::new(),
     }
 }
