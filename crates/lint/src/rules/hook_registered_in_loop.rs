@@ -65,7 +65,8 @@ fn is_removal(model: &Model<'_>, call: &Call<'_>) -> bool {
         Expr::Attribute(it) => it.attr.as_str() == name,
         _ => false,
     };
-    name.starts_with("__") || is_called_elsewhere(name) || model.all_expressions().any(refers)
+    let is_called = matches!(name, "forward" | "training_step" | "main") || is_called_elsewhere(name);
+    name.starts_with("__") || is_called || model.all_expressions().any(refers)
 }
 
 /// Checks for a name that code outside of the program may call.
