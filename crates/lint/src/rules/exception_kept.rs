@@ -101,7 +101,7 @@ fn stored_by_callee<'a>(model: &Model<'a>, call: &Call<'a>) -> Option<&'a Expr> 
 fn stores_parameter<'a>(model: &Model<'a>, function: FunctionId, name: &str) -> bool {
     let is_it = |value: &Expr| value.as_name_expr().is_some_and(|it| it.id.as_str() == name);
     let body = model.body(Some(function));
-    let holds = |value: &'a Expr| error_in(model, value).is_some_and(is_it);
+    let holds = |value: &'a Expr| error_within(model, value, false).is_some_and(is_it);
     let is_local = |list: &Expr| {
         let is_parameter = |of: FunctionId| of == function;
         list.as_name_expr().is_some_and(|it| {
@@ -132,8 +132,13 @@ fn is_global(model: &Model<'_>, name: &ExprName) -> bool {
 
 /// Returns the error that a value is, or holds: in a tuple, a list, a dict, or as an argument of a record.
 fn error_in<'a>(model: &Model<'a>, value: &'a Expr) -> Option<&'a Expr> {
+    error_within(model, value, true)
+}
+
+/// Constructors are entered once, since they construct other objects in turn.
+fn error_within<'a>(model: &Model<'a>, value: &'a Expr, enters: bool) -> Option<&'a Expr> {
     let is_part = |it: &&'a Expr| !it.is_call_expr() || is_current(model, it);
-    let find = |it: &'a Expr| error_in(model, it);
+    let find = |it: &'a Expr| error_within(model, it, enters);
     match value {
         Expr::Name(_) => Some(value),
         _ if is_current(model, value) => Some(value),
@@ -146,7 +151,7 @@ fn error_in<'a>(model: &Model<'a>, value: &'a Expr) -> Option<&'a Expr> {
         Expr::Dict(it) => it.items.iter().map(|item| &item.value).filter(is_part).rev().find_map(find),
         Expr::Call(it) if is_record(&it.func) => {
             let by_keyword = it.arguments.keywords.iter().rev().find_map(|it| find(&it.value));
-            by_keyword.or_else(|| error_of_record(model, value))
+            by_keyword.or_else(|| enters.then(|| error_of_record(model, value)).flatten())
         }
         _ => None,
     }

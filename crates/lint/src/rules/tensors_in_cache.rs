@@ -71,15 +71,16 @@ fn is_unbounded<'a>(model: &Model<'a>, decorator: &'a Expr) -> bool {
 }
 
 fn gives_tensor(model: &Model<'_>, function: &Function<'_>) -> bool {
-    function.returned.iter().any(|it| matches!(model.value(it), ValueKind::Tensor(..)) || is_output(model, it))
+    function.returned.iter().any(|it| matches!(model.value(it), ValueKind::Tensor(..)) || is_output(model, it, 8))
 }
 
 /// Checks for the output of a model, as long as nothing moves the output to the host.
-fn is_output<'a>(model: &Model<'a>, value: &'a Expr) -> bool {
+fn is_output<'a>(model: &Model<'a>, value: &'a Expr, left: usize) -> bool {
+    let Some(left) = left.checked_sub(1) else { return false };
     match value {
-        Expr::Subscript(it) => is_output(model, &it.value),
-        Expr::Name(_) => model.origins(value).first().is_some_and(|it| it.is_call_expr() && is_output(model, it)),
-        Expr::Attribute(it) => is_output(model, &it.value),
+        Expr::Subscript(it) => is_output(model, &it.value, left),
+        Expr::Name(_) => model.origins(value).first().is_some_and(|it| it.is_call_expr() && is_output(model, it, left)),
+        Expr::Attribute(it) => is_output(model, &it.value, left),
         Expr::Call(it) => {
             if model.is_model(&it.func) {
                 return true;
@@ -91,7 +92,7 @@ fn is_output<'a>(model: &Model<'a>, value: &'a Expr) -> bool {
                     && !it.arguments.is_empty();
             }
             let keeps = ["squeeze", "mean", "float", "half", "detach", "clone", "flatten", "pow", "softmax"];
-            keeps.contains(&name) && is_output(model, &method.value)
+            keeps.contains(&name) && is_output(model, &method.value, left)
         }
         _ => false,
     }
@@ -131,7 +132,7 @@ fn is_read_by_parameter(model: &Model<'_>, function: &Function<'_>) -> bool {
     let chooses = |it: &Expr| {
         it.as_name_expr().is_some_and(|name| parameters.contains(&name.id.as_str()) && !is_setting(name.id.as_str()))
     };
-    function.returned.iter().any(|it| is_output(model, it))
+    function.returned.iter().any(|it| is_output(model, it, 8))
         && model.calls_between(function.body).iter().any(|call| call.syntax.arguments.args.iter().any(chooses))
 }
 
