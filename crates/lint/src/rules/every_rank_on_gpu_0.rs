@@ -81,9 +81,12 @@ fn beside_ranked_device(model: &Model<'_>, matches: &mut Matches) {
         function.is_none() || function == model.function(group.region)
     };
     let mut calls = model.calls_between(own).iter();
-    if let Some(call) =
-        calls.find(|call| is_plain_gpu(model, call) && !is_conditional(model, call) && is_reached(call))
-    {
+    // A program that moves its batches to GPU 0 would fail, unless unseen code selects the GPU.
+    let is_new = |call: &Call<'_>| {
+        let made = call.method().map_or(call.path.is_some(), |(receiver, _)| call.path.is_some() || model.call(receiver).is_some_and(|it| it.path.is_some()));
+        made && is_plain_gpu(model, call)
+    };
+    if let Some(call) = calls.find(|call| is_new(call) && !is_conditional(model, call) && is_reached(call)) {
         matches.add(call.syntax, MESSAGE);
     }
 }
@@ -241,7 +244,11 @@ fn selects(model: &Model<'_>) -> bool {
             _ => None,
         })
     };
-    model.calls().iter().any(|call| call.is_any(&SETTERS) || is_manager(call))
+    let is_hidden = |call: &Call<'_>| {
+        let path = call.path.as_deref().filter(|path| !path.starts_with("torch."));
+        path.is_some_and(|path| path.ends_with(".get_device") || is_hidden_setup(path))
+    };
+    model.calls().iter().any(|call| call.is_any(&SETTERS) || is_manager(call) || is_hidden(call))
         || texts.iter().any(|it| model.text.contains(it))
         || imports().any(|path| is_library(path) || is_hidden_setup(path))
 }

@@ -37,7 +37,17 @@ impl<'a> Model<'a> {
     pub(crate) fn may_name_gpu(&self, device: &'a Expr) -> bool {
         let names = self.device_names(device);
         let is_host = |it: &DeviceName<'a>| matches!(it, DeviceName::Text(text) if !text.starts_with("cuda"));
-        self.names_gpu(device) || (names.contains(&DeviceName::Open) && !names.iter().any(is_host))
+        self.names_gpu(device)
+            || (names.contains(&DeviceName::Open) && !names.iter().any(is_host) && self.moves_model_to_open_device())
+    }
+
+    /// Checks whether the program moves a model to a device that its callers choose: the GPU, if there is one.
+    fn moves_model_to_open_device(&self) -> bool {
+        self.calls().iter().filter(|call| call.is_method("to")).any(|call| {
+            let device = call.argument("device", 0).filter(|it| it.is_name_expr() || it.is_attribute_expr());
+            device.is_some_and(|it| self.device_names(it).contains(&DeviceName::Open))
+                && call.method().is_some_and(|(it, _)| self.is_model(it))
+        })
     }
 
     /// Checks whether an expression names the default GPU in every process: `"cuda"`, `"cuda:0"`.
