@@ -189,7 +189,9 @@ fn indexed_in_evaluation<'a>(model: &Model<'a>, matches: &mut Matches) {
         let Expr::Subscript(it) = expression else { continue };
         let is_slice = it.ctx.is_load() && batch_index(model, &it.slice) == Some(Index::Rows);
         let around = model.id(expression).filter(|_| is_slice).and_then(|id| model.loops(model.node(id).region).next());
-        let Some(around) = around.filter(|it| model.works_of_model(model.tree.loops[it.index()].body)) else { continue };
+        let Some(around) = around.filter(|it| model.works_of_model(model.tree.loops[it.index()].body)) else {
+            continue;
+        };
         if let Some(call) = model.placed(&it.value).filter(|it| is_before_training(model, it)) {
             taken.push((around, model.source(&*it.slice), call));
         }

@@ -17,7 +17,8 @@ pub(super) const RULE: Rule = Rule {
     check,
 };
 
-const MESSAGE: &str = "`cuda` means GPU 0 in every process until `set_device` is called: all ranks share the memory of one GPU";
+const MESSAGE: &str =
+    "`cuda` means GPU 0 in every process until `set_device` is called: all ranks share the memory of one GPU";
 
 /// The functions that select the GPU of a process.
 const SETTERS: [&str; 2] = ["torch.cuda.set_device", "torch.accelerator.set_device_index"];
@@ -83,7 +84,9 @@ fn beside_ranked_device(model: &Model<'_>, matches: &mut Matches) {
     let mut calls = model.calls_between(own).iter();
     // A program that moves its batches to GPU 0 would fail, unless unseen code selects the GPU.
     let is_new = |call: &Call<'_>| {
-        let made = call.method().map_or(call.path.is_some(), |(receiver, _)| call.path.is_some() || model.call(receiver).is_some_and(|it| it.path.is_some()));
+        let made = call.method().map_or(call.path.is_some(), |(receiver, _)| {
+            call.path.is_some() || model.call(receiver).is_some_and(|it| it.path.is_some())
+        });
         made && is_plain_gpu(model, call)
     };
     if let Some(call) = calls.find(|call| is_new(call) && !is_conditional(model, call) && is_reached(call)) {
@@ -122,7 +125,9 @@ fn is_plain_gpu<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
     let is_text = |it: &Expr| it.as_string_literal_expr().is_some_and(|it| it.value.to_str() == "cuda");
     let is_plain = |it: &'a Expr| {
         let named = model.call(it).filter(|it| it.is("torch.device")).and_then(|it| it.argument("type", 0));
-        is_text(it) || named.is_some_and(|name| is_text(name) && model.call(it).is_some_and(|it| it.argument("index", 1).is_none()))
+        is_text(it)
+            || named
+                .is_some_and(|name| is_text(name) && model.call(it).is_some_and(|it| it.argument("index", 1).is_none()))
     };
     match call.path.as_deref() {
         Some(path) => path.starts_with("torch.") && call.keyword("device").is_some_and(is_plain),
@@ -201,7 +206,11 @@ fn uses_first_gpu<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
     match call.path.as_deref() {
         Some("torch.set_default_device") => names(call.argument("device", 0)),
         Some("torch.set_default_tensor_type") => model.source(&call.syntax.arguments).contains("cuda"),
-        Some(path) => path.starts_with("torch.") && path != "torch.device" && (names(call.keyword("device")) || names(call.keyword("device_id"))),
+        Some(path) => {
+            path.starts_with("torch.")
+                && path != "torch.device"
+                && (names(call.keyword("device")) || names(call.keyword("device_id")))
+        }
         None if call.is_method("cuda") => call.syntax.arguments.is_empty() || names(call.argument("device", 0)),
         None => call.is_method("to") && names(call.argument("device", 0)),
     }
@@ -255,8 +264,7 @@ fn selects(model: &Model<'_>) -> bool {
 
 /// Checks whether the program names a GPU by a rank anywhere.
 fn names_any_rank(model: &Model<'_>) -> bool {
-    model.calls().iter().any(|call| names_rank(model, call))
-        || model.all_expressions().any(|it| is_numbered(model, it))
+    model.calls().iter().any(|call| names_rank(model, call)) || model.all_expressions().any(|it| is_numbered(model, it))
 }
 
 /// Checks whether a function that was imported from an unseen file may select the device.

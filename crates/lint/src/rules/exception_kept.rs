@@ -37,7 +37,9 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         let (Some(kept), [target]) = (error_in(model, &it.value), it.targets.as_slice()) else { continue };
         let is_kept = match target {
             Expr::Attribute(_) | Expr::Subscript(_) => is_caught(model, id, kept) || is_of_exit(model, kept),
-            Expr::Name(name) => is_caught(model, id, kept) && (is_global(model, name) || outlives_retry(model, id, name)),
+            Expr::Name(name) => {
+                is_caught(model, id, kept) && (is_global(model, name) || outlives_retry(model, id, name))
+            }
             _ => false,
         };
         if is_kept {
@@ -104,20 +106,19 @@ fn stores_parameter<'a>(model: &Model<'a>, function: FunctionId, name: &str) -> 
     let holds = |value: &'a Expr| error_within(model, value, false).is_some_and(is_it);
     let is_local = |list: &Expr| {
         let is_parameter = |of: FunctionId| of == function;
-        list.as_name_expr().is_some_and(|it| {
-            match model.tree.definitions[model.definition(it).index()].binding {
-                Binding::Value(_) => true,
-                Binding::Parameter(of, ..) => !is_parameter(of),
-                _ => false,
-            }
+        list.as_name_expr().is_some_and(|it| match model.tree.definitions[model.definition(it).index()].binding {
+            Binding::Value(_) => true,
+            Binding::Parameter(of, ..) => !is_parameter(of),
+            _ => false,
         })
     };
-    let is_added = |call: &Call<'a>| {
-        collected(call).is_some_and(holds) && call.method().is_some_and(|(list, _)| !is_local(list))
-    };
+    let is_added =
+        |call: &Call<'a>| collected(call).is_some_and(holds) && call.method().is_some_and(|(list, _)| !is_local(list));
     model.calls_between(body).iter().any(is_added)
         || model.statements().filter(|(id, _)| body.0 <= *id && *id <= body.1).any(|(_, it)| match it {
-            Stmt::Assign(it) => holds(&it.value) && it.targets.iter().any(|it| it.is_attribute_expr() || it.is_subscript_expr()),
+            Stmt::Assign(it) => {
+                holds(&it.value) && it.targets.iter().any(|it| it.is_attribute_expr() || it.is_subscript_expr())
+            }
             _ => false,
         })
 }

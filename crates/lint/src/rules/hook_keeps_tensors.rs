@@ -145,7 +145,8 @@ fn is_parameter_within<'a>(model: &Model<'a>, hook: Hook, kept: &'a Expr, left: 
         Expr::Tuple(it) => return it.elts.iter().any(|it| is_parameter_within(model, hook, it, left)),
         Expr::Dict(it) => return it.items.iter().any(|it| is_parameter_within(model, hook, &it.value, left)),
         Expr::If(it) => {
-            return is_parameter_within(model, hook, &it.body, left) && is_parameter_within(model, hook, &it.orelse, left);
+            return is_parameter_within(model, hook, &it.body, left)
+                && is_parameter_within(model, hook, &it.orelse, left);
         }
         _ => {}
     }

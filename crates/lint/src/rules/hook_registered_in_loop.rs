@@ -38,7 +38,11 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             continue;
         }
         let is_given_up = model.is_statement(call) || (!removes && is_stored(model, call));
-        if is_given_up && (is_in_step(model, call) || model.is_repeated_on_module(call) || (is_global && model.is_repeated_call(call))) {
+        if is_given_up
+            && (is_in_step(model, call)
+                || model.is_repeated_on_module(call)
+                || (is_global && model.is_repeated_call(call)))
+        {
             matches.add(
                 call.syntax,
                 "each time adds a hook to the same module: all of them run, and each keeps its captured objects alive",
@@ -71,7 +75,8 @@ fn is_removal(model: &Model<'_>, call: &Call<'_>) -> bool {
 
 /// Checks for a name that code outside of the program may call.
 fn is_called_elsewhere(name: &str) -> bool {
-    ["remove", "detach", "clear", "reset", "unregister"].iter().any(|word| name.contains(word)) || name.starts_with("on_")
+    ["remove", "detach", "clear", "reset", "unregister"].iter().any(|word| name.contains(word))
+        || name.starts_with("on_")
 }
 
 /// Checks whether the handle is stored: by an assignment, or in a list.

@@ -22,7 +22,8 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is("copy.deepcopy")) {
         let Some(copied) = call.syntax.arguments.args.first() else { continue };
         let is_of_model = model.is_model(copied) || model.weights(copied).is_some() || gives_state(model, call);
-        if is_of_model && is_kept(model, call) && !is_restored_best(model, call) && model.runs_in_training(call.region) {
+        if is_of_model && is_kept(model, call) && !is_restored_best(model, call) && model.runs_in_training(call.region)
+        {
             let message = format!(
                 "the copy of `{}` stays on the same device: a second set of weights on the GPU",
                 model.source(copied)
@@ -48,7 +49,8 @@ fn gives_state(model: &Model<'_>, call: &Call<'_>) -> bool {
 
 /// Checks for the one best state, kept under a condition and loaded again after training.
 fn is_restored_best<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
-    let compares = model.regions(call.region).any(|kind| matches!(kind, RegionKind::If(it, true) if it.test.is_compare_expr()));
+    let compares =
+        model.regions(call.region).any(|kind| matches!(kind, RegionKind::If(it, true) if it.test.is_compare_expr()));
     let function = model.function(call.region);
     let name = match model.statement(call.id).map(|(_, it)| it) {
         Some(Stmt::Assign(it)) => it.targets.first().and_then(|target| match (target, &*it.value) {
@@ -62,7 +64,8 @@ fn is_restored_best<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
         _ => None,
     };
     let Some(name) = name.filter(|it| compares && it.is_name_expr()).map(|it| model.source(it)) else { return false };
-    let mut restored = model.calls_between(model.body(function)).iter().filter(|call| call.is_method("load_state_dict"));
+    let mut restored =
+        model.calls_between(model.body(function)).iter().filter(|call| call.is_method("load_state_dict"));
     restored.any(|it| it.syntax.arguments.args.first().is_some_and(|it| model.source(it) == name))
 }
 

@@ -121,7 +121,8 @@ fn around_calls<'m, 'a>(model: &'m Model<'a>, id: LoopId) -> Vec<&'m Call<'a>> {
 /// Returns the regions in which the decorators of a function call their argument.
 fn calls_of_wrappers(model: &Model<'_>, function: FunctionId) -> Vec<RegionId> {
     let decorators = model.tree.functions[function.index()].syntax.decorator_list.iter();
-    let named = decorators.filter_map(|it| model.function_named(it.expression.as_call_expr().map_or(&it.expression, |it| &it.func)));
+    let named = decorators
+        .filter_map(|it| model.function_named(it.expression.as_call_expr().map_or(&it.expression, |it| &it.func)));
     named.flat_map(|decorator| {
         let is_argument = |call: &&Call<'_>| {
             let name = call.syntax.func.as_name_expr();

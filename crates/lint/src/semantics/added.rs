@@ -43,12 +43,7 @@ impl<'a> Model<'a> {
         values
     }
 
-    fn add_values(
-        &self,
-        range: (NodeId, NodeId),
-        is_collection: &dyn Fn(&Expr) -> bool,
-        values: &mut Vec<&'a Expr>,
-    ) {
+    fn add_values(&self, range: (NodeId, NodeId), is_collection: &dyn Fn(&Expr) -> bool, values: &mut Vec<&'a Expr>) {
         for call in self.calls_between(range) {
             if let Some(value) = added(call, is_collection).filter(|_| values.len() < MOST_VALUES) {
                 values.push(value);

@@ -125,7 +125,8 @@ impl<'a> Model<'a> {
     fn is_partial_on_gpu(&self, value: &'a Expr) -> bool {
         let Some(partial) = self.call(value).filter(|call| call.is("functools.partial")) else { return false };
         let path = partial.syntax.arguments.args.first().and_then(|it| self.path(it));
-        path.is_some_and(|it| CONVERTS.contains(&&*it)) && partial.keyword("device").is_some_and(|it| self.may_name_gpu(it))
+        path.is_some_and(|it| CONVERTS.contains(&&*it))
+            && partial.keyword("device").is_some_and(|it| self.may_name_gpu(it))
     }
 
     /// Checks whether a call places more than numbers on a GPU: `.cuda()` of a tensor, `torch.tensor(rows, device="cuda")`.

@@ -118,9 +118,9 @@ impl<'a> Model<'a> {
     fn answers_requests(&self, function: FunctionId) -> bool {
         let routes = ["route", "get", "post", "put", "websocket", "api_route", "callback"];
         let decorators = self.tree.functions[function.index()].syntax.decorator_list.iter();
-        decorators.filter_map(|it| it.expression.as_call_expr()?.func.as_attribute_expr()).any(|it| {
-            routes.contains(&it.attr.as_str()) && it.value.is_name_expr()
-        })
+        decorators
+            .filter_map(|it| it.expression.as_call_expr()?.func.as_attribute_expr())
+            .any(|it| routes.contains(&it.attr.as_str()) && it.value.is_name_expr())
     }
 
     /// Returns the calls that run a function, those of an object with `__call__` too.
@@ -129,7 +129,9 @@ impl<'a> Model<'a> {
         let it = &self.tree.functions[function.index()];
         if let Some(class) = it.class.filter(|_| it.syntax.name.as_str() == "__call__") {
             let is_object = |call: &&Call<'a>| {
-                self.callee(call).is_none() && call.path.is_none() && self.class_of_object(&call.syntax.func) == Some(class)
+                self.callee(call).is_none()
+                    && call.path.is_none()
+                    && self.class_of_object(&call.syntax.func) == Some(class)
             };
             runs.extend(self.calls().iter().filter(is_object).map(|call| (call, 1)));
         }

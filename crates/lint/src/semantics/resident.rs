@@ -36,9 +36,13 @@ impl<'a> Model<'a> {
     /// Returns the values that the constructor of a class stores in attributes.
     fn stored_values(&self, class: ClassId) -> Vec<&'a Expr> {
         let constructing = self.constructing(class);
-        let is_constructing =
-            |value: &Expr| self.id(value).and_then(|id| self.function(self.node(id).region)).is_some_and(|it| constructing.contains(&it));
-        let unpacked = constructing.iter().flat_map(|it| &self.tree.functions[it.index()].syntax.body).flat_map(unpacked);
+        let is_constructing = |value: &Expr| {
+            self.id(value)
+                .and_then(|id| self.function(self.node(id).region))
+                .is_some_and(|it| constructing.contains(&it))
+        };
+        let unpacked =
+            constructing.iter().flat_map(|it| &self.tree.functions[it.index()].syntax.body).flat_map(unpacked);
         let values = self.tree.classes[class.index()].attributes.values().flatten().copied();
         values.chain(unpacked).filter(|it| is_constructing(it) && !self.may_be_module(it)).collect()
     }
@@ -92,7 +96,9 @@ impl<'a> Model<'a> {
                 other => Self::root_is_self(other),
             }),
             Stmt::AnnAssign(it) => Self::root_is_self(&it.target),
-            Stmt::Expr(it) => self.collected_by(call.id).is_some_and(Self::root_is_self) || self.is_setattr_of_self(&it.value),
+            Stmt::Expr(it) => {
+                self.collected_by(call.id).is_some_and(Self::root_is_self) || self.is_setattr_of_self(&it.value)
+            }
             _ => false,
         }
     }
@@ -134,7 +140,11 @@ impl<'a> Model<'a> {
             });
         is_assigned
             || appended.any(|call| {
-                call.syntax.arguments.args.iter().any(|it| is_name(it) || (it.is_tuple_expr() && self.mentions(it, name)))
+                call.syntax
+                    .arguments
+                    .args
+                    .iter()
+                    .any(|it| is_name(it) || (it.is_tuple_expr() && self.mentions(it, name)))
                     && call.method().is_some_and(|(it, _)| Self::root_is_self(it))
             })
     }

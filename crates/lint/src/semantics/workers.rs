@@ -78,9 +78,8 @@ impl<'a> Model<'a> {
 
     /// Checks whether a loader is over objects of a class without the base: `__getitem__` suffices.
     fn is_of_loader(&self, class: ClassId) -> bool {
-        let is_over = |call: &Call<'a>| {
-            call.argument("dataset", 0).is_some_and(|it| self.class_of_object(it) == Some(class))
-        };
+        let is_over =
+            |call: &Call<'a>| call.argument("dataset", 0).is_some_and(|it| self.class_of_object(it) == Some(class));
         let methods = &self.tree.classes[class.index()].methods;
         methods.contains_key("__getitem__") && self.calls().iter().any(|call| is_loader(call) && is_over(call))
     }
