@@ -6,6 +6,7 @@
 //! The program is not run and other files are not read, so many facts are uncertain. A query without a certain answer returns `Unknown` or
 //! `Unsure`, and a rule that gets such an answer reports nothing.
 
+mod added;
 pub(crate) mod allocator;
 mod bound;
 mod build;

@@ -6,7 +6,7 @@ use ruff_python_ast::{Expr, Stmt};
 
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::data::{Binding, LoopId, NodeId, RegionId};
+use crate::semantics::data::{Binding, FunctionId, LoopId, NodeId, RegionId};
 use crate::semantics::{Call, Model, Weights};
 
 pub(super) const RULE: Rule = Rule {
@@ -22,7 +22,8 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     let message = "each copy of the weights stays on the GPU beside the model";
     for call in model.calls().iter().filter(|call| call.is_method("append")) {
         let ([kept], Some((list, _))) = (&*call.syntax.arguments.args, call.method()) else { continue };
-        if holds_copy(model, kept, call.region) && is_growing(model, list) && model.runs_in_training(call.region) {
+        let is_copy = holds_copy(model, kept, call.region) && trains(model, call.region);
+        if (is_copy || holds_model_of_round(model, kept, call.region)) && is_growing(model, list) {
             matches.add(kept, message);
         }
     }
@@ -32,13 +33,76 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         let region = model.node(id).region;
         let is_named = target.slice.is_string_literal_expr() || target.slice.is_slice_expr();
         if !is_named
-            && holds_copy(model, &it.value, region)
+            && ((holds_copy(model, &it.value, region) && trains(model, region))
+                || holds_model_of_round(model, &it.value, region))
             && is_growing(model, &target.value)
-            && model.runs_in_training(region)
         {
             matches.add(&*it.value, message);
         }
     }
+}
+
+/// Checks whether a region runs while the program trains, also by a method whose object has an unknown class.
+fn trains(model: &Model<'_>, region: RegionId) -> bool {
+    let trains_in = |around: LoopId| {
+        let calls = model.calls_between(model.tree.loops[around.index()].body).iter();
+        calls.filter(|call| model.callee(call).is_none()).filter_map(|call| model.method_named(call)).any(|function| {
+            let work = model.work_of(model.calls_between(model.body(Some(function))));
+            work.backwards > 0 && work.steps > 0
+        })
+    };
+    model.runs_in_training(region) || model.loops(region).any(trains_in)
+}
+
+/// Checks whether a value holds the model that each round of a loop makes and trains: one for each fold.
+fn holds_model_of_round<'a>(model: &Model<'a>, kept: &'a Expr, region: RegionId) -> bool {
+    let Some(around) = model.loops(region).find(|it| model.is_training_loop(*it)) else { return false };
+    let is_part = |it: &'a Expr| holds_made(model, it, Some(around), 4);
+    is_part(kept)
+}
+
+fn holds_made<'a>(model: &Model<'a>, value: &'a Expr, around: Option<LoopId>, left: usize) -> bool {
+    let Some(left) = left.checked_sub(1) else { return false };
+    match value {
+        Expr::Tuple(it) => it.elts.iter().any(|it| holds_made(model, it, around, left)),
+        Expr::Dict(it) => it.items.iter().any(|it| holds_made(model, &it.value, around, left)),
+        Expr::Name(name) => {
+            let definition = &model.tree.definitions[model.definition(name).index()];
+            let is_inside = around.is_none_or(|it| model.is_region_in(definition.region, it));
+            let Binding::Value(made) = definition.binding else { return false };
+            let is_model = made.is_call_expr() && !model.source(made).contains("deepcopy") && model.is_model(value);
+            let function = model.function(definition.region);
+            (is_inside && is_model && is_trained_on_gpu(model, name.id.as_str(), made, function))
+                || (is_inside && holds_made(model, made, None, left) && made.is_call_expr())
+        }
+        Expr::Call(it) => match model.call(value).and_then(|call| model.callee(call)) {
+            Some(function) => {
+                let returned = model.tree.functions[function.index()].returned.iter().take(4);
+                returned.into_iter().any(|it| holds_made(model, it, None, left))
+            }
+            None => {
+                let name = model.source(&*it.func);
+                let is_record = name == "dict" || name.starts_with(|first: char| first.is_ascii_uppercase());
+                let mut values = it.arguments.args.iter().chain(it.arguments.keywords.iter().map(|it| &it.value));
+                is_record && values.any(|it| holds_made(model, it, around, left))
+            }
+        },
+        _ => false,
+    }
+}
+
+/// Checks whether a function moves a new model to a GPU, trains the model, and leaves the weights there.
+fn is_trained_on_gpu<'a>(model: &Model<'a>, name: &str, made: &'a Expr, function: Option<FunctionId>) -> bool {
+    let calls = model.calls_between(model.body(function));
+    let is_of_model = |call: &&Call<'a>| {
+        call.method().is_some_and(|(it, _)| it.as_name_expr().is_some_and(|it| it.id.as_str() == name))
+    };
+    let is_moved = model.call(made).is_some_and(|it| model.may_move_to_gpu(it))
+        || calls.iter().filter(is_of_model).any(|it| model.may_move_to_gpu(it));
+    let leaves = |call: &Call<'a>| {
+        call.is_method("cpu") || (call.is_method("to") && model.source(&call.syntax.arguments).contains("cpu"))
+    };
+    is_moved && !calls.iter().filter(is_of_model).any(leaves) && model.work_of(calls).backwards > 0
 }
 
 /// Checks whether a value is a copy of weights, or the weights of a model that each round of the loop makes. `model-copied-in-loop` reports

@@ -32,7 +32,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         }
         for call in model.stored_on_gpu(class) {
             matches.add(
-                call.syntax,
+                call,
                 "the workers of the DataLoader read this tensor: each creates a CUDA context of several hundred MiB, or fails \
                 because the process was forked",
             );

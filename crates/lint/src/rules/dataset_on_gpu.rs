@@ -6,7 +6,7 @@ use ruff_python_ast::{Expr, ExprCall, ExprSlice, Stmt};
 
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::data::{Binding, LoopId, NodeId, RegionKind};
+use crate::semantics::data::{Binding, FunctionId, LoopId, NodeId, RegionKind};
 use crate::semantics::{Call, LoaderWorkers, Model, Origin};
 
 pub(super) const RULE: Rule = Rule {
@@ -28,6 +28,10 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             if let Some(tensor) = call.syntax.arguments.args.iter().find(is_on_gpu) {
                 report_tensor(model, matches, tensor);
             }
+        } else if let Some(placed) = loaded_collection(model, call) {
+            if !matches.covers(placed) {
+                matches.add(placed, MESSAGE);
+            }
         } else if is_whole_moved(model, call) || is_batch_collected(model, call) {
             matches.add(call.syntax, MESSAGE);
         }
@@ -43,10 +47,15 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     for class in model.dataset_classes() {
         // `cuda-in-dataset` reports the tensors that workers read.
         if model.workers_of(Some(class)) != LoaderWorkers::Some {
-            model.stored_on_gpu(class).into_iter().for_each(|call| _ = matches.add(call.syntax, MESSAGE));
+            for call in model.stored_on_gpu(class) {
+                if !matches.covers(call) {
+                    matches.add(call, MESSAGE);
+                }
+            }
         }
     }
     indexed_in_training(model, matches);
+    indexed_in_evaluation(model, matches);
     moved_in_place(model, matches);
 }
 
@@ -55,6 +64,21 @@ fn report_tensor<'a>(model: &Model<'a>, matches: &mut Matches, tensor: &'a Expr)
         tensor,
         format!("`{}` is a whole dataset on the GPU, which leaves less memory for activations", model.source(tensor)),
     );
+}
+
+/// Returns the call that placed the items of a collection, if a call makes a loader over the collection.
+fn loaded_collection<'a>(model: &Model<'a>, call: &Call<'a>) -> Option<&'a ExprCall> {
+    let data = call.argument("dataset", 0).filter(|_| call.path.as_deref().is_some_and(makes_loader))?;
+    let is_known = model.class_of_object(data).is_some();
+    let is_tensors = |it: &Expr| model.call(it).is_some_and(|call| call.is("torch.utils.data.TensorDataset"));
+    if is_known || is_tensors(data) || model.origins(data).into_iter().any(|it| is_tensors(it)) {
+        return None;
+    }
+    model.placed(data).filter(|it| is_before_training(model, it))
+}
+
+fn makes_loader(path: &str) -> bool {
+    path.starts_with("torch") && path.ends_with(".DataLoader")
 }
 
 fn is_whole_moved<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
@@ -93,11 +117,19 @@ fn keeps_on_gpu<'a>(model: &Model<'a>, element: &'a Expr) -> bool {
         _ => model.call(element).is_some_and(|call| match (call.path.as_deref(), &*call.syntax.arguments.args) {
             (Some("tuple" | "list" | "dict"), [argument]) => keeps_on_gpu(model, argument),
             _ => {
-                model.moves_to_gpu(call)
-                    && call.method().is_some_and(|(it, _)| it.is_name_expr() || it.is_subscript_expr())
+                let is_part = |it: &Expr| it.is_name_expr() || it.is_subscript_expr() || it.is_attribute_expr();
+                (model.may_move_to_gpu(call) && call.method().is_some_and(|(it, _)| is_part(it)))
+                    || model.is_sent_to_gpu(call)
+                    || model.callee(call).is_some_and(|it| returns_on_gpu(model, it))
             }
         }),
     }
+}
+
+/// Checks whether a function returns a moved value, and runs no model.
+fn returns_on_gpu(model: &Model<'_>, function: FunctionId) -> bool {
+    let it = &model.tree.functions[function.index()];
+    it.returned.iter().take(4).any(|value| model.placed(value).is_some()) && !model.works_of_model(it.body)
 }
 
 /// Checks for `batches.append(batch.to(device))` in a loop over a loader in which no model runs.
@@ -120,14 +152,14 @@ fn indexed_in_training<'a>(model: &Model<'a>, matches: &mut Matches) {
         }
     };
     for expression in model.all_expressions() {
-        let Expr::Subscript(it) = expression else { continue };
-        let Some(index) = batch_index(model, &it.slice).filter(|_| it.ctx.is_load()) else { continue };
+        let Some((tensor, index)) = taken_rows(model, expression) else { continue };
+        let Some(index) = batch_index(model, index) else { continue };
         let Some(id) = model.id(expression) else { continue };
         if !model.runs_in_training(model.node(id).region) {
             continue;
         }
-        if let Some(call) = model.placed(&it.value) {
-            match model.origin(&it.value) {
+        if let Some(call) = model.placed(tensor) {
+            match model.origin(tensor) {
                 Origin::Data => report(call),
                 Origin::Parameter if index == Index::Rows => report(call),
                 _ => {}
@@ -137,9 +169,38 @@ fn indexed_in_training<'a>(model: &Model<'a>, matches: &mut Matches) {
     for (number, it) in (0..).map(LoopId).zip(&model.tree.loops) {
         let Some(iterated) = it.iterated.filter(|_| model.is_training_loop(number)) else { continue };
         let is_list = |it: &&Expr| model.origins(it).iter().any(|it| it.is_list_comp_expr());
-        let whole = iterated_collections(model, iterated).into_iter().find(is_list);
+        let collections = iterated_collections(model, iterated);
+        let whole = collections.iter().copied().find(is_list);
         if let Some(call) = whole.and_then(|it| model.placed(it)) {
             report(call);
+        }
+        for tensor in collections.iter().filter_map(|it| split(model, it)) {
+            if let Some(call) = model.placed(tensor).filter(|_| model.origin(tensor) == Origin::Data) {
+                report(call);
+            }
+        }
+    }
+}
+
+/// Finds two tensors, such as images and labels, of which each round of a loop takes the same rows and runs a model on them.
+fn indexed_in_evaluation<'a>(model: &Model<'a>, matches: &mut Matches) {
+    let mut taken: Vec<(LoopId, &'a str, &'a ExprCall)> = Vec::new();
+    for expression in model.all_expressions() {
+        let Expr::Subscript(it) = expression else { continue };
+        let is_slice = it.ctx.is_load() && batch_index(model, &it.slice) == Some(Index::Rows);
+        let around = model.id(expression).filter(|_| is_slice).and_then(|id| model.loops(model.node(id).region).next());
+        let Some(around) = around.filter(|it| model.works_of_model(model.tree.loops[it.index()].body)) else {
+            continue;
+        };
+        if let Some(call) = model.placed(&it.value).filter(|it| is_before_training(model, it)) {
+            taken.push((around, model.source(&*it.slice), call));
+        }
+    }
+    for (around, rows, call) in &taken {
+        let is_other = |it: &&(LoopId, &str, &ExprCall)| it.0 == *around && it.1 == *rows && !std::ptr::eq(it.2, *call);
+        let is_outside = model.id(*call).is_some_and(|id| !model.is_in(id, *around));
+        if is_outside && taken.iter().any(|it| is_other(&it)) && !matches.covers(*call) {
+            matches.add(*call, MESSAGE);
         }
     }
 }
@@ -150,6 +211,29 @@ fn is_before_training(model: &Model<'_>, call: &ExprCall) -> bool {
     region.is_some_and(|region| {
         !model.runs_in_training(region) && !model.loops(region).any(|around| model.is_over_batches(around))
     })
+}
+
+/// Returns the tensor of `x.split(128)`, `torch.chunk(x, 10)`.
+fn split<'a>(model: &Model<'a>, parts: &'a Expr) -> Option<&'a Expr> {
+    let call = model.call(parts)?;
+    match (call.path.as_deref(), call.method()) {
+        (Some("torch.split" | "torch.chunk" | "torch.tensor_split"), _) => call.argument("input", 0),
+        (None, Some((tensor, "split" | "chunk" | "tensor_split"))) => Some(tensor),
+        _ => None,
+    }
+}
+
+/// Returns tensor and index of `x[index]`, `x.index_select(0, index)`, `torch.index_select(x, 0, index)`.
+fn taken_rows<'a>(model: &Model<'a>, expression: &'a Expr) -> Option<(&'a Expr, &'a Expr)> {
+    if let Expr::Subscript(it) = expression {
+        return it.ctx.is_load().then_some((&*it.value, &*it.slice));
+    }
+    let call = model.call(expression)?;
+    if call.is("torch.index_select") {
+        return Some((call.argument("input", 0)?, call.argument("index", 2)?));
+    }
+    let (tensor, _) = call.method().filter(|_| call.is_method("index_select"))?;
+    Some((tensor, call.argument("index", 1)?))
 }
 
 /// Returns the collections that a loop iterates over: `batches` of `enumerate(tqdm(batches))`.
@@ -181,6 +265,9 @@ fn batch_index<'a>(model: &Model<'a>, index: &'a Expr) -> Option<Index> {
         .iter()
         .any(|word| text.iter().any(|it| it.contains(word)))
     {
+        return Some(Index::Rows);
+    }
+    if text.iter().any(|it| it.trim_start().starts_with("slice(")) {
         return Some(Index::Rows);
     }
     let words = ["randint", "random.choice", "integers("];

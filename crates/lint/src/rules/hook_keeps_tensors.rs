@@ -7,8 +7,8 @@ use ruff_python_ast::{Expr, ExprLambda, ExprName, Stmt};
 use crate::edits;
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::data::{Binding, FunctionId, NodeId, Syntax};
-use crate::semantics::{HookFunction, Mode, Model};
+use crate::semantics::data::{Binding, DefinitionId, FunctionId, NodeId, Syntax};
+use crate::semantics::{Call, HookFunction, Mode, Model};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("hook-keeps-tensors"),
@@ -22,7 +22,8 @@ pub(super) const RULE: Rule = Rule {
 /// Methods that register a hook on the tensors of a module.
 const FORWARD: [&str; 3] = ["register_forward_hook", "register_forward_pre_hook", "register_module_forward_hook"];
 /// Methods that register a hook on the gradients of a module.
-const BACKWARD: [&str; 2] = ["register_full_backward_hook", "register_backward_hook"];
+const BACKWARD: [&str; 3] =
+    ["register_full_backward_hook", "register_backward_hook", "register_module_full_backward_hook"];
 
 /// A hook, and the tensors that the hook gets.
 #[derive(Clone, Copy)]
@@ -37,7 +38,7 @@ struct Hook {
 fn check(model: &Model<'_>, matches: &mut Matches) {
     let mut seen = Vec::new();
     for call in model.calls() {
-        let Some((_, method)) = call.method() else { continue };
+        let Some(method) = registering(call) else { continue };
         // The hook of a tensor gets a gradient, all others get the module first.
         let (is_of_gradients, skipped) = match method {
             _ if FORWARD.contains(&method) => (false, 1),
@@ -60,6 +61,14 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     }
 }
 
+/// Returns the name of a method, or of the function for the hooks of all modules.
+fn registering<'m>(call: &'m Call<'_>) -> Option<&'m str> {
+    match call.path.as_deref() {
+        Some(path) => path.starts_with("torch.").then(|| path.rsplit('.').next()).flatten(),
+        None => call.method().map(|(_, method)| method),
+    }
+}
+
 /// `lambda module, inputs, output: outputs.append(output)`
 fn hook_lambda<'a>(model: &Model<'a>, matches: &mut Matches, lambda: &'a ExprLambda, is_of_gradients: bool) {
     let Some(call) = model.call(&lambda.body).filter(|call| call.is_method("append")) else { return };
@@ -78,8 +87,8 @@ fn hook_body(model: &Model<'_>, matches: &mut Matches, hook: Hook) {
     if model.mode(model.node(model.body(Some(function)).0).region) == Mode::Off {
         return;
     }
-    for call in model.calls_between(model.body(Some(function))).iter().filter(|call| call.is_method("append")) {
-        if let ([kept], Some((list, _))) = (&*call.syntax.arguments.args, call.method())
+    for call in model.calls_between(model.body(Some(function))) {
+        if let Some((list, kept)) = added(model, call)
             && is_parameter(model, hook, kept)
             && is_outer(model, list)
             && !is_emptied(model, list)
@@ -126,12 +135,49 @@ fn report_collected<'a>(
 }
 
 /// Checks whether an expression is a tensor that the hook gets, with its graph; for gradients, the whole tensor.
-fn is_parameter(model: &Model<'_>, hook: Hook, kept: &Expr) -> bool {
+fn is_parameter<'a>(model: &Model<'a>, hook: Hook, kept: &'a Expr) -> bool {
+    is_parameter_within(model, hook, kept, 4)
+}
+
+fn is_parameter_within<'a>(model: &Model<'a>, hook: Hook, kept: &'a Expr, left: usize) -> bool {
+    let Some(left) = left.checked_sub(1) else { return false };
+    match kept {
+        Expr::Tuple(it) => return it.elts.iter().any(|it| is_parameter_within(model, hook, it, left)),
+        Expr::Dict(it) => return it.items.iter().any(|it| is_parameter_within(model, hook, &it.value, left)),
+        Expr::If(it) => {
+            return is_parameter_within(model, hook, &it.body, left)
+                && is_parameter_within(model, hook, &it.orelse, left);
+        }
+        _ => {}
+    }
     let name = kept_name(kept, hook.is_of_gradients);
-    name.is_some_and(|name| match &model.tree.definitions[model.definition(name).index()].binding {
+    name.is_some_and(|name| is_given(model, hook, name, model.definition(name), left))
+}
+
+/// Checks whether a definition is a parameter of the hook, or a local name for one.
+fn is_given(model: &Model<'_>, hook: Hook, name: &ExprName, definition: DefinitionId, left: usize) -> bool {
+    match &model.tree.definitions[definition.index()].binding {
         Binding::Parameter(of, index, _) => *of == hook.function && *index >= hook.first && name.id.as_str() != "self",
+        Binding::Value(value) | Binding::Item(value, _) | Binding::Element(value, _) => {
+            is_parameter_within(model, hook, value, left)
+        }
+        Binding::Join(inputs, None) => {
+            left > 0 && inputs.iter().take(4).all(|it| is_given(model, hook, name, *it, left.saturating_sub(1)))
+        }
         _ => false,
-    })
+    }
+}
+
+/// Returns the list and the element of `list.append(element)`, `list.extend([element])`, and `lists.setdefault(key, []).append(element)`.
+fn added<'a>(model: &Model<'a>, call: &Call<'a>) -> Option<(&'a Expr, &'a Expr)> {
+    let (list, method) = call.method().filter(|_| call.path.is_none())?;
+    let element = match (method, &*call.syntax.arguments.args) {
+        ("append" | "appendleft" | "add" | "put", [element]) => element,
+        ("extend", [Expr::List(it)]) => it.elts.first()?,
+        _ => return None,
+    };
+    let lists = model.call(list).and_then(Call::method).filter(|(_, method)| *method == "setdefault");
+    Some((lists.map_or(list, |(lists, _)| lists), element))
 }
 
 /// Returns the name of the tensor in `output`, `output[0]`, `output.clone()`, `output.flatten(1)`.

@@ -5,7 +5,7 @@ use crate::rule::{Matches, Rule};
 use crate::semantics::{Call, Model, ValueKind};
 use causes::CauseId;
 use report::RuleId;
-use ruff_python_ast::Stmt;
+use ruff_python_ast::{Expr, Stmt};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("hook-registered-in-loop"),
@@ -31,19 +31,52 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     if model.text.contains("_hooks.clear") || model.text.contains("_hooks = ") {
         return;
     }
-    let removes = model.calls().iter().any(|call| call.is_method("remove") && call.syntax.arguments.is_empty());
+    let removes = model.calls().iter().any(|call| is_removal(model, call));
     for call in model.calls() {
-        if !call.method().is_some_and(|(_, method)| REGISTER.contains(&method)) {
+        let is_global = is_for_all_modules(call);
+        if !is_global && !call.method().is_some_and(|(_, method)| REGISTER.contains(&method)) {
             continue;
         }
         let is_given_up = model.is_statement(call) || (!removes && is_stored(model, call));
-        if is_given_up && (is_in_step(model, call) || model.is_repeated_on_module(call)) {
+        if is_given_up
+            && (is_in_step(model, call)
+                || model.is_repeated_on_module(call)
+                || (is_global && model.is_repeated_call(call)))
+        {
             matches.add(
                 call.syntax,
                 "each time adds a hook to the same module: all of them run, and each keeps its captured objects alive",
             );
         }
     }
+}
+
+/// `register_module_forward_hook(hook)`
+fn is_for_all_modules(call: &Call<'_>) -> bool {
+    let name = call.path.as_deref().and_then(|path| path.strip_prefix("torch.nn.modules.module."));
+    name.is_some_and(|it| it.starts_with("register_module_") && it.ends_with("_hook"))
+}
+
+/// Checks for `handle.remove()` in code that runs: outside of functions, or in a function that anything calls.
+fn is_removal(model: &Model<'_>, call: &Call<'_>) -> bool {
+    if !call.is_method("remove") || !call.syntax.arguments.is_empty() {
+        return false;
+    }
+    let Some(function) = model.function(call.region) else { return true };
+    let name = model.tree.functions[function.index()].syntax.name.as_str();
+    let refers = |it: &Expr| match it {
+        Expr::Name(it) => it.id.as_str() == name,
+        Expr::Attribute(it) => it.attr.as_str() == name,
+        _ => false,
+    };
+    let is_called = matches!(name, "forward" | "training_step" | "main") || is_called_elsewhere(name);
+    name.starts_with("__") || is_called || model.all_expressions().any(refers)
+}
+
+/// Checks for a name that code outside of the program may call.
+fn is_called_elsewhere(name: &str) -> bool {
+    ["remove", "detach", "clear", "reset", "unregister"].iter().any(|word| name.contains(word))
+        || name.starts_with("on_")
 }
 
 /// Checks whether the handle is stored: by an assignment, or in a list.

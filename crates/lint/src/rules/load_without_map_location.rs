@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
-    let loads: Vec<&Call<'_>> = model.calls().iter().filter(|call| call.is("torch.load")).collect();
+    let loads: Vec<&Call<'_>> = model.calls().iter().filter(|call| is_load(model, call)).collect();
     let own = model.body(None);
     // A file with `map_location` at one call leaves it out elsewhere on purpose.
     let is_known = loads.iter().any(|call| own.0 <= call.id && call.id <= own.1 && has_location(model, call));
@@ -43,9 +43,38 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     }
 }
 
+/// `torch.load(path)`, or a call of `partial(torch.load, weights_only=True)`
+fn is_load<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
+    call.is("torch.load") || partial_load(model, call).is_some()
+}
+
+/// Returns the call of `partial` behind the called name.
+fn partial_load<'m, 'a>(model: &'m Model<'a>, call: &Call<'a>) -> Option<&'m Call<'a>> {
+    let function = &*call.syntax.func;
+    let mut definition = model.named(function);
+    let mut made: Vec<&'a Expr> = model.origins(function);
+    for _ in 0..4 {
+        match definition.map(|it| &model.tree.definitions[it.index()].binding) {
+            Some(Binding::Alias(it)) => definition = Some(*it),
+            Some(Binding::Outer(symbol)) => definition = model.tree.symbols[symbol.index()].bindings.first().copied(),
+            Some(Binding::Value(value)) => {
+                made.push(value);
+                break;
+            }
+            _ => break,
+        }
+    }
+    let partials = made.into_iter().filter_map(|it| model.call(it)).filter(|it| it.is("functools.partial"));
+    let is_of_load = |it: &&Call<'a>| {
+        it.syntax.arguments.args.first().is_some_and(|it| model.path(it).as_deref() == Some("torch.load"))
+    };
+    partials.into_iter().find(is_of_load)
+}
+
 /// Checks whether a call has a location, and not None.
 fn has_location<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
-    call.argument("map_location", 1).is_some_and(|it| !may_be_none(model, it, 5))
+    let of_partial = partial_load(model, call).and_then(|it| it.keyword("map_location"));
+    call.argument("map_location", 1).or(of_partial).is_some_and(|it| !may_be_none(model, it, 5))
 }
 
 /// Checks whether a location is None on a machine with GPUs.

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::data::{FunctionId, RegionKind};
+use crate::semantics::data::{Binding, FunctionId, NodeId, RegionKind};
 use crate::semantics::{Call, Model};
 
 pub(super) const RULE: Rule = Rule {
@@ -53,9 +53,36 @@ fn is_tried_again<'a>(model: &Model<'a>, call: &Call<'a>, handler: &'a ExceptHan
             return true;
         }
     }
+    if passes_work(model, call, body) {
+        return true;
+    }
     let mut again = vec![call];
     again.extend(callee.map(|it| model.reached_calls(model.body(Some(it)))).unwrap_or_default());
     Work::of(model, again).shares(model, &Work::of(model, model.reached_calls(body)))
+}
+
+/// Checks whether an argument of a call is a function that the `try` runs, and the call runs the argument: `with_less(decode, model, item)`.
+fn passes_work<'a>(model: &Model<'a>, call: &Call<'a>, body: (NodeId, NodeId)) -> bool {
+    let arguments = &call.syntax.arguments;
+    let values = arguments.args.iter().chain(arguments.keywords.iter().map(|it| &it.value));
+    let mut passed = values.filter(|it| it.is_name_expr() || it.is_attribute_expr()).map(|it| model.source(it));
+    passed.any(|name| {
+        let is_work = |it: &Call<'a>| {
+            let works = model.callee(it).is_some_and(|it| model.works_on_gpu(model.body(Some(it))));
+            model.source(&*it.syntax.func) == name && (works || model.is_forward(it) || runs_model(model, it))
+        };
+        model.calls_between(body).iter().any(is_work)
+    }) && model.callee(call).is_none_or(|it| runs_parameter(model, it))
+}
+
+/// Checks whether a function calls one of its parameters.
+fn runs_parameter(model: &Model<'_>, function: FunctionId) -> bool {
+    model.calls_between(model.body(Some(function))).iter().any(|call| {
+        let name = call.syntax.func.as_name_expr();
+        name.is_some_and(|it| {
+            matches!(model.tree.definitions[model.definition(it).index()].binding, Binding::Parameter(of, ..) if of == function)
+        })
+    })
 }
 
 /// Checks by its name whether a function writes messages or frees memory.

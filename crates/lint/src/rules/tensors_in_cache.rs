@@ -6,7 +6,7 @@ use ruff_python_ast::Expr;
 
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
-use crate::semantics::data::Function;
+use crate::semantics::data::{Binding, Function};
 use crate::semantics::{Call, Model, ValueKind};
 
 pub(super) const RULE: Rule = Rule {
@@ -26,7 +26,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
                 &cache.expression,
                 "every result stays in memory together with its arguments until the program ends",
             );
-        } else if let Some((cache, name)) = cached_model(model, function) {
+        } else if let Some((cache, name)) = cached_model(model, function).or_else(|| cached_holder(model, function)) {
             let message = format!("the cache keeps `{name}` alive, with all of its weights, after its last use");
             matches.add(cache, message);
         }
@@ -71,7 +71,49 @@ fn is_unbounded<'a>(model: &Model<'a>, decorator: &'a Expr) -> bool {
 }
 
 fn gives_tensor(model: &Model<'_>, function: &Function<'_>) -> bool {
-    function.returned.iter().any(|it| matches!(model.value(it), ValueKind::Tensor(..)))
+    function.returned.iter().any(|it| matches!(model.value(it), ValueKind::Tensor(..)) || is_output(model, it, 8))
+}
+
+/// Checks for the output of a model, as long as nothing moves the output to the host.
+fn is_output<'a>(model: &Model<'a>, value: &'a Expr, left: usize) -> bool {
+    let Some(left) = left.checked_sub(1) else { return false };
+    match value {
+        Expr::Subscript(it) => is_output(model, &it.value, left),
+        Expr::Name(_) => model.origins(value).first().is_some_and(|it| it.is_call_expr() && is_output(model, it, left)),
+        Expr::Attribute(it) => is_output(model, &it.value, left),
+        Expr::Call(it) => {
+            if model.is_model(&it.func) {
+                return true;
+            }
+            let Some(method) = it.func.as_attribute_expr() else { return false };
+            let name = method.attr.as_str();
+            if model.is_model(&method.value) {
+                return ["forward", "encode", "embed", "get_"].iter().any(|word| name.starts_with(word))
+                    && !it.arguments.is_empty();
+            }
+            let keeps = ["squeeze", "mean", "float", "half", "detach", "clone", "flatten", "pow", "softmax"];
+            keeps.contains(&name) && is_output(model, &method.value, left)
+        }
+        _ => false,
+    }
+}
+
+/// Returns the cache on a method of a class of which each object holds a model.
+fn cached_holder<'a>(model: &Model<'a>, function: &Function<'a>) -> Option<(&'a Expr, &'a str)> {
+    let class = function.class?;
+    let first = function.syntax.parameters.iter_non_variadic_params().next()?.parameter.name.as_str();
+    let is_cache = |it: &&'a Expr| is_unbounded(model, it);
+    let cache = function.syntax.decorator_list.iter().map(|it| &it.expression).find(is_cache)?;
+    let holds = |value: &'a Expr| {
+        let given = match value.as_name_expr().map(|it| &model.tree.definitions[model.definition(it).index()].binding) {
+            Some(Binding::Parameter(function, index, it)) => model.given_to(*function, *index, it.name.as_str()),
+            _ => Vec::new(),
+        };
+        model.is_model(value) || given.into_iter().flatten().take(4).any(|it| model.is_model(it))
+    };
+    let mut values = model.tree.classes[class.index()].attributes.values().flatten();
+    let is_held = values.any(|it| holds(it));
+    (first == "self" && is_held).then_some((cache, first))
 }
 
 /// Checks whether a parameter determines the size of the result, which allows many results. A device, or a name to look up, has few values.
@@ -81,5 +123,19 @@ fn is_sized_by_parameter(model: &Model<'_>, function: &Function<'_>) -> bool {
     model.calls_between(function.body).iter().any(|call| {
         let is_torch = call.path.as_deref().is_some_and(|path| path.starts_with("torch.") && path != "torch.device");
         is_torch && call.syntax.arguments.args.iter().any(is_parameter)
-    })
+    }) || is_read_by_parameter(model, function)
+}
+
+/// Checks whether a parameter of an output chooses the input of the model.
+fn is_read_by_parameter(model: &Model<'_>, function: &Function<'_>) -> bool {
+    let parameters: Vec<&str> = function.syntax.parameters.iter().map(|it| it.name().as_str()).collect();
+    let chooses = |it: &Expr| {
+        it.as_name_expr().is_some_and(|name| parameters.contains(&name.id.as_str()) && !is_setting(name.id.as_str()))
+    };
+    function.returned.iter().any(|it| is_output(model, it, 8))
+        && model.calls_between(function.body).iter().any(|call| call.syntax.arguments.args.iter().any(chooses))
+}
+
+fn is_setting(name: &str) -> bool {
+    ["self", "device", "dtype", "name", "model"].contains(&name)
 }

@@ -14,6 +14,25 @@ const MOST_VALUES: usize = 4;
 /// The largest number of expressions that a search for the origin visits.
 const MOST_VISITED: usize = 80;
 
+/// Functions of torch that make tensors of data.
+const CONVERTS: [&str; 3] = ["torch.tensor", "torch.as_tensor", "torch.asarray"];
+/// Functions whose result holds their arguments.
+const COLLECTS: [&str; 13] = [
+    "list",
+    "tuple",
+    "dict",
+    "zip",
+    "enumerate",
+    "torch.cat",
+    "torch.stack",
+    "torch.concat",
+    "torch.vstack",
+    "torch.utils.data.TensorDataset",
+    "torch.utils.data.Subset",
+    "torch.utils.data.random_split",
+    "torch.utils.data.ConcatDataset",
+];
+
 /// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Origin {
@@ -33,15 +52,20 @@ impl<'a> Model<'a> {
     fn placed_within(&self, value: &'a Expr, left: usize) -> Option<&'a ExprCall> {
         let left = left.checked_sub(1)?;
         match value {
-            Expr::Name(name) => self.placed_definition(self.definition(name), left),
+            Expr::Name(name) => self
+                .placed_definition(self.definition(name), left)
+                .or_else(|| self.placed_any(self.added_values(value), left)),
             Expr::Attribute(it) => {
                 if let Some(definition) = self.named(value) {
                     return self.placed_definition(definition, left);
                 }
                 let class = self.class_of_object(&it.value)?;
-                self.placed_any(self.values_of_attribute(class, it.attr.as_str()), left)
+                let values = self.values_of_attribute(class, it.attr.as_str());
+                self.placed_any(values, left).or_else(|| self.placed_any(self.added_values(value), left))
             }
             Expr::Subscript(it) => self.placed_within(&it.value, left),
+            Expr::Starred(it) => self.placed_within(&it.value, left),
+            Expr::If(it) => self.placed_any([&*it.body, &*it.orelse], left),
             Expr::Tuple(it) => self.placed_any(it.elts.iter(), left),
             Expr::List(it) => self.placed_any(it.elts.iter(), left),
             Expr::Dict(it) => self.placed_any(it.items.iter().map(|item| &item.value), left),
@@ -63,17 +87,17 @@ impl<'a> Model<'a> {
             return Some(syntax);
         }
         let first = syntax.arguments.args.first();
-        if call.is("map") && self.path(first?).as_deref() == Some("torch.Tensor.cuda") {
-            return Some(syntax);
+        if call.is("map") {
+            return self.placed_by_map(first?, syntax, left);
         }
         let returned: Vec<&'a Expr> =
             self.may_run(call).iter().flat_map(|it| &self.tree.functions[it.index()].returned).copied().collect();
         if !returned.is_empty() {
             return self.placed_any(returned, left);
         }
-        let collects = ["list", "tuple", "dict", "zip", "torch.cat", "torch.stack", "torch.utils.data.TensorDataset"];
-        if call.is_any(&collects) {
-            return self.placed_any(syntax.arguments.args.iter(), left);
+        if call.is_any(&COLLECTS) {
+            let keywords = syntax.arguments.keywords.iter().filter(|_| call.is("dict")).map(|it| &it.value);
+            return self.placed_any(syntax.arguments.args.iter().chain(keywords), left);
         }
         if let Some((receiver, method)) = call.method().filter(|_| call.path.is_none()) {
             let leaves = matches!(method, "cpu" | "numpy" | "item" | "tolist" | "to" | "size" | "pin_memory");
@@ -81,14 +105,37 @@ impl<'a> Model<'a> {
         }
         match self.named(&syntax.func).map(|it| &self.tree.definitions[it.index()].binding) {
             Some(Binding::Value(lambda @ Expr::Lambda(_))) => self.placed_within(lambda, left),
+            Some(Binding::Value(value)) => self.is_partial_on_gpu(value).then_some(syntax),
             _ => None,
         }
+    }
+
+    /// `map(torch.Tensor.cuda, tensors)`, `map(lambda it: it.cuda(), tensors)`, `map(place, tensors)`
+    fn placed_by_map(&self, function: &'a Expr, syntax: &'a ExprCall, left: usize) -> Option<&'a ExprCall> {
+        if self.path(function).as_deref() == Some("torch.Tensor.cuda") || self.is_partial_on_gpu(function) {
+            return Some(syntax);
+        }
+        match self.function_named(function) {
+            Some(it) => self.placed_any(self.tree.functions[it.index()].returned.iter().copied(), left),
+            None => self.placed_within(function, left),
+        }
+    }
+
+    /// `partial(torch.as_tensor, device="cuda")`
+    fn is_partial_on_gpu(&self, value: &'a Expr) -> bool {
+        let Some(partial) = self.call(value).filter(|call| call.is("functools.partial")) else { return false };
+        let path = partial.syntax.arguments.args.first().and_then(|it| self.path(it));
+        path.is_some_and(|it| CONVERTS.contains(&&*it))
+            && partial.keyword("device").is_some_and(|it| self.may_name_gpu(it))
     }
 
     /// Checks whether a call places more than numbers on a GPU: `.cuda()` of a tensor, `torch.tensor(rows, device="cuda")`.
     fn places_data(&self, call: &Call<'a>) -> bool {
         let first = call.syntax.arguments.args.first();
-        let converts = call.is_any(&["torch.tensor", "torch.as_tensor", "torch.asarray"]);
+        if self.loads_to_gpu(call) || self.is_sent_to_gpu(call) {
+            return true;
+        }
+        let converts = call.is_any(&CONVERTS);
         let is_literal = || first.is_none_or(|it| it.is_list_expr() || it.is_literal_expr() || it.is_tuple_expr());
         if converts {
             let is_default = || call.keyword("device").is_none() && self.is_default_device_gpu();
@@ -97,6 +144,14 @@ impl<'a> Model<'a> {
         let is_made =
             |receiver: &'a Expr| self.call(receiver).is_some_and(|it| it.path.as_deref().is_some_and(is_created));
         call.method().is_some_and(|(receiver, _)| !is_made(receiver)) && self.places_on_gpu(call) && call.path.is_none()
+    }
+
+    /// `fabric.to_device(batch)`, and `send_to_device(batch, device)` of a library.
+    pub(crate) fn is_sent_to_gpu(&self, call: &Call<'a>) -> bool {
+        let arguments = &call.syntax.arguments.args;
+        let is_of_library = call.path.as_deref().is_some_and(|it| it.ends_with("to_device") || it.ends_with("to_cuda"));
+        (is_of_library && arguments.iter().skip(1).any(|it| self.may_name_gpu(it)))
+            || (call.is_method("to_device") && arguments.len() == 1)
     }
 
     fn is_default_device_gpu(&self) -> bool {
@@ -197,10 +252,14 @@ impl<'a> Model<'a> {
 
     fn trace(&self, part: &'a Expr, search: &mut Search<'a>) {
         match part {
-            Expr::Name(name) if name.ctx.is_load() => self.trace_definition(self.definition(name), search, 4),
+            Expr::Name(name) if name.ctx.is_load() => {
+                self.trace_definition(self.definition(name), search, 4);
+                search.pending.extend(self.added_values(part));
+            }
             Expr::Attribute(it) => {
                 if let Some(class) = self.class_of_object(&it.value) {
                     search.pending.extend(self.values_of_attribute(class, it.attr.as_str()));
+                    search.pending.extend(self.added_values(part));
                 }
             }
             Expr::Call(_) => {

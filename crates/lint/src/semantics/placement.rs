@@ -17,6 +17,8 @@ enum DeviceName<'a> {
     Text(&'a str),
     /// A GPU by its number, or the GPU that a framework chose for the process.
     Chosen,
+    /// A parameter named after a device that no seen call fills.
+    Open,
     Unknown,
 }
 
@@ -26,9 +28,26 @@ impl<'a> Model<'a> {
         let is_gpu = |it: &DeviceName<'a>| match it {
             DeviceName::Text(text) => text.starts_with("cuda"),
             DeviceName::Chosen => true,
-            DeviceName::Unknown => false,
+            DeviceName::Open | DeviceName::Unknown => false,
         };
         self.device_names(device).iter().any(is_gpu)
+    }
+
+    /// Checks whether an expression names a GPU, or is a device that callers outside of the program choose.
+    pub(crate) fn may_name_gpu(&self, device: &'a Expr) -> bool {
+        let names = self.device_names(device);
+        let is_host = |it: &DeviceName<'a>| matches!(it, DeviceName::Text(text) if !text.starts_with("cuda"));
+        self.names_gpu(device)
+            || (names.contains(&DeviceName::Open) && !names.iter().any(is_host) && self.moves_model_to_open_device())
+    }
+
+    /// Checks whether the program moves a model to a device that its callers choose: the GPU, if there is one.
+    fn moves_model_to_open_device(&self) -> bool {
+        self.calls().iter().filter(|call| call.is_method("to")).any(|call| {
+            let device = call.argument("device", 0).filter(|it| it.is_name_expr() || it.is_attribute_expr());
+            device.is_some_and(|it| self.device_names(it).contains(&DeviceName::Open))
+                && call.method().is_some_and(|(it, _)| self.is_model(it))
+        })
     }
 
     /// Checks whether an expression names the default GPU in every process: `"cuda"`, `"cuda:0"`.
@@ -43,6 +62,22 @@ impl<'a> Model<'a> {
     pub(crate) fn moves_to_gpu(&self, call: &Call<'a>) -> bool {
         self.is_move_to_gpu(call)
             || (call.is_method("to") && call.argument("device", 0).is_some_and(|it| self.names_gpu(it)))
+    }
+
+    /// Checks whether a call moves its object to a GPU, or to a device that callers outside of the program choose.
+    pub(crate) fn may_move_to_gpu(&self, call: &Call<'a>) -> bool {
+        self.is_move_to_gpu(call)
+            || (call.is_method("to") && call.argument("device", 0).is_some_and(|it| self.may_name_gpu(it)))
+    }
+
+    /// Checks whether a call reads a file onto a GPU: `torch.load(path, map_location="cuda")`.
+    pub(crate) fn loads_to_gpu(&self, call: &Call<'a>) -> bool {
+        let device = match call.path.as_deref() {
+            Some("torch.load") => call.argument("map_location", 1),
+            Some("safetensors.torch.load_file") => call.argument("device", 1),
+            _ => None,
+        };
+        device.is_some_and(|it| self.may_name_gpu(it))
     }
 
     /// Checks whether a call of torch creates a tensor on a GPU.
@@ -161,6 +196,9 @@ impl<'a> Model<'a> {
                 if given.is_empty() || given.iter().any(Option::is_none) {
                     match default.filter(|it| !it.is_none_literal_expr()) {
                         Some(default) => self.name_device(default, left, names),
+                        None if default.is_none() && given.is_empty() && name.ends_with("device") => {
+                            names.push(DeviceName::Open);
+                        }
                         None => names.push(DeviceName::Unknown),
                     }
                 }
@@ -183,8 +221,17 @@ impl<'a> Model<'a> {
             defaults.chain(in_calls).chain(self.entries(name)).chain(self.fields(name)).take(MOST_VALUES).collect();
         self.name_devices(values, left, names);
         if names.len() == before {
+            self.name_devices(self.defaults_of_constructors(name), left, names);
+        }
+        if names.len() == before {
             names.push(DeviceName::Unknown);
         }
+    }
+
+    /// Returns the defaults of a parameter of constructors, which frameworks keep as settings: `self.hparams.device`.
+    fn defaults_of_constructors(&self, name: &str) -> Vec<&'a Expr> {
+        let constructors = self.tree.classes.iter().filter_map(|it| it.methods.get("__init__"));
+        constructors.filter_map(|it| self.default_of(*it, name)).take(MOST_VALUES).collect()
     }
 
     /// Returns the values of a key in the dict displays of the tree.

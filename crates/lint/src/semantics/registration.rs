@@ -42,6 +42,11 @@ impl<'a> Model<'a> {
         self.is_choice_repeated(call, &choice, &mut seen)
     }
 
+    /// Checks whether a call is repeated that concerns no object: a hook for all modules.
+    pub(crate) fn is_repeated_call(&self, call: &Call<'a>) -> bool {
+        self.is_choice_repeated(call, &Choice::default(), &mut FxHashSet::default())
+    }
+
     fn is_choice_repeated(&self, call: &Call<'a>, choice: &Choice<'a>, seen: &mut FxHashSet<FunctionId>) -> bool {
         for around in self.loops(call.region) {
             let varies =
@@ -58,13 +63,13 @@ impl<'a> Model<'a> {
             return false;
         }
         let is_own = choice.parameters.iter().all(|(of, ..)| *of != function);
-        if is_own && self.is_forward_of_module(function) {
+        if is_own && (self.is_forward_of_module(function) || self.answers_requests(function)) {
             return true;
         }
         if choice.is_of_self && self.tree.functions[function.index()].syntax.name.as_str() == "__init__" {
             return false;
         }
-        let runs = self.runs_of(function).into_iter().filter(|(run, _)| !self.is_entered(run));
+        let runs = self.runs_and_calls_of(function).into_iter().filter(|(run, _)| !self.is_entered(run));
         runs.take(MOST_FUNCTIONS).any(|(run, bound)| {
             let next = self.choice_at(run, bound, function, choice);
             !next.is_fresh && self.is_choice_repeated(run, &next, seen)
@@ -107,6 +112,30 @@ impl<'a> Model<'a> {
         let it = &self.tree.functions[function.index()];
         let is_batch = matches!(it.syntax.name.as_str(), "forward" | "training_step" | "on_train_batch_start");
         is_batch && it.class.is_some_and(|class| self.value_of_instance(class) == ValueKind::Module)
+    }
+
+    /// Checks for the handler of a web server: `@app.post("/heatmap")`.
+    fn answers_requests(&self, function: FunctionId) -> bool {
+        let routes = ["route", "get", "post", "put", "websocket", "api_route", "callback"];
+        let decorators = self.tree.functions[function.index()].syntax.decorator_list.iter();
+        decorators
+            .filter_map(|it| it.expression.as_call_expr()?.func.as_attribute_expr())
+            .any(|it| routes.contains(&it.attr.as_str()) && it.value.is_name_expr())
+    }
+
+    /// Returns the calls that run a function, those of an object with `__call__` too.
+    fn runs_and_calls_of(&self, function: FunctionId) -> Vec<(&Call<'a>, usize)> {
+        let mut runs = self.runs_of(function);
+        let it = &self.tree.functions[function.index()];
+        if let Some(class) = it.class.filter(|_| it.syntax.name.as_str() == "__call__") {
+            let is_object = |call: &&Call<'a>| {
+                self.callee(call).is_none()
+                    && call.path.is_none()
+                    && self.class_of_object(&call.syntax.func) == Some(class)
+            };
+            runs.extend(self.calls().iter().filter(is_object).map(|call| (call, 1)));
+        }
+        runs
     }
 
     /// Checks whether a call makes the manager of a `with`, which removes the hooks at its end.
@@ -163,10 +192,13 @@ impl<'a> Model<'a> {
                         class.map(|class| self.assigned_values(class, it.attr.as_str()).collect()).unwrap_or_default();
                     own.extend(values.iter().filter_map(|it| self.id(*it)));
                     choice.is_of_self |= class.is_some() && values.is_empty();
+                    choice.is_weight |= matches!(it.attr.as_str(), "weight" | "bias");
                     pending.extend(values);
                     pending.extend(class.is_none().then_some(&*it.value));
                 }
                 Expr::Subscript(it) => pending.extend([&*it.value, &*it.slice]),
+                Expr::Tuple(it) => pending.extend(&it.elts),
+                Expr::List(it) => pending.extend(&it.elts),
                 Expr::Call(_) => match self.call(expression).and_then(|call| self.accessed(call)) {
                     Some((parts, is_weight)) => {
                         choice.is_weight |= is_weight;
@@ -223,7 +255,7 @@ impl<'a> Model<'a> {
             return Some((arguments.collect(), false));
         }
         let (receiver, method) = call.method().filter(|_| call.path.is_none())?;
-        let is_weight = matches!(method, "parameters" | "named_parameters");
+        let is_weight = matches!(method, "parameters" | "named_parameters" | "get_parameter");
         let finds = matches!(
             method,
             "modules"
@@ -231,6 +263,8 @@ impl<'a> Model<'a> {
                 | "children"
                 | "named_children"
                 | "get_submodule"
+                | "get_input_embeddings"
+                | "get_output_embeddings"
                 | "items"
                 | "values"
                 | "keys"

@@ -1,6 +1,7 @@
 //! Data that stays on the GPU: tensors of a data set, and arrays that are moved as a whole.
 
-use ruff_python_ast::{Expr, Stmt};
+use ruff_python_ast::{Expr, ExprCall, Stmt};
+use ruff_text_size::Ranged;
 use rustc_hash::FxHashSet;
 
 use super::data::{ClassId, FunctionId, NodeId, RegionKind, Syntax};
@@ -8,22 +9,48 @@ use super::names::last;
 use super::{Call, Model, ValueKind};
 
 impl<'a> Model<'a> {
-    /// Returns the calls in the constructor of a class that place tensors on a GPU and store them in the object.
-    pub(crate) fn stored_on_gpu(&self, class: ClassId) -> Vec<&Call<'a>> {
-        let mut calls = Vec::new();
+    /// Returns the calls that place tensors on a GPU which the constructor of a class stores in the object.
+    pub(crate) fn stored_on_gpu(&self, class: ClassId) -> Vec<&'a ExprCall> {
+        let mut calls: Vec<&'a ExprCall> = Vec::new();
         for function in self.constructing(class) {
             let body = self.tree.functions[function.index()].body;
             calls.extend(
-                self.calls_between(body).iter().filter(|call| self.places_on_gpu(call) && self.is_stored_in_self(call)),
+                self.calls_between(body)
+                    .iter()
+                    .filter(|call| self.places_on_gpu(call) && self.is_stored_in_self(call))
+                    .map(|call| call.syntax),
             );
         }
+        for value in self.stored_values(class) {
+            let is_around = |call: &&'a ExprCall| value.range().contains_range(call.range());
+            if !calls.iter().any(is_around)
+                && let Some(placed) = self.placed(value)
+            {
+                let call = value.as_call_expr().unwrap_or(placed);
+                calls.extend((!calls.iter().any(|it| it.range() == call.range())).then_some(call));
+            }
+        }
         calls
+    }
+
+    /// Returns the values that the constructor of a class stores in attributes.
+    fn stored_values(&self, class: ClassId) -> Vec<&'a Expr> {
+        let constructing = self.constructing(class);
+        let is_constructing = |value: &Expr| {
+            self.id(value)
+                .and_then(|id| self.function(self.node(id).region))
+                .is_some_and(|it| constructing.contains(&it))
+        };
+        let unpacked =
+            constructing.iter().flat_map(|it| &self.tree.functions[it.index()].syntax.body).flat_map(unpacked);
+        let values = self.tree.classes[class.index()].attributes.values().flatten().copied();
+        values.chain(unpacked).filter(|it| is_constructing(it) && !self.may_be_module(it)).collect()
     }
 
     /// Checks whether a call moves a tensor to a GPU, or creates one there; modules are no data.
     pub(crate) fn places_on_gpu(&self, call: &Call<'a>) -> bool {
         let is_tensor = || call.method().is_some_and(|(receiver, _)| !self.may_be_module(receiver));
-        self.creates_on_gpu(call) || (self.moves_to_gpu(call) && is_tensor())
+        self.creates_on_gpu(call) || self.loads_to_gpu(call) || (self.may_move_to_gpu(call) && is_tensor())
     }
 
     fn may_be_module(&self, receiver: &'a Expr) -> bool {
@@ -69,9 +96,17 @@ impl<'a> Model<'a> {
                 other => Self::root_is_self(other),
             }),
             Stmt::AnnAssign(it) => Self::root_is_self(&it.target),
-            Stmt::Expr(_) => self.collected_by(call.id).is_some_and(Self::root_is_self),
+            Stmt::Expr(it) => {
+                self.collected_by(call.id).is_some_and(Self::root_is_self) || self.is_setattr_of_self(&it.value)
+            }
             _ => false,
         }
+    }
+
+    /// `setattr(self, name, value)`
+    fn is_setattr_of_self(&self, value: &'a Expr) -> bool {
+        let Some(call) = value.as_call_expr().filter(|it| self.source(&*it.func) == "setattr") else { return false };
+        call.arguments.args.first().is_some_and(|it| self.source(it) == "self")
     }
 
     /// Returns the list to which a value below a call of `append` is added.
@@ -105,7 +140,11 @@ impl<'a> Model<'a> {
             });
         is_assigned
             || appended.any(|call| {
-                call.syntax.arguments.args.iter().any(is_name)
+                call.syntax
+                    .arguments
+                    .args
+                    .iter()
+                    .any(|it| is_name(it) || (it.is_tuple_expr() && self.mentions(it, name)))
                     && call.method().is_some_and(|(it, _)| Self::root_is_self(it))
             })
     }
@@ -120,5 +159,17 @@ impl<'a> Model<'a> {
     /// Checks whether a model runs between two nodes, or in a function that is called there.
     pub(crate) fn works_of_model(&self, range: (NodeId, NodeId)) -> bool {
         self.reached_calls(range).into_iter().any(|call| self.is_forward(call) || self.backward_subject(call).is_some())
+    }
+}
+
+/// Returns the values of `self.x, self.y = x, y`.
+fn unpacked(statement: &Stmt) -> Vec<&Expr> {
+    let Some(it) = statement.as_assign_stmt() else { return Vec::new() };
+    match (it.targets.as_slice(), &*it.value) {
+        ([Expr::Tuple(targets)], Expr::Tuple(values)) if targets.elts.len() == values.elts.len() => {
+            let pairs = targets.elts.iter().zip(&values.elts);
+            pairs.filter(|(target, _)| target.is_attribute_expr()).map(|(_, value)| value).collect()
+        }
+        _ => Vec::new(),
     }
 }

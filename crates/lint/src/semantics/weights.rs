@@ -50,7 +50,10 @@ impl<'a> Model<'a> {
             },
             Expr::Dict(it) => it.items.iter().take(8).find_map(|item| self.weights_within(&item.value, left)),
             Expr::DictComp(it) => self.weights_of_parts(&it.generators, &it.value),
-            Expr::ListComp(it) => self.weights_of_parts(&it.generators, &it.elt),
+            Expr::Tuple(it) => it.elts.iter().take(8).find_map(|it| self.weights_within(it, left)),
+            Expr::ListComp(it) => {
+                self.weights_of_parts(&it.generators, &it.elt).or_else(|| self.weights_of_element(&it.elt, left))
+            }
             Expr::Call(_) => self.weights_of_call(self.call(value)?, left),
             _ => None,
         }
@@ -66,15 +69,39 @@ impl<'a> Model<'a> {
         if call.is_any(&["dict", "collections.OrderedDict", "copy.copy"]) {
             return self.weights_within(first?, left);
         }
-        if let Some(function) = self.callee(call) {
+        if let Some(function) = self.callee(call).or_else(|| self.method_named(call)) {
             let mut returned = self.tree.functions[function.index()].returned.iter().take(4);
             return returned.find_map(|it| self.weights_within(it, left));
         }
         match call.method()? {
+            (receiver, "state_dict") if self.is_copied_model(receiver, call) => Some(Weights::Copied),
             (_, "state_dict") => Some(Weights::Shared),
             (receiver, "eval" | "train" | "requires_grad_" | "half" | "float") => self.weights_within(receiver, left),
             _ => None,
         }
+    }
+
+    /// An element that holds copies: `[(share, client.fit(model)) for client in clients]`.
+    fn weights_of_element(&self, element: &'a Expr, left: usize) -> Option<Weights> {
+        let is_holder = element.is_call_expr() || element.is_tuple_expr();
+        let weights = if is_holder { self.weights_within(element, left) } else { None };
+        weights.filter(|it| *it == Weights::Copied)
+    }
+
+    /// Checks for a local name of a deep copy, which the function makes for its result.
+    fn is_copied_model(&self, receiver: &'a Expr, call: &Call<'a>) -> bool {
+        let is_copy = |it: &&'a Expr| self.call(it).is_some_and(|it| it.is("copy.deepcopy"));
+        let is_returned = |call: &Call<'a>| {
+            matches!(self.statement(call.id).map(|(_, it)| it), Some(ruff_python_ast::Stmt::Return(_)))
+        };
+        receiver.is_name_expr() && is_returned(call) && self.origins(receiver).iter().any(is_copy)
+    }
+
+    /// Returns the only method of the tree with the name of a method call.
+    pub(crate) fn method_named(&self, call: &Call<'a>) -> Option<FunctionId> {
+        let (_, name) = call.method().filter(|_| call.path.is_none())?;
+        let mut methods = self.tree.classes.iter().filter_map(|it| it.methods.get(name).copied());
+        methods.next().filter(|_| methods.next().is_none())
     }
 
     /// `{name: value.clone() for name, value in model.state_dict().items()}`, `[p.detach().clone() for p in model.parameters()]`

@@ -73,7 +73,15 @@ impl<'a> Model<'a> {
 
     /// Checks for a data set of torch, or of a library on top.
     pub(crate) fn is_dataset(&self, class: ClassId) -> bool {
-        self.derives(class, &|path| path.starts_with("torch") && path.ends_with("Dataset"))
+        self.derives(class, &|path| path.starts_with("torch") && path.ends_with("Dataset")) || self.is_of_loader(class)
+    }
+
+    /// Checks whether a loader is over objects of a class without the base: `__getitem__` suffices.
+    fn is_of_loader(&self, class: ClassId) -> bool {
+        let is_over =
+            |call: &Call<'a>| call.argument("dataset", 0).is_some_and(|it| self.class_of_object(it) == Some(class));
+        let methods = &self.tree.classes[class.index()].methods;
+        methods.contains_key("__getitem__") && self.calls().iter().any(|call| is_loader(call) && is_over(call))
     }
 
     /// Returns the workers of the loaders over a class; without a class, or if no loader is over it, those of all loaders.
