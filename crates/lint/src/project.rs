@@ -186,6 +186,21 @@ pub(crate) fn needs_links(text: &str) -> bool {
         "cat(",
         "OutOfMemory",
         "out of memory",
+        "cycle(",
+        "loader",
+        "non_blocking",
+        "DataParallel",
+        "from_pretrained",
+        "new_group",
+        "CUDAGraph",
+        "autocast",
+        "GradScaler",
+        "checkpoint",
+        "memmap",
+        "mmap_mode",
+        "np.load",
+        "one_hot",
+        "stack(",
     ];
     words.iter().any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
 }

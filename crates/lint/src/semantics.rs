@@ -28,6 +28,7 @@ mod names;
 pub(crate) mod new_axis;
 mod objects;
 mod observation;
+mod options;
 mod patterns;
 mod placed;
 mod placement;

@@ -68,15 +68,8 @@ impl<'a> Model<'a> {
         if let Some(known) = number(expression) {
             return Some(known);
         }
-        let mut pending = self.assigned_expressions(expression, 6);
-        let mut known = Vec::new();
-        for _ in 0..12 {
-            let Some(next) = pending.pop() else { break };
-            match number(next) {
-                Some(number) => known.push(number),
-                None => pending.extend(self.assigned_expressions(next, 6)),
-            }
-        }
+        let values = self.option_values(expression);
+        let mut known: Vec<i64> = values.into_iter().filter_map(number).collect();
         known.sort_unstable();
         known.dedup();
         match known.as_slice() {
