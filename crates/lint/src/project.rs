@@ -92,6 +92,10 @@ pub(crate) fn link(text: &str, body: &[Stmt], path: &Path, project: &dyn Project
     for importer in project.importers(path).into_iter().take(2) {
         linked.importers.extend(linker.add(importer));
     }
+    // The setup of a package pins versions.
+    if text.contains("PYTORCH_ALLOC_CONF") {
+        project.roots(path).into_iter().find_map(|root| linker.add(root.join("setup.py")));
+    }
     if linker.queue.is_empty() {
         return linked;
     }
@@ -186,6 +190,21 @@ pub(crate) fn needs_links(text: &str) -> bool {
         "cat(",
         "OutOfMemory",
         "out of memory",
+        "cycle(",
+        "loader",
+        "non_blocking",
+        "DataParallel",
+        "from_pretrained",
+        "new_group",
+        "CUDAGraph",
+        "autocast",
+        "GradScaler",
+        "checkpoint",
+        "memmap",
+        "mmap_mode",
+        "np.load",
+        "one_hot",
+        "stack(",
     ];
     words.iter().any(|word| memchr::memmem::find(text.as_bytes(), word.as_bytes()).is_some())
 }

@@ -29,6 +29,7 @@ mod names;
 pub(crate) mod new_axis;
 mod objects;
 mod observation;
+mod options;
 mod patterns;
 mod placed;
 mod placement;

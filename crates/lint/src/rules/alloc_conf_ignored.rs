@@ -146,11 +146,23 @@ fn distance(one: &str, other: &str) -> usize {
 
 /// Checks whether the files pin a version of PyTorch that does not read `PYTORCH_ALLOC_CONF`: 2.9.1, or one before 2.9.
 fn pins_version_without(model: &Model<'_>) -> bool {
-    model.text.match_indices("torch==").any(|(at, pin)| {
-        let version = model.text.get(at + pin.len()..).unwrap_or_default();
-        let mut numbers = version.split(|letter: char| !letter.is_ascii_digit()).map(str::parse::<u32>);
-        let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else { return false };
-        let patch = numbers.next().and_then(Result::ok);
-        major < 2 || (major == 2 && (minor < 9 || (minor == 9 && patch == Some(1))))
+    model.text.match_indices("torch").any(|(at, name)| {
+        let behind = model.text.get(at + name.len()..).unwrap_or_default().trim_start_matches([' ', '\t']);
+        let pin = behind.strip_prefix("==").or_else(|| behind.strip_prefix("~="));
+        pin.is_some_and(|it| is_version_without(pinned(model, it.trim_start())))
     })
+}
+
+/// Returns the text of a version, also behind a name in an f-string: `f"torch=={TORCH}"`.
+fn pinned<'m>(model: &Model<'m>, version: &'m str) -> &'m str {
+    let Some((name, _)) = version.strip_prefix('{').and_then(|it| it.split_once('}')) else { return version };
+    let assigned = model.text.split_once(&format!("{name} = ")).map_or("", |(_, it)| it);
+    assigned.trim_start_matches(['"', '\''])
+}
+
+fn is_version_without(version: &str) -> bool {
+    let mut numbers = version.split(|letter: char| !letter.is_ascii_digit()).map(str::parse::<u32>);
+    let (Some(Ok(major)), Some(Ok(minor))) = (numbers.next(), numbers.next()) else { return false };
+    let patch = numbers.next().and_then(Result::ok);
+    major < 2 || (major == 2 && (minor < 9 || (minor == 9 && patch == Some(1))))
 }

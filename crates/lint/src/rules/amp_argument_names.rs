@@ -3,6 +3,7 @@
 use crate::edits;
 use crate::finding::{Applicability, MemoryEffect};
 use crate::rule::{Matches, Rule};
+use crate::semantics::unpacked::GivenArgument;
 use crate::semantics::{Call, Model};
 use report::RuleId;
 use ruff_python_ast::Expr;
@@ -18,22 +19,41 @@ pub(super) const RULE: Rule = Rule {
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
-        let (wrong, right) = match call.path.as_deref() {
-            Some("torch.amp.GradScaler" | "torch.GradScaler") => ("device_type", "device"),
-            Some("torch.amp.autocast" | "torch.autocast" | "torch.amp.autocast_mode.autocast") => {
-                ("device", "device_type")
+        let Some((function, is_partial)) = called(model, call) else { continue };
+        let (wrong, right) = match &*function {
+            "torch.amp.GradScaler" | "torch.GradScaler" | "torch.amp.grad_scaler.GradScaler" => {
+                ("device_type", "device")
             }
+            "torch.amp.autocast" | "torch.autocast" | "torch.amp.autocast_mode.autocast" => ("device", "device_type"),
             _ => continue,
         };
         let keyword = call.syntax.arguments.find_keyword(wrong);
+        let is_behind = || matches!(model.given(call, wrong, usize::MAX), GivenArgument::Value(_));
         if let Some((keyword, name)) = keyword.and_then(|keyword| Some((keyword, keyword.arg.as_ref()?))) {
             let message =
                 format!("`{}` has no argument `{wrong}`: the call raises TypeError", model.source(&*call.syntax.func));
             matches.add(keyword, message).fix = Some(edits::replace(name, right, Applicability::Safe));
-        } else if let Some(message) = misplaced(model, call, right == "device_type") {
+        } else if keyword.is_none() && is_behind() {
+            let message = format!("`{function}` has no argument `{wrong}`: the call raises TypeError");
+            matches.add(call.syntax, message);
+        } else if let Some(message) = Some(call).filter(|_| !is_partial).and_then(|it| misplaced(model, it, right == "device_type")) {
             matches.add(call.syntax, message);
         }
     }
+}
+
+/// Returns the function that a call runs, also behind another name; for `partial(function, ...)` true with the function.
+fn called<'a>(model: &Model<'a>, call: &Call<'a>) -> Option<(String, bool)> {
+    if call.is("functools.partial") {
+        return model.paths_behind(call.syntax.arguments.args.first()?).into_iter().next().map(|it| (it, true));
+    }
+    let func = &*call.syntax.func;
+    if let Some(path) = call.path.as_deref() {
+        return Some((path.to_owned(), false));
+    }
+    let is_named = model.callee(call).is_none() && (func.is_name_expr() || func.is_attribute_expr());
+    let path = is_named.then(|| model.paths_behind(func)).and_then(|it| it.into_iter().next());
+    path.map(|it| (it, false))
 }
 
 /// Describes an argument in the place of another.

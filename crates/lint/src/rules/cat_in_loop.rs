@@ -31,6 +31,10 @@ const PARTS: [&str; 7] = ["layer", "level", "scale", "head", "block", "stage", "
 const MANY: u64 = 16;
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
+    for call in model.calls().iter().filter(|call| is_reduction(model, call)) {
+        let message = "all tensors so far are copied with every new one: quadratic time, and each copy needs a block of a new size";
+        matches.add(call.syntax, message);
+    }
     for call in model.calls().iter().filter(|call| call.is_any(&JOINS)) {
         let Some((id, target)) = grown(model, call) else { continue };
         let name = model.source(target);
@@ -44,6 +48,36 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     }
 }
 
+/// `reduce(lambda all, new: torch.cat([all, new]), batches)`
+fn is_reduction<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
+    let [Expr::Lambda(lambda), items, ..] = &*call.syntax.arguments.args else { return false };
+    let is_reduce = call.is_any(&["functools.reduce", "itertools.accumulate"]);
+    let joined = model.call(&lambda.body).filter(|it| is_reduce && it.is_any(&JOINS));
+    let parameters = lambda.parameters.iter().flat_map(|it| it.iter_non_variadic_params());
+    let names: Vec<&str> = parameters.map(|it| it.parameter.name.as_str()).collect();
+    let joins = |call: &Call<'a>| {
+        let tensors = call.argument("tensors", 0);
+        names.len() == 2 && tensors.is_some_and(|it| names.iter().all(|name| model.mentions(it, name)))
+    };
+    joined.is_some_and(joins) && yields_many(model, items)
+}
+
+/// Checks for batches, a comprehension over them, or a generator.
+fn yields_many<'a>(model: &Model<'a>, items: &'a Expr) -> bool {
+    match items {
+        Expr::Generator(it) => it.generators.first().is_some_and(|it| yields_many(model, &it.iter)),
+        Expr::ListComp(it) => it.generators.first().is_some_and(|it| yields_many(model, &it.iter)),
+        Expr::Call(it) => {
+            let Some(call) = model.call(items) else { return false };
+            let mapped = it.arguments.args.get(1).filter(|_| call.is("map"));
+            model.is_called_batches(items)
+                || mapped.is_some_and(|it| yields_many(model, it))
+                || method_of(model, call).is_some_and(|it| model.tree.functions[it.index()].yields)
+        }
+        items => model.is_called_batches(items),
+    }
+}
+
 /// Returns the statement and the target of `target = join([target, value])`, also in one branch of a condition.
 fn grown<'a>(model: &Model<'a>, call: &Call<'a>) -> Option<(NodeId, &'a Expr)> {
     let elements = match call.argument("tensors", 0)? {
@@ -54,8 +88,15 @@ fn grown<'a>(model: &Model<'a>, call: &Call<'a>) -> Option<(NodeId, &'a Expr)> {
     let (id, Stmt::Assign(it)) = model.statement(call.id)? else { return None };
     let [target] = it.targets.as_slice() else { return None };
     let is_call = |it: &Expr| it.as_call_expr().is_some_and(|it| std::ptr::eq(it, call.syntax));
+    let (target, value) = match (target, &*it.value) {
+        (Expr::Tuple(targets), Expr::Tuple(values)) => {
+            let mut pairs = targets.elts.iter().zip(&values.elts);
+            pairs.find(|(_, value)| is_call(value))?
+        }
+        pair => pair,
+    };
     let is_whole =
-        is_call(&it.value) || it.value.as_if_expr().is_some_and(|it| is_call(&it.body) || is_call(&it.orelse));
+        is_call(value) || value.as_if_expr().is_some_and(|it| is_call(&it.body) || is_call(&it.orelse));
     let is_target = |it: &'a Expr| model.source(it) == model.source(target) || is_copy(model, it, target);
     let has_target = elements.first().is_some_and(is_target) || elements.last().is_some_and(is_target);
     (is_whole && elements.len() > 1 && has_target).then_some((id, target))
@@ -223,4 +264,13 @@ fn is_in_test(model: &Model<'_>, id: NodeId) -> bool {
 /// `old = kept[key]`
 fn is_copied(model: &Model<'_>, id: NodeId) -> bool {
     matches!(model.node(model.node(id).parent).syntax, Syntax::Statement(Stmt::Assign(it)) if model.id(&*it.value) == Some(id))
+}
+
+/// Returns the function that a call runs, also for a method of a new object: `Recorder(policy).steps()`.
+fn method_of<'a>(model: &Model<'a>, call: &Call<'a>) -> Option<FunctionId> {
+    let of_object = || {
+        let (object, name) = call.method()?;
+        model.method_of(model.class_of_object(object)?, name)
+    };
+    model.callee(call).or_else(of_object)
 }

@@ -19,7 +19,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 /// The deprecated names.
-const NAMES: [&str; 2] = ["autocast", "GradScaler"];
+const NAMES: [&str; 4] = ["autocast", "GradScaler", "custom_fwd", "custom_bwd"];
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
@@ -39,7 +39,12 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 }
 
 fn message(path: &str, device: &str, name: &str) -> String {
-    format!("`{path}` is deprecated since PyTorch 2.4 in favour of `torch.amp.{name}(\"{device}\")`")
+    format!("`{path}` is deprecated since PyTorch 2.4 in favour of `torch.amp.{name}({}\"{device}\")`", keyword(name))
+}
+
+/// Returns what stands before the device among the arguments of the new function.
+fn keyword(name: &str) -> &'static str {
+    if name.starts_with("custom") { "device_type=" } else { "" }
 }
 
 /// Returns the path, the device and the name of a deprecated function.
@@ -54,7 +59,7 @@ fn deprecated(path: &str) -> Option<(&str, &str, &str)> {
 /// Checks for a name that is not called but passed or stored to be called later: `partial(autocast)`, `default_factory=GradScaler`.
 fn is_passed<'a>(model: &Model<'a>, id: NodeId, expression: &'a Expr) -> bool {
     let is_loaded = match expression {
-        Expr::Name(it) => it.ctx.is_load() && NAMES.iter().any(|name| it.id.as_str() == *name),
+        Expr::Name(it) => it.ctx.is_load() && model.path(expression).is_some_and(|it| it.contains(".amp.")),
         Expr::Attribute(it) => it.ctx.is_load() && NAMES.contains(&it.attr.as_str()),
         _ => false,
     };
@@ -68,6 +73,9 @@ fn is_passed<'a>(model: &Model<'a>, id: NodeId, expression: &'a Expr) -> bool {
                 call.func.as_name_expr().is_some_and(|it| matches!(it.id.as_str(), "isinstance" | "issubclass"));
             !is_called && !is_test
         }
+        // The bases of a class.
+        Syntax::Statement(it) if it.is_class_def_stmt() => true,
+        Syntax::Statement(ruff_python_ast::Stmt::Assign(it)) => it.targets.iter().any(Expr::is_attribute_expr),
         Syntax::Expression(Expr::Dict(_) | Expr::If(_) | Expr::Tuple(_) | Expr::List(_)) => true,
         Syntax::Statement(it) => it.is_function_def_stmt() || it.is_return_stmt(),
         Syntax::Expression(_) => false,
@@ -81,8 +89,9 @@ fn rename_fix(model: &Model<'_>, call: &Call<'_>, device: &str, name: &str) -> O
         return None;
     }
     let inside = TextSpan::of(&call.syntax.arguments).start + 1;
+    let keyword = keyword(name);
     let separator = if call.syntax.arguments.keywords.is_empty() { "" } else { ", " };
-    let argument = Edit { span: TextSpan { start: inside, end: inside }, text: format!("\"{device}\"{separator}") };
+    let argument = Edit { span: TextSpan { start: inside, end: inside }, text: format!("{keyword}\"{device}\"{separator}") };
     let Fix { mut edits, .. } = edits::replace(function, format!("torch.amp.{name}"), Applicability::Safe);
     edits.push(argument);
     Some(Fix { applicability: Applicability::Safe, edits })

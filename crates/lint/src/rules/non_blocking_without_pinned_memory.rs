@@ -3,7 +3,7 @@
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::unpacked::GivenArgument;
-use crate::semantics::{Call, Model, is_bool};
+use crate::semantics::{Call, Model};
 use causes::CauseId;
 use report::RuleId;
 
@@ -17,7 +17,7 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
-    let loaders: Vec<_> = model.calls().iter().filter(|call| call.is("torch.utils.data.DataLoader")).collect();
+    let loaders: Vec<_> = model.loader_calls().collect();
     let is_pinned = loaders.iter().any(|call| may_be_pinned(model, call));
     let pins = model.calls().iter().any(|call| call.is_method("pin_memory"));
     if loaders.is_empty() || is_pinned || pins {
@@ -25,15 +25,15 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     }
     for call in model.calls().iter().filter(|call| call.is_method("to") || call.is_method("cuda")) {
         let Some(keyword) = call.syntax.arguments.find_keyword("non_blocking") else { continue };
-        if is_bool(&keyword.value, true) && call.method().is_some_and(|(batch, _)| model.is_batch(batch, 4)) {
+        if model.is_known_bool(&keyword.value, true) && call.method().is_some_and(|(batch, _)| model.is_batch(batch, 12)) {
             matches.add(keyword, "a copy from unpinned memory is synchronous: `non_blocking` has no effect");
         }
     }
 }
 
 fn may_be_pinned<'a>(model: &Model<'a>, loader: &Call<'a>) -> bool {
-    match model.given(loader, "pin_memory", 7) {
-        GivenArgument::Value(value) => !is_bool(value, false),
+    match model.given_to_loader(loader, "pin_memory", 7) {
+        GivenArgument::Value(value) => !model.is_known_bool(value, false),
         GivenArgument::Absent => false,
         GivenArgument::Unsure => true,
     }

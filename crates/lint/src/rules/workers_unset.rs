@@ -20,7 +20,9 @@ const LOADER: &str = "torch.utils.data.DataLoader";
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls() {
-        let is_unset = call.is(LOADER) && matches!(model.given(call, "num_workers", 5), GivenArgument::Absent);
+        let is_unset = model.makes_loader(call)
+            && model.partial_loader(call).is_none()
+            && matches!(model.given(call, "num_workers", 5), GivenArgument::Absent);
         if is_unset || (is_unset_in_partial(model, call) && !is_set_later(model)) {
             matches.add(call.syntax, "the training process loads the batches itself while the GPU waits");
         }

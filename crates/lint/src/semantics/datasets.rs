@@ -24,12 +24,52 @@ impl<'a> Model<'a> {
 
     /// Iterates over the calls that make a loader.
     pub(crate) fn loader_calls(&self) -> impl Iterator<Item = &Call<'a>> {
-        self.calls().iter().filter(|call| call.is_any(&LOADERS))
+        self.calls().iter().filter(|call| self.makes_loader(call))
+    }
+
+    /// Checks for a call that makes a loader: of the class, of a partial or another name of it, of `__init__` of a class that derives from it.
+    pub(crate) fn makes_loader(&self, call: &Call<'a>) -> bool {
+        call.is_any(&LOADERS) || self.partial_loader(call).is_some() || self.is_behind_loader(call)
+    }
+
+    /// Returns the call of `partial` behind the name that a call calls: `make = partial(DataLoader, num_workers=4)`.
+    pub(crate) fn partial_loader(&self, call: &Call<'a>) -> Option<&Call<'a>> {
+        if call.path.is_some() || self.callee(call).is_some() {
+            return None;
+        }
+        self.option_values(&call.syntax.func).into_iter().filter_map(|it| self.call(it)).find(|it| self.is_partial_of_loader(it))
+    }
+
+    fn is_partial_of_loader(&self, call: &Call<'a>) -> bool {
+        let made = call.syntax.arguments.args.first().filter(|_| call.is("functools.partial"));
+        made.and_then(|it| self.path(it)).is_some_and(|it| LOADERS.contains(&&*it))
+    }
+
+    /// `self.loader_class(data)`, `super().__init__(data, **options)`
+    fn is_behind_loader(&self, call: &Call<'a>) -> bool {
+        if call.is_method("__init__") {
+            let function = self.function(call.region);
+            let class = function.and_then(|it| self.tree.functions[it.index()].class);
+            return class.is_some_and(|it| self.derives(it, &|path| LOADERS.contains(&path)));
+        }
+        let func = &*call.syntax.func;
+        call.path.is_none()
+            && self.callee(call).is_none()
+            && (func.is_name_expr() || func.is_attribute_expr() || func.is_subscript_expr())
+            && self.paths_behind(func).iter().any(|it| LOADERS.contains(&it.as_str()))
+    }
+
+    /// Returns an argument of a call that makes a loader, also of the `partial` that it calls.
+    pub(crate) fn given_to_loader(&self, call: &Call<'a>, name: &str, position: usize) -> GivenArgument<'a> {
+        match (self.given(call, name, position), self.partial_loader(call)) {
+            (GivenArgument::Absent, Some(partial)) => self.given(partial, name, position.saturating_add(1)),
+            (found, _) => found,
+        }
     }
 
     /// Checks whether a loader of the tree certainly has workers.
     pub(crate) fn has_loader_with_workers(&self) -> bool {
-        self.loader_calls().any(|call| match self.given(call, "num_workers", 5) {
+        self.loader_calls().any(|call| match self.given_to_loader(call, "num_workers", 5) {
             GivenArgument::Value(Expr::NumberLiteral(_)) => {
                 self.given_number(call, "num_workers", 5).is_some_and(|it| it > 0)
             }
@@ -40,7 +80,7 @@ impl<'a> Model<'a> {
 
     /// Returns the number that a call passes.
     pub(crate) fn given_number(&self, call: &Call<'a>, name: &str, position: usize) -> Option<i64> {
-        match self.given(call, name, position) {
+        match self.given_to_loader(call, name, position) {
             GivenArgument::Value(value) => self.known_number(value),
             _ => None,
         }

@@ -5,11 +5,19 @@ use std::cell::RefCell;
 use ruff_python_ast::Expr;
 use rustc_hash::FxHashMap;
 
-use super::data::{FunctionId, NodeId, RegionId, RegionKind};
+use super::data::{FunctionId, NodeId, RegionId, RegionKind, Syntax};
+use super::names::last;
 use super::{Call, Model};
 
 /// Functions of `torch.cuda` that create the context of the GPU, and the allocator with it.
-const INITIALISERS: [&str; 9] = [
+const INITIALISERS: [&str; 16] = [
+    "torch.cuda.memory.mem_get_info",
+    "torch.cuda.is_bf16_supported",
+    "torch.cuda.set_per_process_memory_fraction",
+    "torch.cuda.default_stream",
+    "torch.cuda.Stream",
+    "torch.cuda.get_rng_state",
+    "accelerate.Accelerator",
     "torch.cuda.init",
     "torch.cuda.set_device",
     "torch.cuda.current_device",
@@ -20,6 +28,9 @@ const INITIALISERS: [&str; 9] = [
     "torch.cuda.mem_get_info",
     "torch.cuda.current_stream",
 ];
+
+/// Functions of libraries that load a model to their `device`.
+const LOADERS: [&str; 6] = ["pipeline", "load", "load_model", "SentenceTransformer", "CrossEncoder", "create_model_and_transforms"];
 
 /// Cached answers about functions: is the GPU used in one, and before all its calls? False while an answer is computed.
 #[derive(Debug, Default)]
@@ -55,13 +66,33 @@ impl<'a> Model<'a> {
         let is_built_on_gpu = constructor.is_some_and(|it| self.uses_gpu_in(it));
         let mut callers = self.callers(function).peekable();
         if callers.peek().is_none() {
-            return is_built_on_gpu;
+            return is_built_on_gpu || self.is_gpu_used_before_passing(function);
         }
         callers.all(|call| {
             let caller = self.function(call.region);
             let is_while_built = caller.is_some() && caller == constructor;
             (is_built_on_gpu && !is_while_built) || (caller != Some(function) && self.is_gpu_used_before(call.id))
         })
+    }
+
+    /// Checks whether the GPU is used before each place that passes a function on, to be called in this process.
+    fn is_gpu_used_before_passing(&self, function: FunctionId) -> bool {
+        let mut places = self
+            .expressions(self.whole_text())
+            .filter(|(_, it)| (it.is_name_expr() || it.is_attribute_expr()) && self.function_named(it) == Some(function));
+        let is_late = |id: NodeId| {
+            let call = self.passing_call(id);
+            call.is_some_and(|it| !starts_process(it) && self.is_gpu_used_before(it.id))
+        };
+        places.next().is_some_and(|(id, _)| is_late(id)) && places.all(|(id, _)| is_late(id))
+    }
+
+    /// Returns the call with an argument.
+    fn passing_call(&self, argument: NodeId) -> Option<&Call<'a>> {
+        match self.node(self.node(argument).parent).syntax {
+            Syntax::Expression(call @ Expr::Call(_)) => self.call(call),
+            _ => None,
+        }
     }
 
     /// Returns `__init__` of the class of another method.
@@ -144,9 +175,19 @@ fn cached(answers: &RefCell<FxHashMap<FunctionId, bool>>, function: FunctionId, 
     answer
 }
 
+/// Checks for a call that may run its argument in another process.
+fn starts_process(call: &Call<'_>) -> bool {
+    let name = call.path.as_deref().map(last).or(call.method().map(|(_, name)| name)).unwrap_or_default();
+    let is_known = ["Process", "spawn", "start", "submit", "map", "apply", "remote", "launch", "run", "Pool", "partial"];
+    call.path.as_deref().is_some_and(|it| it.contains("multiprocess")) || is_known.iter().any(|it| name.contains(it))
+}
+
 /// `Model.from_pretrained(name, device_map="cuda")`
 fn is_loaded_to_gpu(call: &Call<'_>) -> bool {
+    let is_gpu = |it: &Expr| it.as_string_literal_expr().is_some_and(|it| it.value.to_str().starts_with("cuda"));
     let is_loader = call.method().is_some_and(|(_, name)| name == "from_pretrained");
-    let map = call.keyword("device_map").filter(|_| is_loader).and_then(Expr::as_string_literal_expr);
-    map.is_some_and(|it| it.value.to_str().starts_with("cuda") || it.value.to_str() == "auto")
+    let map = call.keyword("device_map").filter(|_| is_loader);
+    let is_auto = map.and_then(Expr::as_string_literal_expr).is_some_and(|it| it.value.to_str() == "auto");
+    let loads = call.path.as_deref().is_some_and(|it| LOADERS.contains(&last(it)) && it.contains('.'));
+    is_auto || map.is_some_and(is_gpu) || (loads && call.keyword("device").is_some_and(is_gpu))
 }

@@ -1,4 +1,4 @@
-//! Linked files that a file imports within a function, after it has used the GPU.
+//! Linked files that a file imports late: within a function, or behind statements that use the GPU.
 
 use ruff_python_ast::Stmt;
 use rustc_hash::FxHashSet;
@@ -8,7 +8,7 @@ use super::data::NodeId;
 use crate::project::ModuleId;
 
 impl<'a> Model<'a> {
-    /// Returns the imports within functions of the linted file that first run one of these nodes of linked files.
+    /// Returns the imports of the linted file that first run one of these nodes of linked files, at the top and within functions.
     pub(crate) fn late_imports(&self, nodes: &[NodeId]) -> Vec<(NodeId, &'a Stmt)> {
         let imports = || {
             self.statements()
@@ -16,16 +16,24 @@ impl<'a> Model<'a> {
                 .filter(|(_, it)| it.is_import_stmt() || it.is_import_from_stmt())
         };
         let is_top = |id: NodeId| self.function(self.node(id).region).is_none();
+        let files: Vec<usize> = nodes.iter().filter_map(|&node| self.file_of(node)).filter(|it| *it > 0).collect();
         let mut early = FxHashSet::default();
-        imports().filter(|(id, _)| is_top(*id)).for_each(|(_, it)| self.reach(self.imported(it), &mut early));
+        let mut found = Vec::new();
+        for (id, statement) in imports().filter(|(id, _)| is_top(*id)) {
+            let mut reached = early.clone();
+            self.reach(self.imported(statement), &mut reached);
+            if files.iter().any(|it| reached.contains(it) && !early.contains(it)) {
+                found.push((id, statement));
+            }
+            early = reached;
+        }
         let runs_first = |statement: &'a Stmt| {
             let mut reached = FxHashSet::default();
             self.reach(self.imported(statement), &mut reached);
-            nodes
-                .iter()
-                .any(|&node| self.file_of(node).is_some_and(|file| reached.contains(&file) && !early.contains(&file)))
+            files.iter().any(|it| reached.contains(it) && !early.contains(it))
         };
-        imports().filter(|(id, it)| !is_top(*id) && runs_first(it)).collect()
+        found.extend(imports().filter(|(id, it)| !is_top(*id) && runs_first(it)));
+        found
     }
 
     fn file_of(&self, node: NodeId) -> Option<usize> {

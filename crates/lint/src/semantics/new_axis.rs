@@ -15,7 +15,26 @@ pub(crate) struct NewAxis {
 }
 
 /// The methods that keep the axes of a tensor.
-const KEEPING: [&str; 9] = ["expand", "repeat", "expand_as", "float", "to", "contiguous", "detach", "double", "half"];
+const KEEPING: [&str; 18] = [
+    "expand",
+    "repeat",
+    "expand_as",
+    "float",
+    "to",
+    "contiguous",
+    "detach",
+    "double",
+    "half",
+    "bfloat16",
+    "cuda",
+    "cpu",
+    "clone",
+    "tile",
+    "broadcast_to",
+    "type_as",
+    "bool",
+    "long",
+];
 
 impl<'a> Model<'a> {
     /// Returns the axes that an expression adds: `x[:, None]`, `x.unsqueeze(1)`, `x.view(n, 1, d)`, also behind names and `expand`.
@@ -25,6 +44,19 @@ impl<'a> Model<'a> {
             Expr::Subscript(it) => axes_of_subscript(it),
             Expr::Name(name) => match &self.tree.definitions[self.definition(name).index()].binding {
                 Binding::Value(value) => self.new_axes(value, left),
+                Binding::Item(value, path) => self.axes_of_item(value, path, left),
+                Binding::Parameter(function, index, parameter) => {
+                    let name = parameter.name.as_str();
+                    let mut calls = self.callers(*function).map(|call| {
+                        self.argument_of(call, *function, *index, name).map_or_else(Vec::new, |it| self.new_axes(it, left))
+                    });
+                    let first = calls.next().unwrap_or_default();
+                    if calls.all(|it| it == first) { first } else { Vec::new() }
+                }
+                _ => Vec::new(),
+            },
+            Expr::Attribute(_) => match self.origins(expression).as_slice() {
+                [only] => self.new_axes(only, left),
                 _ => Vec::new(),
             },
             Expr::Call(_) => self.call(expression).map_or_else(Vec::new, |call| self.axes_of_call(call, left)),
@@ -33,6 +65,16 @@ impl<'a> Model<'a> {
     }
 
     fn axes_of_call(&self, call: &Call<'a>, left: usize) -> Vec<NewAxis> {
+        if call.is("einops.repeat") {
+            let pattern = call.argument("pattern", 1).and_then(Expr::as_string_literal_expr);
+            return pattern.map_or_else(Vec::new, |it| repeated_axes_of_pattern(it.value.to_str()));
+        }
+        if call.is_any(&["torch.broadcast_to", "torch.tile"]) {
+            return arguments_first(call).map_or_else(Vec::new, |it| self.new_axes(it, left));
+        }
+        if call.is("torch.reshape") {
+            return call.argument("shape", 1).map_or_else(Vec::new, |it| axes_of_sizes(std::slice::from_ref(it)));
+        }
         if call.is("einops.rearrange") {
             return call
                 .argument("pattern", 1)
@@ -63,20 +105,24 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// `a, b = torch.broadcast_tensors(x[:, None], y[None])`, `a, b = x[:, None], y[None]`
+    fn axes_of_item(&self, value: &'a Expr, path: &[usize], left: usize) -> Vec<NewAxis> {
+        let [index] = path else { return Vec::new() };
+        let items = match value {
+            Expr::Tuple(it) => &*it.elts,
+            Expr::Call(it) if self.call(value).is_some_and(|it| it.is("torch.broadcast_tensors")) => &it.arguments.args,
+            _ => return Vec::new(),
+        };
+        items.get(*index).map_or_else(Vec::new, |it| self.new_axes(it, left))
+    }
+
     /// Returns the number that an expression is: a literal, or a name or attribute with one value, also by default.
     pub(crate) fn known_number(&self, expression: &'a Expr) -> Option<i64> {
         if let Some(known) = number(expression) {
             return Some(known);
         }
-        let mut pending = self.assigned_expressions(expression, 6);
-        let mut known = Vec::new();
-        for _ in 0..12 {
-            let Some(next) = pending.pop() else { break };
-            match number(next) {
-                Some(number) => known.push(number),
-                None => pending.extend(self.assigned_expressions(next, 6)),
-            }
-        }
+        let values = self.option_values(expression);
+        let mut known: Vec<i64> = values.into_iter().filter_map(number).collect();
         known.sort_unstable();
         known.dedup();
         match known.as_slice() {
@@ -98,19 +144,48 @@ pub(crate) fn number(expression: &Expr) -> Option<i64> {
 fn axes_of_subscript(subscript: &ExprSubscript) -> Vec<NewAxis> {
     let elements = match &*subscript.slice {
         Expr::Tuple(tuple) => &*tuple.elts,
-        Expr::NoneLiteral(_) => return vec![NewAxis { index: 0, is_last: false }],
+        one if is_new_axis(one) => return vec![NewAxis { index: 0, is_last: false }],
         _ => return Vec::new(),
     };
     let ellipsis = elements.iter().position(Expr::is_ellipsis_literal_expr);
     let axis = |(position, element): (usize, &Expr)| {
         let is_behind = ellipsis.is_some_and(|it| it < position);
         let index = if is_behind { -to_signed(elements.len() - position) } else { to_signed(position) };
-        element.is_none_literal_expr().then_some(NewAxis { index, is_last: is_behind && index == -1 })
+        is_new_axis(element).then_some(NewAxis { index, is_last: is_behind && index == -1 })
     };
     elements.iter().enumerate().filter_map(axis).collect()
 }
 
+/// `None`, `np.newaxis`
+fn is_new_axis(index: &Expr) -> bool {
+    index.is_none_literal_expr() || index.as_attribute_expr().is_some_and(|it| it.attr.as_str() == "newaxis")
+}
+
+fn arguments_first<'a>(call: &Call<'a>) -> Option<&'a Expr> {
+    call.syntax.arguments.args.first()
+}
+
+/// `"n d -> n m d"`
+fn repeated_axes_of_pattern(pattern: &str) -> Vec<NewAxis> {
+    let Some((before, after)) = pattern.split_once("->") else { return Vec::new() };
+    if after.contains('(') {
+        return Vec::new();
+    }
+    let old: Vec<&str> = before.split_whitespace().collect();
+    let names: Vec<&str> = after.split_whitespace().collect();
+    let axis = |(position, name): (usize, &&str)| {
+        let is_last = position + 1 == names.len();
+        (!old.contains(name)).then_some(NewAxis { index: to_signed(position), is_last })
+    };
+    names.iter().enumerate().filter_map(axis).collect()
+}
+
 fn axes_of_sizes(sizes: &[Expr]) -> Vec<NewAxis> {
+    let sizes = match sizes {
+        [Expr::Tuple(it)] => &it.elts,
+        [Expr::List(it)] => &it.elts,
+        sizes => sizes,
+    };
     let is_one = |(_, size): &(usize, &Expr)| number(size) == Some(1);
     let axis =
         |(position, _): (usize, &Expr)| NewAxis { index: to_signed(position), is_last: position + 1 == sizes.len() };

@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use ruff_python_ast::{Expr, Stmt, StmtIf};
 use rustc_hash::FxHashMap;
 
-use super::data::{FunctionId, LoopId, NodeId, RegionId, RegionKind, Syntax};
+use super::data::{Binding, FunctionId, LoopId, NodeId, RegionId, RegionKind, Syntax};
 use super::names::last;
 use super::{Call, Model};
 
@@ -57,7 +57,9 @@ impl<'a> Model<'a> {
     fn is_occasional(&self, region: RegionId) -> bool {
         for kind in self.regions(region) {
             match kind {
-                RegionKind::If(condition, _) if !self.asks_for_gpu(&condition.test) => return true,
+                RegionKind::If(condition, _) if !self.asks_for_gpu(&condition.test) && !self.always_holds(&condition.test) => {
+                    return true;
+                }
                 RegionKind::Maybe | RegionKind::Handler(_) => return true,
                 RegionKind::Loop(around) if self.is_loop_of_steps(around) => return false,
                 _ => {}
@@ -73,6 +75,17 @@ impl<'a> Model<'a> {
             written.contains("is_available()") || written.contains("\"cuda\"") || written.contains("'cuda'")
         };
         asks(test) || self.origins(test).iter().any(|it| asks(it))
+    }
+
+    /// `step % self.every == 0` with 1 in place of `every`, and flags that are true by default and in all calls.
+    fn always_holds(&self, test: &'a Expr) -> bool {
+        match test {
+            Expr::Compare(it) => it.left.as_bin_op_expr().is_some_and(|it| {
+                it.op == ruff_python_ast::Operator::Mod && self.known_number(&it.right) == Some(1)
+            }),
+            Expr::Name(_) | Expr::Attribute(_) => self.is_known_bool(test, true),
+            _ => false,
+        }
     }
 
     /// Checks for a `return` or `continue` before a node, below a condition that holds in some steps.
@@ -140,13 +153,43 @@ impl<'a> Model<'a> {
 
     /// Checks for a forward directly in a loop that is not over the modules themselves.
     fn is_step_forward(&self, call: &Call<'a>, around: LoopId) -> bool {
-        if self.loops(call.region).next() != Some(around) || !self.is_forward(call) {
+        if self.loops(call.region).next() != Some(around) || !(self.is_forward(call) || self.is_run_of_model(call)) {
             return false;
         }
         let Some(root) = Self::root(&call.syntax.func) else { return true };
         let (first, end) = self.tree.loops[around.index()].definitions;
         let definition = self.definition(root);
-        !(first <= definition && definition < end)
+        let is_outer = matches!(self.tree.definitions[definition.index()].binding, Binding::Outer(_));
+        is_outer || !(first <= definition && definition < end)
+    }
+
+    /// `model.generate(ids)`, `pipe.encode(text)`
+    fn is_run_of_model(&self, call: &Call<'a>) -> bool {
+        let Some((object, name)) = call.method() else { return false };
+        let text = self.source(object).to_ascii_lowercase();
+        let is_model = || {
+            self.value(object) == super::ValueKind::Module
+                || ["model", "pipe", "net", "encoder", "generator"].iter().any(|it| text.ends_with(it))
+        };
+        matches!(name, "generate" | "transcribe" | "predict" | "encode" | "sample" | "infer") && is_model()
+    }
+
+    /// Checks for a function that is one step of training: a backward outside of loops of its own, and a caller in a loop.
+    fn is_step_function(&self, function: FunctionId) -> bool {
+        let it = &self.tree.functions[function.index()];
+        let is_backward = |call: &Call<'a>| {
+            self.function(call.region) == Some(function)
+                && self.loops(call.region).next().is_none()
+                && self.backward_subject(call).is_some()
+        };
+        let mut callers = self.callers(function).peekable();
+        let is_named = || ["step", "batch", "learn", "update", "optimize"].iter().any(|word| it.syntax.name.contains(word));
+        let is_repeated = if callers.peek().is_none() {
+            it.class.is_some() && is_named()
+        } else {
+            callers.any(|call| self.loops(call.region).next().is_some())
+        };
+        is_repeated && self.calls_between(it.body).iter().any(is_backward)
     }
 
     /// Checks whether a loop holds another loop of steps, in its body or in a called function.
@@ -215,6 +258,7 @@ impl<'a> Model<'a> {
             };
             self.is_batch_callback(function)
                 || self.is_passed_as_callback(function)
+                || self.is_step_function(function)
                 || self.follow(is_called).unwrap_or(false)
         })
     }
@@ -271,17 +315,37 @@ impl<'a> Model<'a> {
         found
     }
 
-    /// Returns the `with` statements that run `__enter__` and `__exit__` of a class.
+    /// Returns the nodes that run a method without naming it: `with` statements of `__enter__` and `__exit__`, calls of an object, and reads of a
+    /// property.
     fn entry_nodes(&self, function: FunctionId) -> Vec<NodeId> {
         let it = &self.tree.functions[function.index()];
-        let Some(class) = it.class.filter(|_| matches!(it.syntax.name.as_str(), "__enter__" | "__exit__")) else {
-            return Vec::new();
-        };
-        let enters = |statement: &'a Stmt| {
-            let Stmt::With(with) = statement else { return false };
-            with.items.iter().any(|item| self.class_of_object(&item.context_expr) == Some(class))
-        };
-        self.statements().filter(|(_, statement)| enters(statement)).map(|(id, _)| id).collect()
+        let Some(class) = it.class else { return Vec::new() };
+        let name = it.syntax.name.as_str();
+        match name {
+            "__enter__" | "__exit__" => {
+                let enters = |statement: &'a Stmt| {
+                    let Stmt::With(with) = statement else { return false };
+                    with.items.iter().any(|item| self.class_of_object(&item.context_expr) == Some(class))
+                };
+                self.statements().filter(|(_, statement)| enters(statement)).map(|(id, _)| id).collect()
+            }
+            "__call__" => {
+                let calls = self.calls().iter().filter(|call| self.class_of_object(&call.syntax.func) == Some(class));
+                calls.filter(|call| !self.is_class(&call.syntax.func)).map(|call| call.id).collect()
+            }
+            _ if it.syntax.decorator_list.iter().any(|it| self.source(&it.expression) == "property") => {
+                let reads = |it: &'a Expr| {
+                    it.as_attribute_expr()
+                        .is_some_and(|it| it.attr.as_str() == name && self.class_of_object(&it.value) == Some(class))
+                };
+                self.expressions(self.whole_text()).filter(|(_, it)| reads(it)).map(|(id, _)| id).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn is_class(&self, expression: &'a Expr) -> bool {
+        self.named(expression).is_some_and(|it| self.class_of(it).is_some())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The strings that an expression may be, as far as literals, names, arguments and joins tell them.
 
-use ruff_python_ast::{Expr, ExprCall, FStringPart, InterpolatedStringElement, Operator};
+use ruff_python_ast::{Expr, ExprCall, ExprList, FStringPart, InterpolatedStringElement, Operator};
 
 use super::Model;
 use super::data::{Binding, DefinitionId};
@@ -30,6 +30,10 @@ impl<'a> Model<'a> {
             }),
             Expr::BinOp(it) if it.op == Operator::Add => {
                 product(&self.texts_within(&it.left, left), &self.texts_within(&it.right, left))
+            }
+            Expr::BinOp(it) if it.op == Operator::Mod => {
+                let before = self.texts_within(&it.left, left);
+                before.iter().map(|it| filled(it, &["%s", "%d", "%r"])).collect()
             }
             Expr::If(it) => [&it.body, &it.orelse].into_iter().flat_map(|it| self.texts_within(it, left)).collect(),
             Expr::BoolOp(it) => it.values.iter().flat_map(|it| self.texts_within(it, left)).collect(),
@@ -61,6 +65,9 @@ impl<'a> Model<'a> {
         if call.is_any(&["os.environ.get", "os.getenv"]) {
             return call.argument("default", 1).map_or_else(Vec::new, |it| self.texts_within(it, left));
         }
+        if let Some((pattern, "format")) = call.method().filter(|_| call.path.is_none()) {
+            return self.texts_within(pattern, left).iter().map(|it| filled(it, &["{}"])).collect();
+        }
         if let (Some((separator, "join")), [parts]) = (call.method(), &*syntax.arguments.args) {
             return self.joined_texts(separator, parts, left);
         }
@@ -77,25 +84,35 @@ impl<'a> Model<'a> {
             Expr::Generator(it) => return self.joined_items(separator, &it.generators, left),
             Expr::ListComp(it) => return self.joined_items(separator, &it.generators, left),
             Expr::Name(_) => {
-                let made = self.assigned_expressions(parts, left);
-                return made
-                    .into_iter()
-                    .filter(|it| it.is_list_expr())
-                    .flat_map(|it| self.joined_elements(separator, it, left))
-                    .collect();
+                let lists = self.option_values(parts).into_iter().filter_map(Expr::as_list_expr);
+                return lists.flat_map(|it| self.joined_elements(separator, it, left)).collect();
+            }
+            // `map(":".join, options.items())`
+            Expr::Call(it) if self.call(parts).is_some_and(|it| it.is("map")) => {
+                let [_, items] = &*it.arguments.args else { return Vec::new() };
+                return self.joined_entries(separator, items, left);
             }
             _ => return Vec::new(),
         };
+        self.join_all(separator, elements.iter().collect(), left)
+    }
+
+    /// Joins the elements of a list and those appended later under no condition of their own.
+    fn joined_elements(&self, separator: &str, list: &'a ExprList, left: usize) -> Vec<String> {
+        let region = self.id(list).map(|id| self.node(id).region);
+        let is_list = |object: &'a Expr| self.option_values(object).into_iter().any(|it| is_same_list(it, list));
+        let later = self.calls().iter().filter(|call| Some(call.region) == region).filter_map(|call| {
+            let (object, name) = call.method()?;
+            let added = call.syntax.arguments.args.first()?;
+            (name == "append" && is_list(object)).then_some(added)
+        });
+        let elements: Vec<&'a Expr> = list.elts.iter().chain(later).collect();
         self.join_all(separator, elements, left)
     }
 
-    fn joined_elements(&self, separator: &str, list: &'a Expr, left: usize) -> Vec<String> {
-        list.as_list_expr().map_or_else(Vec::new, |it| self.join_all(separator, &it.elts, left))
-    }
-
-    fn join_all(&self, separator: &str, elements: &'a [Expr], left: usize) -> Vec<String> {
+    fn join_all(&self, separator: &str, elements: Vec<&'a Expr>, left: usize) -> Vec<String> {
         let mut found = vec![String::new()];
-        for (index, element) in elements.iter().enumerate() {
+        for (index, element) in elements.into_iter().enumerate() {
             let texts: Vec<String> = self.texts_within(element, left);
             let texts = if texts.is_empty() { vec![UNKNOWN_PART.to_string()] } else { texts };
             let before = if index == 0 { "" } else { separator };
@@ -111,10 +128,15 @@ impl<'a> Model<'a> {
         generators: &'a [ruff_python_ast::Comprehension],
         left: usize,
     ) -> Vec<String> {
-        let [generator] = generators else { return Vec::new() };
-        let items = self.call(&generator.iter).and_then(super::Call::method).filter(|(_, name)| *name == "items");
-        let Some((object, _)) = items else { return Vec::new() };
-        let dicts = self.assigned_expressions(object, left).into_iter().chain([object]);
+        match generators {
+            [generator] => self.joined_entries(separator, &generator.iter, left),
+            _ => Vec::new(),
+        }
+    }
+
+    fn joined_entries(&self, separator: &str, items: &'a Expr, left: usize) -> Vec<String> {
+        let items = self.call(items).and_then(super::Call::method).filter(|(_, name)| *name == "items");
+        let Some((object, _)) = items.filter(|_| left > 0) else { return Vec::new() };
         let entries = |it: &'a Expr| {
             let dict = it.as_dict_expr()?;
             let entry = |item: &'a ruff_python_ast::DictItem| {
@@ -123,7 +145,7 @@ impl<'a> Model<'a> {
             };
             Some(dict.items.iter().filter_map(entry).collect::<Vec<_>>().join(separator))
         };
-        dicts.filter_map(entries).collect()
+        self.option_values(object).into_iter().filter_map(entries).collect()
     }
 
     /// Returns the expressions whose value a name has: assigned values, arguments, defaults; those of an attribute of `self`, or of a
@@ -190,6 +212,15 @@ impl<'a> Model<'a> {
             _ => {}
         }
     }
+}
+
+fn is_same_list(value: &Expr, list: &ExprList) -> bool {
+    value.as_list_expr().is_some_and(|it| std::ptr::eq(it, list))
+}
+
+/// Returns a pattern with unknown parts in the places of arguments.
+fn filled(pattern: &str, places: &[&str]) -> String {
+    places.iter().fold(pattern.to_owned(), |text, place| text.replace(place, &UNKNOWN_PART.to_string()))
 }
 
 fn is_name(target: &Expr, name: &str) -> bool {

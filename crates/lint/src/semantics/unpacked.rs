@@ -2,7 +2,7 @@
 
 use ruff_python_ast::Expr;
 
-use super::data::Binding;
+use super::data::{Binding, DefinitionId};
 use super::{Call, Model};
 
 /// An argument of a call.
@@ -24,7 +24,7 @@ impl<'a> Model<'a> {
             return GivenArgument::Unsure;
         }
         for keyword in call.syntax.arguments.keywords.iter().filter(|it| it.arg.is_none()) {
-            match self.item_of_dict(&keyword.value, name) {
+            match self.option(&keyword.value, name) {
                 GivenArgument::Absent => {}
                 known => return known,
             }
@@ -32,38 +32,8 @@ impl<'a> Model<'a> {
         GivenArgument::Absent
     }
 
-    /// Returns the value of a key of a dict that is a literal, or a name of one, and is never changed.
-    fn item_of_dict(&self, dict: &'a Expr, name: &str) -> GivenArgument<'a> {
-        let made = self.assigned_expressions(dict, 4);
-        let [only] = (if dict.is_dict_expr() { vec![dict] } else { made })[..] else { return GivenArgument::Unsure };
-        if self.is_dict_changed(dict) {
-            return GivenArgument::Unsure;
-        }
-        match only {
-            Expr::Dict(it) => {
-                let is_key = |key: &Expr| key.as_string_literal_expr().is_some_and(|it| it.value.to_str() == name);
-                let found = it.items.iter().find(|item| item.key.as_ref().is_some_and(is_key));
-                let is_known = it.items.iter().all(|item| item.key.as_ref().is_some_and(Expr::is_string_literal_expr));
-                match found {
-                    Some(item) => GivenArgument::Value(&item.value),
-                    None if is_known => GivenArgument::Absent,
-                    None => GivenArgument::Unsure,
-                }
-            }
-            Expr::Call(it) if self.call(only).is_some_and(|call| call.is("dict")) && it.arguments.args.is_empty() => {
-                let is_known = it.arguments.keywords.iter().all(|it| it.arg.is_some());
-                match it.arguments.find_keyword(name) {
-                    Some(keyword) => GivenArgument::Value(&keyword.value),
-                    None if is_known => GivenArgument::Absent,
-                    None => GivenArgument::Unsure,
-                }
-            }
-            _ => GivenArgument::Unsure,
-        }
-    }
-
     /// `options["num_workers"] = 4`, `options.update(...)`
-    fn is_dict_changed(&self, dict: &'a Expr) -> bool {
+    pub(super) fn is_dict_changed(&self, dict: &'a Expr) -> bool {
         let text = self.source(dict);
         let by_method = self.calls().iter().any(|call| {
             call.method().is_some_and(|(it, name)| matches!(name, "update" | "setdefault") && self.source(it) == text)
@@ -85,28 +55,74 @@ impl<'a> Model<'a> {
         if self.comes_from_loader(expression) {
             return true;
         }
+        if let Some(call) = self.call(expression) {
+            return self.is_batch_of_call(call, left);
+        }
         let Some(root) = Self::root(expression) else { return false };
-        match &self.tree.definitions[self.definition(root).index()].binding {
+        self.is_definition_of_batch(self.definition(root), left)
+    }
+
+    /// Checks for a loader, also one made by `partial` or another name of the class, and for a wrapper around one.
+    fn yields_batches(&self, iterated: &'a Expr) -> bool {
+        if self.gives_batches(iterated) {
+            return true;
+        }
+        if let Some(call) = self.call(iterated)
+            && super::known::wraps_iterable(call)
+        {
+            return call.syntax.arguments.args.iter().any(|it| self.yields_batches(it));
+        }
+        self.is_called_loader(iterated)
+            || self.option_values(iterated).into_iter().filter_map(|it| self.call(it)).any(|it| self.makes_loader(it))
+    }
+
+    fn is_definition_of_batch(&self, definition: DefinitionId, left: usize) -> bool {
+        let Some(left) = left.checked_sub(1) else { return false };
+        match &self.tree.definitions[definition.index()].binding {
             Binding::Parameter(function, index, parameter) => self.callers(*function).any(|call| {
                 let argument = self.argument_of(call, *function, *index, parameter.name.as_str());
                 argument.is_some_and(|it| self.is_batch(it, left))
             }),
+            Binding::Value(value) | Binding::Item(value, _) => self.is_batch(value, left),
+            Binding::Element(value, _) => self.yields_batches(value) || self.is_batch(value, left),
+            Binding::Join(inputs, _) => inputs.iter().any(|&it| self.is_definition_of_batch(it, left)),
             _ => false,
         }
     }
 
+    /// `batch.items()`, `next(iter(loader))`, `move(batch)`
+    fn is_batch_of_call(&self, call: &Call<'a>, left: usize) -> bool {
+        if call.is("next") {
+            let iterator = call.syntax.arguments.args.first();
+            let made = iterator.map_or_else(Vec::new, |it| self.option_values(it));
+            return made.into_iter().any(|it| self.yields_batches(it));
+        }
+        if let Some((object, name)) = call.method()
+            && matches!(name, "items" | "values" | "to" | "cuda" | "float" | "long" | "get" | "pop")
+        {
+            return self.is_batch(object, left);
+        }
+        let keeps = call.is_any(&["enumerate", "zip", "list", "tuple", "dict", "sorted", "map"]) || self.callee(call).is_some();
+        keeps && call.syntax.arguments.args.iter().any(|it| self.is_batch(it, left))
+    }
+
     /// Checks whether a name says that an object is a loader, where the value is unknown.
     pub(crate) fn is_called_loader(&self, object: &'a Expr) -> bool {
-        let name = match object {
-            Expr::Name(it) => it.id.as_str(),
-            Expr::Attribute(it) => it.attr.as_str(),
+        let is_named = |name: &str| {
+            let name = name.to_ascii_lowercase();
+            name.contains("loader") || name.ends_with("_dl") || name == "dl"
+        };
+        let (name, is_part) = match object {
+            Expr::Name(it) => (it.id.as_str(), false),
+            Expr::Attribute(it) => (it.attr.as_str(), false),
+            Expr::Subscript(it) => (self.source(&*it.value).rsplit('.').next().unwrap_or_default(), true),
             _ => return self.value(object) == super::ValueKind::Loader,
         };
-        let name = name.to_ascii_lowercase();
-        self.value(object) == super::ValueKind::Loader
-            || (name.ends_with("loader")
-                && self.value(object) == super::ValueKind::Unknown
-                && self.class_of_object(object).is_none())
+        let value = self.value(object);
+        let is_unknown = matches!(value, super::ValueKind::Unknown | super::ValueKind::Pending);
+        let is_plural = name.to_ascii_lowercase().ends_with("loaders") || name.to_ascii_lowercase().ends_with("dls");
+        value == super::ValueKind::Loader
+            || (is_named(name) && is_plural == is_part && is_unknown && self.class_of_object(object).is_none())
     }
 
     /// Checks whether a call moves an object to the GPU: `.to(device)` with a parameter or field that is a GPU in all calls and by default.
