@@ -39,11 +39,12 @@ fn main() {
                 findings += found.len();
                 for finding in found.iter().filter(|_| !has("--quiet")) {
                     println!(
-                        "{}:{}:{}: {}: {}",
+                        "{}:{}:{}: {} ({:?}): {}",
                         path.display(),
                         finding.start.line,
                         finding.start.column,
                         finding.rule,
+                        finding.certainty,
                         finding.message
                     );
                 }

@@ -210,7 +210,12 @@ impl<'a> Interpreter<'_, 'a> {
         self.modes.push(self.model.mode_of_entry(id));
         self.is_assumed = self.model.mode_of_callers_is_unsure(id);
         self.doubts = 0;
-        let head = LoopHead { at: function.body.0, iterated: None, test: None, is_of_framework: self.model.is_evaluation_step(id) };
+        let head = LoopHead {
+            at: function.body.0,
+            iterated: None,
+            test: None,
+            is_of_framework: self.model.is_evaluation_step(id),
+        };
         let is_training_step = self.model.is_training_step(id);
         self.repeat(&head, AbstractValue::Unknown, |run, _| {
             if is_training_step {
@@ -228,9 +233,17 @@ impl<'a> Interpreter<'_, 'a> {
     fn object_of_unknown_origin(&mut self, class: ClassId, entry: FunctionId) -> AbstractValue<'a> {
         let object = self.instantiate(self.model.leaf_class(class), &arguments::CallArguments::unknown());
         let Some(id) = object.object() else { return object };
-        for name in
-            ["initialize", "setup", "load_model", "load", "build_model", "init_model", "_build_model", "_load_model", "configure_optimizers"]
-        {
+        for name in [
+            "initialize",
+            "setup",
+            "load_model",
+            "load",
+            "build_model",
+            "init_model",
+            "_build_model",
+            "_load_model",
+            "configure_optimizers",
+        ] {
             if let Some((function, env)) = self.method_function(id, name).filter(|it| it.0 != entry) {
                 self.call_function(function, env, Some(object), &arguments::CallArguments::unknown());
             }

@@ -52,7 +52,8 @@ impl<'a> Interpreter<'_, 'a> {
                 arguments.first().unwrap_or(AbstractValue::Unknown)
             }
             "heapq.heappush" | "heapq.heappushpop" | "heapq.heapreplace" | "bisect.insort" => {
-                if let (Some(AbstractValue::Object(id)), Some(value)) = (arguments.first(), arguments.positional.get(1)) {
+                if let (Some(AbstractValue::Object(id)), Some(value)) = (arguments.first(), arguments.positional.get(1))
+                {
                     self.note_store(id, *value, at);
                     self.add_content(id, *value);
                 }

@@ -96,7 +96,12 @@ impl<'a> Interpreter<'_, 'a> {
     pub(super) fn generate(&mut self, generators: &'a [Comprehension], body: &mut dyn FnMut(&mut Self)) {
         let Some((generator, rest)) = generators.split_first() else { return body(self) };
         let iterable = self.evaluate(&generator.iter);
-        let head = LoopHead { at: self.node(&generator.iter), iterated: Some(&generator.iter), test: None, is_of_framework: false };
+        let head = LoopHead {
+            at: self.node(&generator.iter),
+            iterated: Some(&generator.iter),
+            test: None,
+            is_of_framework: false,
+        };
         self.repeat(&head, iterable, |run, value| {
             run.assign(&generator.target, value);
             generator.ifs.iter().for_each(|test| _ = run.evaluate(test));

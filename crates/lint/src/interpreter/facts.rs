@@ -152,7 +152,8 @@ impl<'a> RunFacts<'a> {
                             kind: ObservationKind::GraphCreated,
                             at: site.at,
                             in_training: true,
-                            certainty: Certainty::Likely, is_tensor: false,
+                            certainty: Certainty::Likely,
+                            is_tensor: false,
                         },
                         None,
                     );
@@ -163,7 +164,16 @@ impl<'a> RunFacts<'a> {
                 && model.is_own_node(site.at)
             {
                 let kind = if site.in_loop { ObservationKind::RecordedLoop } else { ObservationKind::RecordedForward };
-                self.confirm(Observation { kind, at: site.at, in_training: false, certainty: Certainty::Likely, is_tensor: false }, None);
+                self.confirm(
+                    Observation {
+                        kind,
+                        at: site.at,
+                        in_training: false,
+                        certainty: Certainty::Likely,
+                        is_tensor: false,
+                    },
+                    None,
+                );
             }
         }
         let mut all = self.confirmed;

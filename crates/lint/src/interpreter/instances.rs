@@ -106,7 +106,8 @@ impl<'a> Interpreter<'_, 'a> {
             through,
             is_output: true,
             is_scaled: false,
-            is_leaf: false, sources,
+            is_leaf: false,
+            sources,
         }
     }
 

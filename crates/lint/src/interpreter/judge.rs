@@ -26,8 +26,7 @@ impl<'a> Interpreter<'_, 'a> {
             let own = self.own_node(self.giving_node(at));
             let is_tensor = value.is_recorded() && own == at;
             let at = own;
-            self.found.stores.push(ContainerStore {
-                is_tensor, container, at, time, is_recorded, is_on_gpu, is_off });
+            self.found.stores.push(ContainerStore { is_tensor, container, at, time, is_recorded, is_on_gpu, is_off });
         }
     }
 
@@ -62,7 +61,8 @@ impl<'a> Interpreter<'_, 'a> {
                     kind: ObservationKind::OutputsOnGpu,
                     at,
                     in_training: false,
-                    certainty: Certainty::Likely, is_tensor: false,
+                    certainty: Certainty::Likely,
+                    is_tensor: false,
                 },
                 None,
             );
@@ -112,14 +112,16 @@ impl<'a> Interpreter<'_, 'a> {
                 kind: ObservationKind::Carried,
                 at: chain.at,
                 in_training: true,
-                certainty: Certainty::Likely, is_tensor: false,
+                certainty: Certainty::Likely,
+                is_tensor: false,
             };
             self.found.confirm(observation, None);
         }
     }
 
     fn judge_training(&mut self, run: &LoopRun<'a>) {
-        let observation = |kind, at| Observation { kind, at, in_training: true, certainty: Certainty::Likely, is_tensor: false };
+        let observation =
+            |kind, at| Observation { kind, at, in_training: true, certainty: Certainty::Likely, is_tensor: false };
         for store in self.stores_within(run).into_iter().filter(|it| it.is_recorded) {
             let lazy = self.lazy_container(store.container);
             let certainty = self.certainty_of(store.container);
@@ -146,7 +148,13 @@ impl<'a> Interpreter<'_, 'a> {
             let certainty = self.certainty_of(store.container);
             let kind = ObservationKind::Collected;
             self.found.waiting.push(WaitingObservation {
-                observation: Observation { kind, at: store.at, in_training: true, certainty, is_tensor: store.is_tensor },
+                observation: Observation {
+                    kind,
+                    at: store.at,
+                    in_training: true,
+                    certainty,
+                    is_tensor: store.is_tensor,
+                },
                 container: self.lazy_container(store.container),
                 frames: run.frames,
                 backwards,
@@ -159,7 +167,8 @@ impl<'a> Interpreter<'_, 'a> {
         let is_evaluation = forwards.iter().any(|it| it.is_eval);
         let is_evaluation = is_evaluation && !run.is_literal;
         let mut found: Vec<(Observation, Option<ObjectId>)> = Vec::new();
-        let observation = |kind, at| Observation { kind, at, in_training: false, certainty: Certainty::Likely, is_tensor: false };
+        let observation =
+            |kind, at| Observation { kind, at, in_training: false, certainty: Certainty::Likely, is_tensor: false };
         for store in self.stores_within(run) {
             let certainty = self.certainty_of(store.container);
             let observation = |kind, at| Observation { certainty, is_tensor: store.is_tensor, ..observation(kind, at) };
@@ -227,9 +236,8 @@ impl<'a> Interpreter<'_, 'a> {
                 object.born < run.started && object.emptied < run.started
             }
         };
-        let is_kept = |chain: &&CarriedChain<'a>| {
-            chain.time >= run.started && !run.resets_place(chain) && outlives(chain.place)
-        };
+        let is_kept =
+            |chain: &&CarriedChain<'a>| chain.time >= run.started && !run.resets_place(chain) && outlives(chain.place);
         self.found.chains.iter().filter(is_kept).copied().collect()
     }
 }

@@ -140,7 +140,8 @@ impl<'a> Interpreter<'_, 'a> {
 
     /// Checks whether a value is, or a tuple or list holds, a tensor for which `is_wanted` holds.
     fn holds_now(&self, value: AbstractValue<'a>, is_wanted: &dyn Fn(AbstractValue<'a>) -> bool) -> bool {
-        let is_plain_data = |id| matches!(self.object(id).kind, ObjectKind::Tuple | ObjectKind::List | ObjectKind::Dict);
+        let is_plain_data =
+            |id| matches!(self.object(id).kind, ObjectKind::Tuple | ObjectKind::List | ObjectKind::Dict);
         match value {
             AbstractValue::Object(id) if is_plain_data(id) => {
                 let object = self.object(id);

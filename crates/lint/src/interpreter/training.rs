@@ -143,7 +143,10 @@ impl<'a> Interpreter<'_, 'a> {
     pub(super) fn confirm_own(&mut self, kind: ObservationKind, at: NodeId) {
         let at = self.own_node(at);
         if self.model.is_own_node(at) {
-            self.found.confirm(Observation { kind, at, in_training: true, certainty: Certainty::Likely, is_tensor: false }, None);
+            self.found.confirm(
+                Observation { kind, at, in_training: true, certainty: Certainty::Likely, is_tensor: false },
+                None,
+            );
         }
     }
 
@@ -173,7 +176,8 @@ impl<'a> Interpreter<'_, 'a> {
                     kind: ObservationKind::GradientsCleared,
                     at: run.at,
                     in_training: true,
-                    certainty: Certainty::Likely, is_tensor: false,
+                    certainty: Certainty::Likely,
+                    is_tensor: false,
                 },
                 None,
             );
@@ -245,7 +249,8 @@ impl<'a> Interpreter<'_, 'a> {
         };
         let text = self.model.source(counter);
         let function = self.model.function(self.model.node(id).region);
-        let is_bound = function.is_some() && !text.contains("step") && !text.contains("epoch") && !text.contains("iter");
+        let is_bound =
+            function.is_some() && !text.contains("step") && !text.contains("epoch") && !text.contains("iter");
         let (first, last) = self.model.body(function);
         is_bound
             && (first.0..=last.0).map(NodeId).any(|id| match self.model.node(id).syntax {

@@ -39,7 +39,17 @@ pub(super) struct TensorValue {
 
 impl TensorValue {
     pub(super) fn new(graph: Graph, device: TensorDevice) -> TensorValue {
-        TensorValue { graph, device, kept: 0, added: 0, through: 0, is_output: false, is_scaled: false, is_leaf: false, sources: 0 }
+        TensorValue {
+            graph,
+            device,
+            kept: 0,
+            added: 0,
+            through: 0,
+            is_output: false,
+            is_scaled: false,
+            is_leaf: false,
+            sources: 0,
+        }
     }
 
     /// Returns the tensor without its graph.
@@ -121,7 +131,9 @@ impl<'a> AbstractValue<'a> {
             (one, other) if one == other => one,
             (AbstractValue::Tensor(one), AbstractValue::Tensor(other)) => AbstractValue::Tensor(one.or(other)),
             // A graph in one of the ways counts.
-            (recorded, AbstractValue::Unknown) | (AbstractValue::Unknown, recorded) if recorded.is_recorded() => recorded,
+            (recorded, AbstractValue::Unknown) | (AbstractValue::Unknown, recorded) if recorded.is_recorded() => {
+                recorded
+            }
             (known, nothing) | (nothing, known) if nothing.is_plain() && !known.is_plain() => known,
             (one, other) if one.is_plain() && other.is_plain() => AbstractValue::Plain,
             (object @ AbstractValue::Object(_), AbstractValue::Object(_)) => object,

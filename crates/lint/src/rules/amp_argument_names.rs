@@ -36,7 +36,9 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         } else if keyword.is_none() && is_behind() {
             let message = format!("`{function}` has no argument `{wrong}`: the call raises TypeError");
             matches.add(call.syntax, message);
-        } else if let Some(message) = Some(call).filter(|_| !is_partial).and_then(|it| misplaced(model, it, right == "device_type")) {
+        } else if let Some(message) =
+            Some(call).filter(|_| !is_partial).and_then(|it| misplaced(model, it, right == "device_type"))
+        {
             matches.add(call.syntax, message);
         }
     }

@@ -25,7 +25,9 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
     }
     for call in model.calls().iter().filter(|call| call.is_method("to") || call.is_method("cuda")) {
         let Some(keyword) = call.syntax.arguments.find_keyword("non_blocking") else { continue };
-        if model.is_known_bool(&keyword.value, true) && call.method().is_some_and(|(batch, _)| model.is_batch(batch, 12)) {
+        if model.is_known_bool(&keyword.value, true)
+            && call.method().is_some_and(|(batch, _)| model.is_batch(batch, 12))
+        {
             matches.add(keyword, "a copy from unpinned memory is synchronous: `non_blocking` has no effect");
         }
     }

@@ -37,7 +37,10 @@ impl<'a> Model<'a> {
         if call.path.is_some() || self.callee(call).is_some() {
             return None;
         }
-        self.option_values(&call.syntax.func).into_iter().filter_map(|it| self.call(it)).find(|it| self.is_partial_of_loader(it))
+        self.option_values(&call.syntax.func)
+            .into_iter()
+            .filter_map(|it| self.call(it))
+            .find(|it| self.is_partial_of_loader(it))
     }
 
     fn is_partial_of_loader(&self, call: &Call<'a>) -> bool {

@@ -30,7 +30,9 @@ impl<'a> Model<'a> {
                     let kernel = size(2).unwrap_or(3).saturating_pow(2);
                     size(0).zip(size(1)).map(|(input, output)| input * output * kernel)
                 }
-                name if name.starts_with("Transformer") || name.starts_with("Lazy") || name == "MultiheadAttention" => None,
+                name if name.starts_with("Transformer") || name.starts_with("Lazy") || name == "MultiheadAttention" => {
+                    None
+                }
                 _ => continue,
             };
             let Some(weights) = weights else { return false };

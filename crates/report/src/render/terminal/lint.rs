@@ -5,7 +5,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::{Bars, Look};
 use crate::finding::{Finding, Severity};
-use crate::lint::{Certainty, LintFinding, LintProof, ProvedNeed, LintReport, UnreadableFile};
+use crate::lint::{Certainty, LintFinding, LintProof, LintReport, ProvedNeed, UnreadableFile};
 use crate::render::layout::{COLUMNS, short_path, wrap};
 use crate::render::lint::{closing, headline};
 use crate::sanitize::clean;
@@ -60,7 +60,11 @@ fn describe_proof(proof: &LintProof) -> String {
     if before.growth_bytes == after.growth_bytes {
         return format!("proved by two dry runs: {peak}");
     }
-    format!("proved by two dry runs: each iteration leaves {} as it is, {} with the fix; {peak}", left(before), left(after))
+    format!(
+        "proved by two dry runs: each iteration leaves {} as it is, {} with the fix; {peak}",
+        left(before),
+        left(after)
+    )
 }
 
 /// Describes the confidence in a finding, unless it is certain.
