@@ -8,7 +8,7 @@ use super::unpacked::GivenArgument;
 use super::{Call, Model};
 
 /// The largest number of steps of a query.
-const STEPS: usize = 8;
+const STEPS: usize = 6;
 /// The largest number of callers that are asked.
 const MOST_CALLERS: usize = 8;
 
@@ -43,7 +43,8 @@ impl<'a> Model<'a> {
 
     fn option_within(&self, options: &'a Expr, name: &str, left: usize) -> GivenArgument<'a> {
         let Some(left) = left.checked_sub(1) else { return GivenArgument::Unsure };
-        if self.is_dict_changed(options) {
+        let is_named = options.is_name_expr() || options.is_attribute_expr();
+        if is_named && self.is_dict_changed(options) {
             return GivenArgument::Unsure;
         }
         match options {
@@ -59,7 +60,7 @@ impl<'a> Model<'a> {
                 self.rest_of(options).map_or(GivenArgument::Unsure, |it| self.option_of_callers(it, name, left))
             }
             Expr::Name(_) | Expr::Attribute(_) | Expr::Subscript(_) => {
-                let values = self.option_values(options);
+                let values = self.values_within(options, left);
                 let values = values.into_iter().filter(|it| !std::ptr::eq(*it, options)).collect();
                 self.agreed(values, name, left)
             }
@@ -114,7 +115,7 @@ impl<'a> Model<'a> {
             return found;
         }
         if called == "get" && receiver.is_some() {
-            return self.agreed(self.items_of(value), name, left);
+            return self.agreed(self.items_of(value, left), name, left);
         }
         if !KEEPING.contains(&called) {
             return GivenArgument::Unsure;
@@ -234,9 +235,13 @@ impl<'a> Model<'a> {
 
     /// Returns the values of an expression: through names, arguments, attributes, fields of settings, and keys of known dicts.
     pub(crate) fn option_values(&self, expression: &'a Expr) -> Vec<&'a Expr> {
-        let (mut found, mut pending) = (Vec::new(), vec![(expression, STEPS)]);
+        self.values_within(expression, STEPS)
+    }
+
+    fn values_within(&self, expression: &'a Expr, left: usize) -> Vec<&'a Expr> {
+        let (mut found, mut pending) = (Vec::new(), vec![(expression, left)]);
         while let Some((next, left)) = pending.pop() {
-            let behind = if left > 0 { self.values_behind(next) } else { Vec::new() };
+            let behind = if left > 0 { self.values_behind(next, left - 1) } else { Vec::new() };
             if behind.is_empty() {
                 found.push(next);
             } else if found.len() + pending.len() < 2 * MOST_CALLERS {
@@ -246,7 +251,7 @@ impl<'a> Model<'a> {
         found
     }
 
-    fn values_behind(&self, expression: &'a Expr) -> Vec<&'a Expr> {
+    fn values_behind(&self, expression: &'a Expr, left: usize) -> Vec<&'a Expr> {
         match expression {
             Expr::Name(_) => self.assigned_expressions(expression, 4),
             Expr::Attribute(it) => {
@@ -257,20 +262,20 @@ impl<'a> Model<'a> {
                 }
                 match self.option_of_object(&it.value, it.attr.as_str()) {
                     GivenArgument::Value(value) => vec![value],
-                    _ => match self.option_within(&it.value, it.attr.as_str(), 4) {
+                    _ => match self.option_within(&it.value, it.attr.as_str(), left) {
                         GivenArgument::Value(value) => vec![value],
                         _ => Vec::new(),
                     },
                 }
             }
-            Expr::Subscript(_) | Expr::Call(_) => self.items_of(expression),
+            Expr::Subscript(_) | Expr::Call(_) => self.items_of(expression, left),
             Expr::If(it) => vec![&*it.body, &*it.orelse],
             _ => Vec::new(),
         }
     }
 
     /// `config["loader"]`, `config.get("loader", {})`
-    fn items_of(&self, expression: &'a Expr) -> Vec<&'a Expr> {
+    fn items_of(&self, expression: &'a Expr, left: usize) -> Vec<&'a Expr> {
         let (options, key, default) = match expression {
             Expr::Subscript(it) => (&*it.value, &*it.slice, None),
             Expr::Call(it) => match self.call(expression).and_then(Call::method) {
@@ -284,7 +289,7 @@ impl<'a> Model<'a> {
             _ => return Vec::new(),
         };
         let Some(key) = key.as_string_literal_expr() else { return Vec::new() };
-        match self.option_within(options, key.value.to_str(), 4) {
+        match self.option_within(options, key.value.to_str(), left) {
             GivenArgument::Value(value) => vec![value],
             GivenArgument::Absent => default.into_iter().collect(),
             GivenArgument::Unsure => Vec::new(),
