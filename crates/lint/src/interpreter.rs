@@ -168,7 +168,9 @@ fn observe(model: &Model<'_>) -> Vec<Observation> {
 impl<'a> Interpreter<'_, 'a> {
     fn run(&mut self) {
         let files: Vec<usize> = (0..self.files.len()).filter(|&it| self.model.is_run_from(it)).collect();
-        files.iter().for_each(|&file| _ = self.run_file(file));
+        for &file in &files {
+            self.run_file(file);
+        }
         // Callers come before what they call, so that arguments are known: first functions without a caller, then the rest.
         for only_uncalled in [true, false] {
             for (index, function) in (0..).zip(&self.model.tree.functions) {

@@ -88,28 +88,28 @@ pub(crate) struct LinkedFile {
 pub(crate) fn link(text: &str, body: &[Stmt], path: &Path, project: &dyn Project) -> LinkedFiles {
     let mut linker = Linker { project, ids: FxHashMap::default(), bytes: 0, queue: VecDeque::new(), count: 0 };
     linker.ids.insert(path.to_owned(), ModuleId(0));
-    let mut linked = LinkedFiles { modules: linker.modules_of(path, &imports_of(body)), ..LinkedFiles::default() };
+    let mut links = LinkedFiles { modules: linker.modules_of(path, &imports_of(body)), ..LinkedFiles::default() };
     for importer in project.importers(path).into_iter().take(2) {
-        linked.importers.extend(linker.add(importer));
+        links.importers.extend(linker.add(importer));
     }
     // The setup of a package pins versions.
     if text.contains("PYTORCH_ALLOC_CONF") {
         project.roots(path).into_iter().find_map(|root| linker.add(root.join("setup.py")));
     }
     if linker.queue.is_empty() {
-        return linked;
+        return links;
     }
-    linked.text.push_str(text);
+    links.text.push_str(text);
     while let Some((path, file)) = linker.queue.pop_front() {
-        linked.text.push('\n');
-        let start = linked.text.len();
-        linked.starts.push(start);
-        linked.text.push_str(&file.text);
+        links.text.push('\n');
+        let start = links.text.len();
+        links.starts.push(start);
+        links.text.push_str(&file.text);
         let Some(parsed) = source::parse_behind(start, &file.text) else { break };
         let modules = linker.modules_of(&path, &file.imports);
-        linked.files.push(LinkedFile { parsed, modules });
+        links.files.push(LinkedFile { parsed, modules });
     }
-    linked
+    links
 }
 
 struct Linker<'p> {

@@ -73,7 +73,7 @@ impl<'a> Interpreter<'_, 'a> {
         self.note_training(receiver, &attribute.value, name, arguments, at);
         if matches!(name, "backward" | "manual_backward") {
             self.note_use(receiver);
-            arguments.all().collect::<Vec<_>>().into_iter().for_each(|it| self.note_use(it));
+            self.note_uses(arguments);
         }
         if let AbstractValue::Object(id) = receiver {
             if let Some((function, env)) = self.method_function(id, name) {

@@ -14,6 +14,7 @@ pub(super) const MOST_SITES: usize = 128;
 
 /// A recorded tensor put into a container.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and any may go with any")]
 pub(super) struct ContainerStore {
     pub(super) container: ObjectId,
     pub(super) at: NodeId,
@@ -44,6 +45,7 @@ pub(super) struct Forward {
 
 /// A forward at one place of the program, reached by one chain of calls.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and any may go with any")]
 pub(super) struct ForwardSite {
     pub(super) at: NodeId,
     pub(super) caller: NodeId,
@@ -125,7 +127,9 @@ impl<'a> RunFacts<'a> {
         let (ready, lazy) = std::mem::take(&mut self.lazy).into_iter().partition(|it| it.1 == container);
         self.lazy = lazy;
         let ready: Vec<(Observation, ObjectId)> = ready;
-        ready.into_iter().for_each(|(observation, _)| self.confirm(observation, None));
+        for (observation, _) in ready {
+            self.confirm(observation, None);
+        }
     }
 
     /// Returns the observations, in the order of the text.

@@ -1,5 +1,6 @@
 //! Forwards of modules, and what becomes of the graph of their outputs.
 
+use super::arguments::CallArguments;
 use super::facts::{Forward, ForwardSite, MOST_SITES};
 use super::value::{AbstractValue, ObjectId};
 use super::{Interpreter, Mode, NodeId};
@@ -114,6 +115,20 @@ impl<'a> Interpreter<'_, 'a> {
                 parts.copied().chain(object.content).fold(0, |set, part| set | self.sources_of(part, left))
             }
             _ => 0,
+        }
+    }
+
+    /// Notes that the tensors of a call are read without their graphs.
+    pub(super) fn note_reads(&mut self, arguments: &CallArguments<'a>) {
+        for tensor in arguments.all().filter_map(AbstractValue::tensor) {
+            self.note_read(tensor);
+        }
+    }
+
+    /// Notes that other code takes the graphs of the values of a call.
+    pub(super) fn note_uses(&mut self, arguments: &CallArguments<'a>) {
+        for value in arguments.all() {
+            self.note_use(value);
         }
     }
 }

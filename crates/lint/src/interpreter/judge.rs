@@ -26,7 +26,7 @@ impl<'a> Interpreter<'_, 'a> {
             let own = self.own_node(self.giving_node(at));
             let is_tensor = value.is_recorded() && own == at;
             let at = own;
-            self.found.stores.push(ContainerStore { is_tensor, container, at, time, is_recorded, is_on_gpu, is_off });
+            self.found.stores.push(ContainerStore { container, at, time, is_recorded, is_tensor, is_on_gpu, is_off });
         }
     }
 

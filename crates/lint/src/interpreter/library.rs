@@ -30,12 +30,7 @@ impl<'a> Interpreter<'_, 'a> {
                 AbstractValue::Nothing
             }
             "float" | "int" | "bool" => {
-                arguments
-                    .all()
-                    .filter_map(AbstractValue::tensor)
-                    .collect::<Vec<_>>()
-                    .into_iter()
-                    .for_each(|it| self.note_read(it));
+                self.note_reads(arguments);
                 AbstractValue::Plain
             }
             "torch.nn.Parameter" | "torch.nn.parameter.Parameter" => {
@@ -45,8 +40,8 @@ impl<'a> Interpreter<'_, 'a> {
             "copy.deepcopy" => arguments.first().map_or(AbstractValue::Unknown, |it| self.deep_copy(it, 4)),
             "range" | "len" | "str" | "round" | "repr" | "hash" | "id" | "ord" | "chr" | "time.time"
             | "time.perf_counter" | "os.path.join" | "math.exp" | "math.log" | "math.sqrt" | "math.isnan"
-            | "math.isfinite" | "numpy.mean" | "numpy.array" => AbstractValue::Plain,
-            "isinstance" | "hasattr" | "print" | "callable" | "issubclass" => AbstractValue::Plain,
+            | "math.isfinite" | "numpy.mean" | "numpy.array" | "isinstance" | "hasattr" | "print" | "callable"
+            | "issubclass" => AbstractValue::Plain,
             "functools.partial" => self.partial(syntax.and_then(|it| it.arguments.args.first()), arguments),
             "functools.wraps"
             | "functools.lru_cache"
@@ -133,13 +128,11 @@ impl<'a> Interpreter<'_, 'a> {
             return AbstractValue::Tensor(TensorValue::new(Graph::Absent, device));
         }
         if library::ends_graph(path) {
-            let read: Vec<_> = arguments.all().filter_map(AbstractValue::tensor).collect();
             if path.starts_with("torch.autograd") {
-                arguments.all().collect::<Vec<_>>().into_iter().for_each(|it| self.note_use(it));
+                self.note_uses(arguments);
                 return self.gradient(arguments, at);
-            } else {
-                read.into_iter().for_each(|it| self.note_read(it));
             }
+            self.note_reads(arguments);
             return AbstractValue::Tensor(TensorValue::new(Graph::Absent, TensorDevice::Unsure));
         }
         if library::keeps_module(path) {
@@ -231,7 +224,9 @@ impl<'a> Interpreter<'_, 'a> {
             }
             _ => self.found.training.unknown_optimizers += 1,
         }
-        given.into_iter().for_each(|value| self.optimize(value, 4));
+        for value in given {
+            self.optimize(value, 4);
+        }
         self.new_object(ObjectKind::Optimizer)
     }
 
@@ -245,7 +240,9 @@ impl<'a> Interpreter<'_, 'a> {
         let object = self.object(id);
         let parts: Vec<AbstractValue<'a>> =
             object.elements.iter().chain(object.entries.values()).copied().chain(object.content).collect();
-        parts.into_iter().for_each(|part| self.optimize(part, left));
+        for part in parts {
+            self.optimize(part, left);
+        }
     }
 
     /// Marks a module and its parts.

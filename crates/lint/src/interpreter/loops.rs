@@ -69,6 +69,7 @@ impl LoopWork {
 
 /// A run of a loop.
 #[derive(Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and any may go with any")]
 pub(super) struct LoopRun<'a> {
     /// The number of the run.
     pub(super) serial: u32,
@@ -159,17 +160,18 @@ impl<'a> Interpreter<'_, 'a> {
         }
         let Some(run) = self.loops.pop() else { return };
         self.doubts = run.doubts;
-        self.end_loop(run);
+        self.end_loop(&run);
     }
 
-    fn end_loop(&mut self, run: LoopRun<'a>) {
-        let is_step = !run.is_literal && run.work.trains() || (run.is_over_batches && run.work.forwards > 0);
+    fn end_loop(&mut self, run: &LoopRun<'a>) {
+        let is_training = run.work.trains() && !run.is_literal;
+        let is_step = is_training || (run.is_over_batches && run.work.forwards > 0);
         if let Some(outer) = self.loops.last_mut() {
             outer.work.add(run.work);
             outer.has_inner_step |= is_step || run.has_inner_step;
             outer.has_inner_backward |= run.work.backwards + run.work.grads > 0;
         }
-        self.judge_loop(&run);
+        self.judge_loop(run);
     }
 
     /// Checks whether a loop visibly runs over batches.

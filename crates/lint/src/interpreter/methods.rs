@@ -18,7 +18,7 @@ impl<'a> Interpreter<'_, 'a> {
         match name {
             "cpu" => AbstractValue::Tensor(TensorValue { device: TensorDevice::Host, ..tensor }),
             "cuda" => AbstractValue::Tensor(TensorValue { device: TensorDevice::Gpu, ..tensor }),
-            "to" => AbstractValue::Tensor(TensorValue { device: self.device_after_to(tensor, arguments), ..tensor }),
+            "to" => AbstractValue::Tensor(TensorValue { device: device_after_to(tensor, arguments), ..tensor }),
             "requires_grad_" => AbstractValue::Tensor(TensorValue { graph: Graph::Unsure, ..tensor }),
             name if name.ends_with('_')
                 && !name.starts_with('_')
@@ -82,15 +82,6 @@ impl<'a> Interpreter<'_, 'a> {
                     AbstractValue::Tensor(if self.mode() == Mode::Off { joined.detached() } else { joined })
                 }
             },
-        }
-    }
-
-    fn device_after_to(&self, tensor: TensorValue, arguments: &CallArguments<'a>) -> TensorDevice {
-        match arguments.get("device", 0) {
-            Some(AbstractValue::Text(name)) if name.starts_with("cpu") => TensorDevice::Host,
-            Some(AbstractValue::Text(name)) if name.starts_with("cuda") => TensorDevice::Gpu,
-            Some(_) => TensorDevice::Unsure,
-            None => tensor.device,
         }
     }
 
@@ -233,4 +224,14 @@ fn changed_in_place(mut expression: &Expr) -> &Expr {
         expression = &attribute.value;
     }
     expression
+}
+
+/// Returns the device of a tensor after `to(...)`.
+fn device_after_to(tensor: TensorValue, arguments: &CallArguments<'_>) -> TensorDevice {
+    match arguments.get("device", 0) {
+        Some(AbstractValue::Text(name)) if name.starts_with("cpu") => TensorDevice::Host,
+        Some(AbstractValue::Text(name)) if name.starts_with("cuda") => TensorDevice::Gpu,
+        Some(_) => TensorDevice::Unsure,
+        None => tensor.device,
+    }
 }

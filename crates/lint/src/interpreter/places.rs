@@ -64,22 +64,19 @@ impl<'a> Interpreter<'_, 'a> {
 
     /// Writes an entry of a dict or an element of a list.
     pub(super) fn set_entry(&mut self, id: ObjectId, key: AbstractValue<'a>, value: AbstractValue<'a>, at: NodeId) {
-        match key {
-            AbstractValue::Text(key) => {
-                let before = self.object(id).entries.get(key).copied();
-                self.note_write(StoredPlace::Entry(id, key), before, value, at);
-                if self.object(id).is_many {
-                    self.note_store(id, value, at);
-                }
-                self.object_mut(id).entries.insert(key, value);
+        if let AbstractValue::Text(key) = key {
+            let before = self.object(id).entries.get(key).copied();
+            self.note_write(StoredPlace::Entry(id, key), before, value, at);
+            if self.object(id).is_many {
+                self.note_store(id, value, at);
             }
-            _ => {
-                self.note_write(StoredPlace::Content(id), None, value, at);
-                if matches!(key, AbstractValue::Plain) || self.object(id).is_many {
-                    self.note_store(id, value, at);
-                }
-                self.add_content(id, value);
+            self.object_mut(id).entries.insert(key, value);
+        } else {
+            self.note_write(StoredPlace::Content(id), None, value, at);
+            if matches!(key, AbstractValue::Plain) || self.object(id).is_many {
+                self.note_store(id, value, at);
             }
+            self.add_content(id, value);
         }
     }
 
@@ -176,7 +173,7 @@ impl<'a> Interpreter<'_, 'a> {
                         self.note_buffer(value, at);
                     }
                     AbstractValue::Tensor(tensor) if value.is_recorded() && self.mode() != Mode::Off => {
-                        self.write_into_tensor(&subscript.value, tensor, value)
+                        self.write_into_tensor(&subscript.value, tensor, value);
                     }
                     _ => {}
                 }
@@ -288,10 +285,9 @@ impl<'a> Interpreter<'_, 'a> {
             AbstractValue::Object(id) => {
                 let object = self.object(id);
                 match object.kind {
-                    ObjectKind::Loader => AbstractValue::Unknown,
                     ObjectKind::Dict => AbstractValue::Plain,
                     ObjectKind::Module if !object.elements.is_empty() => object.any_element(),
-                    ObjectKind::Instance(_) | ObjectKind::Module => AbstractValue::Unknown,
+                    ObjectKind::Loader | ObjectKind::Instance(_) | ObjectKind::Module => AbstractValue::Unknown,
                     _ => object.any_element(),
                 }
             }

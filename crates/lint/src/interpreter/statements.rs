@@ -160,9 +160,12 @@ impl<'a> Interpreter<'_, 'a> {
     /// Joins the current variables with those of another way.
     fn join(&mut self, other: &Snapshot<'a>) {
         let env = self.env();
-        for (name, value) in other {
+        let mut names: Vec<&'a str> = other.keys().copied().collect();
+        names.sort_unstable();
+        for name in names {
+            let Some(value) = other.get(name).copied() else { continue };
             let here = self.envs[env.0 as usize].variables.get(name).copied();
-            let joined = here.map_or(*value, |it| self.either(it, *value));
+            let joined = here.map_or(value, |it| self.either(it, value));
             self.set_variable(env, name, joined);
         }
     }

@@ -17,6 +17,7 @@ pub(super) type RemainderArm = (NodeId, bool);
 
 /// A call of `backward`.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and any may go with any")]
 pub(super) struct Backward {
     at: NodeId,
     time: u32,

@@ -113,7 +113,7 @@ impl<'a> Interpreter<'_, 'a> {
     /// Marks containers that unknown code gets: it may empty them.
     pub(super) fn escape(&mut self, arguments: &CallArguments<'a>) {
         let values: Vec<AbstractValue<'a>> = arguments.all().collect();
-        values.iter().for_each(|&value| self.note_use(value));
+        self.note_uses(arguments);
         for id in values.into_iter().filter_map(AbstractValue::object) {
             if self.object(id).is_container() {
                 self.object_mut(id).escaped = true;

@@ -188,6 +188,7 @@ pub(super) enum ObjectKind<'a> {
 
 /// An object of the heap.
 #[derive(Clone, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and any may go with any")]
 pub(super) struct HeapObject<'a> {
     pub(super) kind: ObjectKind<'a>,
     /// The time of its creation.

@@ -75,18 +75,17 @@ fn holds_made<'a>(model: &Model<'a>, value: &'a Expr, around: Option<LoopId>, le
             (is_inside && is_model && is_trained_on_gpu(model, name.id.as_str(), made, function))
                 || (is_inside && holds_made(model, made, None, left) && made.is_call_expr())
         }
-        Expr::Call(it) => match model.call(value).and_then(|call| model.callee(call)) {
-            Some(function) => {
+        Expr::Call(it) => {
+            if let Some(function) = model.call(value).and_then(|call| model.callee(call)) {
                 let returned = model.tree.functions[function.index()].returned.iter().take(4);
                 returned.into_iter().any(|it| holds_made(model, it, None, left))
-            }
-            None => {
+            } else {
                 let name = model.source(&*it.func);
                 let is_record = name == "dict" || name.starts_with(|first: char| first.is_ascii_uppercase());
                 let mut values = it.arguments.args.iter().chain(it.arguments.keywords.iter().map(|it| &it.value));
                 is_record && values.any(|it| holds_made(model, it, around, left))
             }
-        },
+        }
         _ => false,
     }
 }

@@ -71,7 +71,7 @@ fn loaded_collection<'a>(model: &Model<'a>, call: &Call<'a>) -> Option<&'a ExprC
     let data = call.argument("dataset", 0).filter(|_| call.path.as_deref().is_some_and(makes_loader))?;
     let is_known = model.class_of_object(data).is_some();
     let is_tensors = |it: &Expr| model.call(it).is_some_and(|call| call.is("torch.utils.data.TensorDataset"));
-    if is_known || is_tensors(data) || model.origins(data).into_iter().any(|it| is_tensors(it)) {
+    if is_known || is_tensors(data) || model.origins(data).into_iter().any(is_tensors) {
         return None;
     }
     model.placed(data).filter(|it| is_before_training(model, it))
@@ -114,9 +114,11 @@ fn keeps_on_gpu<'a>(model: &Model<'a>, element: &'a Expr) -> bool {
         Expr::ListComp(it) => keeps_on_gpu(model, &it.elt),
         Expr::DictComp(it) => keeps_on_gpu(model, &it.value),
         Expr::Generator(it) => keeps_on_gpu(model, &it.elt),
-        _ => model.call(element).is_some_and(|call| match (call.path.as_deref(), &*call.syntax.arguments.args) {
-            (Some("tuple" | "list" | "dict"), [argument]) => keeps_on_gpu(model, argument),
-            _ => {
+        _ => model.call(element).is_some_and(|call| {
+            if let (Some("tuple" | "list" | "dict"), [argument]) = (call.path.as_deref(), &*call.syntax.arguments.args)
+            {
+                keeps_on_gpu(model, argument)
+            } else {
                 let is_part = |it: &Expr| it.is_name_expr() || it.is_subscript_expr() || it.is_attribute_expr();
                 (model.may_move_to_gpu(call) && call.method().is_some_and(|(it, _)| is_part(it)))
                     || model.is_sent_to_gpu(call)

@@ -175,8 +175,8 @@ fn error_of_record<'a>(model: &Model<'a>, value: &'a Expr) -> Option<&'a Expr> {
     let constructor = model.method_of(class, "__init__");
     let is_kept = |index: usize| match constructor {
         Some(it) => {
-            let parameters = model.tree.functions[it.index()].syntax.parameters.iter_non_variadic_params();
-            let parameter = parameters.skip(index.saturating_add(1)).next();
+            let mut parameters = model.tree.functions[it.index()].syntax.parameters.iter_non_variadic_params();
+            let parameter = parameters.nth(index.saturating_add(1));
             parameter.is_some_and(|parameter| stores_parameter(model, it, parameter.parameter.name.as_str()))
         }
         None => true,

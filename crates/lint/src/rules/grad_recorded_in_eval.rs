@@ -40,7 +40,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         report_observed(
             model,
             matches,
-            observation,
+            *observation,
             "is evaluated with gradients recorded: every forward saves its activations for a backward that never runs",
         );
     }
@@ -48,7 +48,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         report_observed(
             model,
             matches,
-            observation,
+            *observation,
             "runs in evaluation mode, no optimizer has its parameters and its input has no graph: the activations that it \
             saves are for gradients that nobody uses",
         );
@@ -56,7 +56,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 }
 
 /// Reports a forward unless its line is reported already.
-fn report_observed(model: &Model<'_>, matches: &mut Matches, observation: &Observation, cost: &str) {
+fn report_observed(model: &Model<'_>, matches: &mut Matches, observation: Observation, cost: &str) {
     let Syntax::Expression(expression) = model.node(observation.at).syntax else { return };
     if !matches.covers(expression) {
         let text = model.source(expression).lines().next().unwrap_or_default();

@@ -286,9 +286,8 @@ fn is_summed_by_method(model: &Model<'_>, attribute: NodeId, name: &str, has_pow
     let Syntax::Expression(expression) = model.node(id).syntax else { return false };
     let Some(call) = model.call(expression).filter(|_| id != attribute) else { return false };
     match name {
-        "sum" | "mean" => has_power && is_last_axis(call, 0),
+        "sum" | "mean" | "amax" | "max" => has_power && is_last_axis(call, 0),
         "norm" => is_last_axis(call, 1),
-        "amax" | "max" => has_power && is_last_axis(call, 0),
         "pow" | "abs" | "square" | "pow_" | "abs_" | "square_" => is_summed(model, id, true, left),
         "float" | "clamp" | "to" | "exp" | "neg" | "mul" | "div" => is_summed(model, id, has_power, left),
         _ => false,
@@ -314,10 +313,9 @@ fn is_summed_by_function(model: &Model<'_>, id: NodeId, operand: NodeId, has_pow
         return false;
     }
     match call.path.as_deref() {
-        Some("torch.sum" | "torch.mean") => has_power && is_last_axis(call, 1),
+        Some("torch.sum" | "torch.mean" | "torch.amax") => has_power && is_last_axis(call, 1),
         Some("torch.norm" | "torch.linalg.norm" | "torch.linalg.vector_norm") => is_last_axis(call, 2),
         Some("torch.pow" | "torch.abs" | "torch.square") => is_summed(model, id, true, left),
-        Some("torch.amax") => has_power && is_last_axis(call, 1),
         Some("torch.exp" | "torch.neg" | "torch.clamp") => is_summed(model, id, has_power, left),
         _ => false,
     }

@@ -37,8 +37,10 @@ impl<'a> Model<'a> {
             attribute.is_some_and(|it| it.value.as_name_expr().is_some_and(|it| it.id.as_str() == "self"))
         };
         let mut values = Vec::new();
-        for method in self.tree.classes[class.index()].methods.values() {
-            self.add_values(self.body(Some(*method)), &is_collection, &mut values);
+        let mut methods: Vec<_> = self.tree.classes[class.index()].methods.values().copied().collect();
+        methods.sort_unstable();
+        for method in methods {
+            self.add_values(self.body(Some(method)), &is_collection, &mut values);
         }
         values
     }

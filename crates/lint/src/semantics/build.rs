@@ -41,7 +41,9 @@ pub(crate) struct FileBody<'a> {
 pub(crate) fn build<'a>(files: &[FileBody<'a>]) -> SyntaxTree<'a> {
     let mut builder = TreeBuilder::new();
     if files.len() > 1 {
-        files.iter().for_each(|file| builder.declare_exports(file.body));
+        for file in files {
+            builder.declare_exports(file.body);
+        }
     }
     // The body of a function appends the bodies of nested functions.
     let mut next = 0;
@@ -147,7 +149,7 @@ impl<'a> TreeBuilder<'a> {
             let symbol = self.symbol(scope, name);
             exports.insert(name, self.outer(symbol));
         }
-        self.tree.files.push(FileNames { scope, exports, ..FileNames::default() });
+        self.tree.files.push(FileNames { scope, exports });
     }
 
     fn begin_file(&mut self, index: usize, modules: &'a ModuleNames) {

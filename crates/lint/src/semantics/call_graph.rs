@@ -78,9 +78,9 @@ pub(super) fn collect_callees(model: &Model<'_>) -> Vec<Option<FunctionId>> {
     model.calls.iter().map(|call| model.find_callee(call)).collect()
 }
 
-pub(super) fn collect_callers(model: &Model<'_>, callees: &[Option<FunctionId>]) -> Vec<Vec<usize>> {
+pub(super) fn collect_callers(model: &Model<'_>, called: &[Option<FunctionId>]) -> Vec<Vec<usize>> {
     let mut callers = vec![Vec::new(); model.tree.functions.len()];
-    for (index, function) in callees.iter().enumerate() {
+    for (index, function) in called.iter().enumerate() {
         if let Some(function) = function {
             callers[function.index()].push(index);
         }

@@ -29,15 +29,15 @@ pub(super) struct DiskProject {
 impl DiskProject {
     /// Makes the project of the linted files; neighbours of a file that is linted by itself belong to it.
     pub(super) fn of(linted: &[&Path]) -> DiskProject {
-        let mut listed: Vec<PathBuf> = linted.iter().map(|path| path.to_path_buf()).collect();
+        let mut files: Vec<PathBuf> = linted.iter().map(|path| path.to_path_buf()).collect();
         if let [only] = linted {
-            listed.extend(neighbours(only));
+            files.extend(neighbours(only));
         }
-        listed.retain(|path| path.extension().is_some_and(|it| it == "py") && !is_of_tests(path));
-        listed.sort();
-        listed.dedup();
-        listed.truncate(MOST_LISTED);
-        DiskProject { listed, texts: RwLock::default(), roots: RwLock::default(), importers: OnceLock::new() }
+        files.retain(|path| path.extension().is_some_and(|it| it == "py") && !is_of_tests(path));
+        files.sort();
+        files.dedup();
+        files.truncate(MOST_LISTED);
+        DiskProject { listed: files, texts: RwLock::default(), roots: RwLock::default(), importers: OnceLock::new() }
     }
 
     fn index(&self) -> HashMap<Box<str>, Vec<PathBuf>> {
