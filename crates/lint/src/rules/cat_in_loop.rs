@@ -95,8 +95,7 @@ fn grown<'a>(model: &Model<'a>, call: &Call<'a>) -> Option<(NodeId, &'a Expr)> {
         }
         pair => pair,
     };
-    let is_whole =
-        is_call(value) || value.as_if_expr().is_some_and(|it| is_call(&it.body) || is_call(&it.orelse));
+    let is_whole = is_call(value) || value.as_if_expr().is_some_and(|it| is_call(&it.body) || is_call(&it.orelse));
     let is_target = |it: &'a Expr| model.source(it) == model.source(target) || is_copy(model, it, target);
     let has_target = elements.first().is_some_and(is_target) || elements.last().is_some_and(is_target);
     (is_whole && elements.len() > 1 && has_target).then_some((id, target))

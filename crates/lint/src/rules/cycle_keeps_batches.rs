@@ -56,7 +56,8 @@ fn is_moved_in_loop(model: &Model<'_>, statement: NodeId, cycle: &Call<'_>) -> b
         let place = it.iterated.and_then(|it| model.call(it)).and_then(|zip| {
             zip.syntax.arguments.args.iter().position(|it| model.id(it).is_some_and(|it| it == cycle.id))
         });
-        model.work_of_loop(id).backwards > 0 && model.calls_between(it.body).iter().any(|call| is_move_of(model, call, place))
+        model.work_of_loop(id).backwards > 0
+            && model.calls_between(it.body).iter().any(|call| is_move_of(model, call, place))
     })
 }
 
@@ -78,7 +79,8 @@ fn is_moved_item<'a>(model: &Model<'a>, next: &Call<'a>, cycle: &Call<'a>) -> bo
     }
     let body = model.body(model.function(next.region));
     model.calls_between(body).iter().any(|call| {
-        let object = call.method().filter(|(_, name)| matches!(*name, "to" | "cuda")).and_then(|(it, _)| Model::root(it));
+        let object =
+            call.method().filter(|(_, name)| matches!(*name, "to" | "cuda")).and_then(|(it, _)| Model::root(it));
         object.is_some_and(|name| match &model.tree.definitions[model.definition(name).index()].binding {
             Binding::Value(value) | Binding::Item(value, _) => model.id(*value) == Some(next.id),
             _ => false,

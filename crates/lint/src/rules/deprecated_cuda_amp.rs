@@ -91,7 +91,8 @@ fn rename_fix(model: &Model<'_>, call: &Call<'_>, device: &str, name: &str) -> O
     let inside = TextSpan::of(&call.syntax.arguments).start + 1;
     let keyword = keyword(name);
     let separator = if call.syntax.arguments.keywords.is_empty() { "" } else { ", " };
-    let argument = Edit { span: TextSpan { start: inside, end: inside }, text: format!("{keyword}\"{device}\"{separator}") };
+    let argument =
+        Edit { span: TextSpan { start: inside, end: inside }, text: format!("{keyword}\"{device}\"{separator}") };
     let Fix { mut edits, .. } = edits::replace(function, format!("torch.amp.{name}"), Applicability::Safe);
     edits.push(argument);
     Some(Fix { applicability: Applicability::Safe, edits })

@@ -76,7 +76,9 @@ fn is_map<'a>(model: &Model<'a>, array: &'a Expr, left: usize) -> bool {
             if let Some([only]) = returned {
                 return is_map(model, only, left);
             }
-            if let Some((viewed, "view" | "reshape" | "squeeze" | "ravel")) = call.method().filter(|_| call.path.is_none()) {
+            if let Some((viewed, "view" | "reshape" | "squeeze" | "ravel")) =
+                call.method().filter(|_| call.path.is_none())
+            {
                 return is_map(model, viewed, left);
             }
             call.is("numpy.memmap")
@@ -178,7 +180,13 @@ fn item_functions(model: &Model<'_>) -> Vec<(FunctionId, bool)> {
 }
 
 /// Checks whether a name is indexed by the variable of a loop of a stream, or by the index of the item if the file is the same for all.
-fn is_indexed_by_item<'a>(model: &Model<'a>, function: FunctionId, name: &str, is_stream: bool, value: &'a Expr) -> bool {
+fn is_indexed_by_item<'a>(
+    model: &Model<'a>,
+    function: FunctionId,
+    name: &str,
+    is_stream: bool,
+    value: &'a Expr,
+) -> bool {
     let it = &model.tree.functions[function.index()];
     let index = it.syntax.parameters.iter_non_variadic_params().nth(1).map(|it| it.parameter.name.as_str());
     let is_used = |slice: &'a Expr| match index.filter(|_| !is_stream) {

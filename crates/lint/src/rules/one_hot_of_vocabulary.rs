@@ -7,8 +7,8 @@ use ruff_python_ast::Expr;
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, Syntax};
-use crate::semantics::{Call, Model};
 use crate::semantics::new_axis::number;
+use crate::semantics::{Call, Model};
 
 /// The smallest number of classes that is reported: 80 kB per element.
 const MANY: u64 = 10_000;
@@ -45,11 +45,13 @@ fn encoded<'a>(model: &Model<'a>, call: &Call<'a>) -> Option<(&'a Expr, Option<&
     }
     if call.is("torch.eye") {
         let parent = model.node(model.node(call.id).parent).syntax;
-        let is_indexed = matches!(parent, Syntax::Expression(Expr::Subscript(it)) if model.id(&*it.value) == Some(call.id));
+        let is_indexed =
+            matches!(parent, Syntax::Expression(Expr::Subscript(it)) if model.id(&*it.value) == Some(call.id));
         return arguments.args.first().filter(|_| is_indexed).map(|it| (it, None));
     }
     let (zeros, _) = call.method().filter(|(_, name)| matches!(*name, "scatter_" | "scatter"))?;
-    let made = model.option_values(zeros).into_iter().find_map(|it| model.call(it)).filter(|it| it.is("torch.zeros"))?;
+    let made =
+        model.option_values(zeros).into_iter().find_map(|it| model.call(it)).filter(|it| it.is("torch.zeros"))?;
     let sizes = match &*made.syntax.arguments.args {
         [Expr::Tuple(it)] => &*it.elts,
         sizes => sizes,
@@ -89,7 +91,10 @@ fn is_shifted<'a>(model: &Model<'a>, ids: &'a Expr, left: usize) -> bool {
         }
         Expr::Name(name) => match &model.tree.definitions[model.definition(name).index()].binding {
             Binding::Value(value) => is_shifted(model, value, left),
-            _ => model.assigned_expressions(ids, 4).into_iter().any(|it| !it.is_name_expr() && is_shifted(model, it, left)),
+            _ => model
+                .assigned_expressions(ids, 4)
+                .into_iter()
+                .any(|it| !it.is_name_expr() && is_shifted(model, it, left)),
         },
         _ => false,
     }

@@ -81,12 +81,13 @@ fn fault_of_call<'a>(model: &Model<'a>, id: NodeId, call: &Call<'a>) -> Option<&
 }
 
 fn is_difference<'a>(model: &Model<'a>, id: NodeId, left: &'a Expr, right: &'a Expr) -> bool {
-    (is_pairwise(model, left, right) || is_flat_pair(model, left, right)) && is_summed(model, id, false, STEPS)
+    is_summed(model, id, false, STEPS) && (is_pairwise(model, left, right) || is_flat_pair(model, left, right))
 }
 
 fn is_product<'a>(model: &Model<'a>, id: NodeId, left: &'a Expr, right: &'a Expr) -> bool {
     (is_pair(model, left, right) && is_summed(model, id, true, 2))
-        || ((is_weighted_table(model, left, right) || is_weighted_table(model, right, left)) && is_summed_over_rows(model, id))
+        || ((is_weighted_table(model, left, right) || is_weighted_table(model, right, left))
+            && is_summed_over_rows(model, id))
 }
 
 /// `(query[:, None] != database[None]).sum(-1)` of vectors of bits: of labels, the sum is over the pairs themselves.
@@ -96,9 +97,8 @@ fn is_difference_of_bits<'a>(model: &Model<'a>, id: NodeId, left: &'a Expr, righ
     }
     let function = model.function(model.node(id).region);
     let name = function.map_or("", |it| model.tree.functions[it.index()].syntax.name.as_str());
-    let has_three_axes = |it: &Expr| {
-        it.as_subscript_expr().and_then(|it| it.slice.as_tuple_expr()).is_some_and(|it| it.elts.len() == 3)
-    };
+    let has_three_axes =
+        |it: &Expr| it.as_subscript_expr().and_then(|it| it.slice.as_tuple_expr()).is_some_and(|it| it.elts.len() == 3);
     let says_bits = |text: &str| BITS.iter().any(|word| text.to_ascii_lowercase().contains(word));
     says_bits(name) || says_bits(model.source(left)) || (has_three_axes(left) && has_three_axes(right))
 }
@@ -108,7 +108,8 @@ fn is_weighted_table<'a>(model: &Model<'a>, weights: &'a Expr, table: &'a Expr) 
     let (one, other) = (model.new_axes(weights, 4), model.new_axes(table, 4));
     let (Some(one), Some(other)) = (one.first(), other.first()) else { return false };
     let text = model.source(table).to_ascii_lowercase();
-    let is_small = ["grid", "coord", "pos", "xyz", "point", "anchor", "bin", "loc", "freq"].iter().any(|it| text.contains(it));
+    let is_small =
+        ["grid", "coord", "pos", "xyz", "point", "anchor", "bin", "loc", "freq"].iter().any(|it| text.contains(it));
     let is_table = text.starts_with("self.") || text.contains(".weight") || TABLES.iter().any(|it| text.contains(it));
     matches!(one.index, -1 | 2) && other.index == 0 && is_table && !is_small
 }
@@ -182,9 +183,9 @@ fn flattened<'a>(call: &Call<'a>) -> Option<&'a Expr> {
 fn is_of_all_pairs<'a>(model: &Model<'a>, operand: &'a Expr) -> bool {
     let index = operand.as_subscript_expr().and_then(|it| it.slice.as_name_expr());
     index.is_some_and(|name| match &model.tree.definitions[model.definition(name).index()].binding {
-        Binding::Item(value, _) => model
-            .call(value)
-            .is_some_and(|it| it.is_any(&["torch.triu_indices", "torch.tril_indices"])),
+        Binding::Item(value, _) => {
+            model.call(value).is_some_and(|it| it.is_any(&["torch.triu_indices", "torch.tril_indices"]))
+        }
         _ => false,
     })
 }

@@ -113,7 +113,12 @@ impl<'a> Model<'a> {
             && let [key, value] = &*arguments.args
         {
             let entries = self.settings_behind(key, value).into_iter();
-            found.extend(entries.map(|(variable, value)| AllocatorSetting { at, variable, value, is_of_process: true }));
+            found.extend(entries.map(|(variable, value)| AllocatorSetting {
+                at,
+                variable,
+                value,
+                is_of_process: true,
+            }));
         }
         if call.is_any(&RUNTIME_SETTERS)
             && let Some(value) = arguments.args.first()

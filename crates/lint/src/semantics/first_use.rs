@@ -9,7 +9,7 @@ use super::data::{FunctionId, NodeId, RegionId, RegionKind, Syntax};
 use super::names::last;
 use super::{Call, Model};
 
-/// Functions of `torch.cuda` that create the context of the GPU, and the allocator with it.
+/// Functions that create the context of the GPU together with the allocator.
 const INITIALISERS: [&str; 16] = [
     "torch.cuda.memory.mem_get_info",
     "torch.cuda.is_bf16_supported",
@@ -29,8 +29,9 @@ const INITIALISERS: [&str; 16] = [
     "torch.cuda.current_stream",
 ];
 
-/// Functions of libraries that load a model to their `device`.
-const LOADERS: [&str; 6] = ["pipeline", "load", "load_model", "SentenceTransformer", "CrossEncoder", "create_model_and_transforms"];
+/// Functions of libraries whose `device` is where the loaded model goes.
+const LOADERS: [&str; 6] =
+    ["pipeline", "load", "load_model", "SentenceTransformer", "CrossEncoder", "create_model_and_transforms"];
 
 /// Cached answers about functions: is the GPU used in one, and before all its calls? False while an answer is computed.
 #[derive(Debug, Default)]
@@ -77,9 +78,9 @@ impl<'a> Model<'a> {
 
     /// Checks whether the GPU is used before each place that passes a function on, to be called in this process.
     fn is_gpu_used_before_passing(&self, function: FunctionId) -> bool {
-        let mut places = self
-            .expressions(self.whole_text())
-            .filter(|(_, it)| (it.is_name_expr() || it.is_attribute_expr()) && self.function_named(it) == Some(function));
+        let mut places = self.expressions(self.whole_text()).filter(|(_, it)| {
+            (it.is_name_expr() || it.is_attribute_expr()) && self.function_named(it) == Some(function)
+        });
         let is_late = |id: NodeId| {
             let call = self.passing_call(id);
             call.is_some_and(|it| !starts_process(it) && self.is_gpu_used_before(it.id))
@@ -178,7 +179,8 @@ fn cached(answers: &RefCell<FxHashMap<FunctionId, bool>>, function: FunctionId, 
 /// Checks for a call that may run its argument in another process.
 fn starts_process(call: &Call<'_>) -> bool {
     let name = call.path.as_deref().map(last).or(call.method().map(|(_, name)| name)).unwrap_or_default();
-    let is_known = ["Process", "spawn", "start", "submit", "map", "apply", "remote", "launch", "run", "Pool", "partial"];
+    let is_known =
+        ["Process", "spawn", "start", "submit", "map", "apply", "remote", "launch", "run", "Pool", "partial"];
     call.path.as_deref().is_some_and(|it| it.contains("multiprocess")) || is_known.iter().any(|it| name.contains(it))
 }
 

@@ -48,7 +48,8 @@ impl<'a> Model<'a> {
                 Binding::Parameter(function, index, parameter) => {
                     let name = parameter.name.as_str();
                     let mut calls = self.callers(*function).map(|call| {
-                        self.argument_of(call, *function, *index, name).map_or_else(Vec::new, |it| self.new_axes(it, left))
+                        self.argument_of(call, *function, *index, name)
+                            .map_or_else(Vec::new, |it| self.new_axes(it, left))
                     });
                     let first = calls.next().unwrap_or_default();
                     if calls.all(|it| it == first) { first } else { Vec::new() }

@@ -220,7 +220,9 @@ impl<'a> Model<'a> {
                 });
                 match annotation {
                     Some(annotation) => self.named(annotation).and_then(|it| self.class_of(it)),
-                    None => self.assigned_values(class, it.attr.as_str()).find_map(|it| self.class_of_settings(it, left)),
+                    None => {
+                        self.assigned_values(class, it.attr.as_str()).find_map(|it| self.class_of_settings(it, left))
+                    }
                 }
             }
             Expr::Name(_) => {

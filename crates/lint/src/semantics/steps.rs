@@ -57,7 +57,9 @@ impl<'a> Model<'a> {
     fn is_occasional(&self, region: RegionId) -> bool {
         for kind in self.regions(region) {
             match kind {
-                RegionKind::If(condition, _) if !self.asks_for_gpu(&condition.test) && !self.always_holds(&condition.test) => {
+                RegionKind::If(condition, _)
+                    if !self.asks_for_gpu(&condition.test) && !self.always_holds(&condition.test) =>
+                {
                     return true;
                 }
                 RegionKind::Maybe | RegionKind::Handler(_) => return true,
@@ -80,9 +82,10 @@ impl<'a> Model<'a> {
     /// `step % self.every == 0` with 1 in place of `every`, and flags that are true by default and in all calls.
     fn always_holds(&self, test: &'a Expr) -> bool {
         match test {
-            Expr::Compare(it) => it.left.as_bin_op_expr().is_some_and(|it| {
-                it.op == ruff_python_ast::Operator::Mod && self.known_number(&it.right) == Some(1)
-            }),
+            Expr::Compare(it) => it
+                .left
+                .as_bin_op_expr()
+                .is_some_and(|it| it.op == ruff_python_ast::Operator::Mod && self.known_number(&it.right) == Some(1)),
             Expr::Name(_) | Expr::Attribute(_) => self.is_known_bool(test, true),
             _ => false,
         }
@@ -183,7 +186,8 @@ impl<'a> Model<'a> {
                 && self.backward_subject(call).is_some()
         };
         let mut callers = self.callers(function).peekable();
-        let is_named = || ["step", "batch", "learn", "update", "optimize"].iter().any(|word| it.syntax.name.contains(word));
+        let is_named =
+            || ["step", "batch", "learn", "update", "optimize"].iter().any(|word| it.syntax.name.contains(word));
         let is_repeated = if callers.peek().is_none() {
             it.class.is_some() && is_named()
         } else {

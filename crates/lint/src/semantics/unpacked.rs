@@ -102,7 +102,8 @@ impl<'a> Model<'a> {
         {
             return self.is_batch(object, left);
         }
-        let keeps = call.is_any(&["enumerate", "zip", "list", "tuple", "dict", "sorted", "map"]) || self.callee(call).is_some();
+        let keeps =
+            call.is_any(&["enumerate", "zip", "list", "tuple", "dict", "sorted", "map"]) || self.callee(call).is_some();
         keeps && call.syntax.arguments.args.iter().any(|it| self.is_batch(it, left))
     }
 
