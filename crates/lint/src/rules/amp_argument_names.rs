@@ -18,6 +18,9 @@ pub(super) const RULE: Rule = Rule {
 };
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
+    if !model.text.contains("autocast") && !model.text.contains("GradScaler") {
+        return;
+    }
     for call in model.calls() {
         let Some((function, is_partial)) = called(model, call) else { continue };
         let (wrong, right) = match &*function {
@@ -54,7 +57,9 @@ fn called<'a>(model: &Model<'a>, call: &Call<'a>) -> Option<(String, bool)> {
         return Some((path.to_owned(), false));
     }
     let is_named = model.callee(call).is_none() && (func.is_name_expr() || func.is_attribute_expr());
-    let path = is_named.then(|| model.paths_behind(func)).and_then(|it| it.into_iter().next());
+    let text = model.source(func).to_ascii_lowercase();
+    let is_likely = ["cast", "scaler", "amp", "precision"].iter().any(|word| text.contains(word));
+    let path = (is_named && is_likely).then(|| model.paths_behind(func)).and_then(|it| it.into_iter().next());
     path.map(|it| (it, false))
 }
 

@@ -25,6 +25,9 @@ const FUNCTIONS: [&str; 4] = [
 ];
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
+    if !model.text.contains("DataParallel") && !model.text.contains("data_parallel") {
+        return;
+    }
     // Without a backward there is no loss, no gradient and no optimizer on the first GPU.
     if model.work_of(model.calls()).backwards == 0 {
         return;
@@ -52,7 +55,11 @@ fn makes_replicas<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
     let is_plain = |it: &&Expr| it.is_name_expr() || it.is_attribute_expr() || it.is_subscript_expr();
     let is_unknown = call.path.is_none() && model.callee(call).is_none();
     let made = made.filter(is_plain).filter(|_| is_unknown || call.is("functools.partial"));
-    made.is_some_and(|it| {
+    let is_likely = |it: &Expr| {
+        let text = model.source(it).to_ascii_lowercase();
+        ["wrap", "parallel", "cls", "class", "ddp"].iter().any(|word| text.contains(word))
+    };
+    made.filter(|it| is_likely(it)).is_some_and(|it| {
         let paths = model.paths_behind(it);
         !paths.is_empty() && paths.iter().all(|it| FUNCTIONS.contains(&it.as_str()))
     })

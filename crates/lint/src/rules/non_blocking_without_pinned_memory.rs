@@ -2,10 +2,12 @@
 
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
+use crate::semantics::data::Binding;
 use crate::semantics::unpacked::GivenArgument;
 use crate::semantics::{Call, Model};
 use causes::CauseId;
 use report::RuleId;
+use ruff_python_ast::{Expr, ExprName};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("non-blocking-without-pinned-memory"),
@@ -35,8 +37,14 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
 
 fn may_be_pinned<'a>(model: &Model<'a>, loader: &Call<'a>) -> bool {
     match model.given_to_loader(loader, "pin_memory", 7) {
+        // The callers of a library may pass another value than the default.
+        GivenArgument::Value(Expr::Name(name)) if is_parameter(model, name) => true,
         GivenArgument::Value(value) => !model.is_known_bool(value, false),
         GivenArgument::Absent => false,
         GivenArgument::Unsure => true,
     }
+}
+
+fn is_parameter(model: &Model<'_>, name: &ExprName) -> bool {
+    matches!(model.tree.definitions[model.definition(name).index()].binding, Binding::Parameter(..))
 }

@@ -81,7 +81,7 @@ fn fault_of_call<'a>(model: &Model<'a>, id: NodeId, call: &Call<'a>) -> Option<&
 }
 
 fn is_difference<'a>(model: &Model<'a>, id: NodeId, left: &'a Expr, right: &'a Expr) -> bool {
-    (is_pairwise(model, left, right) || is_flat_pair(model, left, right)) && is_summed(model, id, false, STEPS)
+    is_summed(model, id, false, STEPS) && (is_pairwise(model, left, right) || is_flat_pair(model, left, right))
 }
 
 fn is_product<'a>(model: &Model<'a>, id: NodeId, left: &'a Expr, right: &'a Expr) -> bool {

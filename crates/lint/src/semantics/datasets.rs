@@ -7,12 +7,12 @@ use super::names::last;
 use super::unpacked::GivenArgument;
 use super::{Call, Model};
 
-/// The calls that make a loader.
+/// The classes of loaders.
 const LOADERS: [&str; 3] =
     ["torch.utils.data.DataLoader", "torch_geometric.loader.DataLoader", "torch.utils.data.dataloader.DataLoader"];
 
 impl<'a> Model<'a> {
-    /// Returns the datasets that the tree defines, with their `__getitem__`.
+    /// Returns the classes of datasets in the tree, each with `__getitem__`.
     pub(crate) fn datasets(&self) -> Vec<(ClassId, FunctionId)> {
         let ids = (0_u32..).map(ClassId).take(self.tree.classes.len());
         let dataset = |class: ClassId| {
@@ -22,22 +22,22 @@ impl<'a> Model<'a> {
         ids.filter_map(dataset).collect()
     }
 
-    /// Iterates over the calls that make a loader.
+    /// Iterates over the calls with a new loader as their value.
     pub(crate) fn loader_calls(&self) -> impl Iterator<Item = &Call<'a>> {
         self.calls().iter().filter(|call| self.makes_loader(call))
     }
 
-    /// Checks for a call that makes a loader: of the class, of a partial or another name of it, of `__init__` of a class that derives from it.
+    /// Checks for a new loader: a call of the class, of a partial or another name, of `__init__` in a derived class.
     pub(crate) fn makes_loader(&self, call: &Call<'a>) -> bool {
         call.is_any(&LOADERS) || self.partial_loader(call).is_some() || self.is_behind_loader(call)
     }
 
-    /// Returns the call of `partial` behind the name that a call calls: `make = partial(DataLoader, num_workers=4)`.
+    /// Returns the call of `partial` behind the called name: `make = partial(DataLoader, num_workers=4)`.
     pub(crate) fn partial_loader(&self, call: &Call<'a>) -> Option<&Call<'a>> {
         if call.path.is_some() || self.callee(call).is_some() {
             return None;
         }
-        self.option_values(&call.syntax.func)
+        self.origins(&call.syntax.func)
             .into_iter()
             .filter_map(|it| self.call(it))
             .find(|it| self.is_partial_of_loader(it))
@@ -46,6 +46,11 @@ impl<'a> Model<'a> {
     fn is_partial_of_loader(&self, call: &Call<'a>) -> bool {
         let made = call.syntax.arguments.args.first().filter(|_| call.is("functools.partial"));
         made.and_then(|it| self.path(it)).is_some_and(|it| LOADERS.contains(&&*it))
+    }
+
+    /// A name tells cheaply whether the values behind are worth a search.
+    fn is_named_after_loading(&self, call: &Call<'a>) -> bool {
+        self.source(&*call.syntax.func).to_ascii_lowercase().contains("load")
     }
 
     /// `self.loader_class(data)`, `super().__init__(data, **options)`
@@ -57,12 +62,13 @@ impl<'a> Model<'a> {
         }
         let func = &*call.syntax.func;
         call.path.is_none()
+            && self.is_named_after_loading(call)
             && self.callee(call).is_none()
             && (func.is_name_expr() || func.is_attribute_expr() || func.is_subscript_expr())
             && self.paths_behind(func).iter().any(|it| LOADERS.contains(&it.as_str()))
     }
 
-    /// Returns an argument of a call that makes a loader, also of the `partial` that it calls.
+    /// Returns an argument of a new loader, also one of the called `partial`.
     pub(crate) fn given_to_loader(&self, call: &Call<'a>, name: &str, position: usize) -> GivenArgument<'a> {
         match (self.given(call, name, position), self.partial_loader(call)) {
             (GivenArgument::Absent, Some(partial)) => self.given(partial, name, position.saturating_add(1)),
@@ -81,7 +87,7 @@ impl<'a> Model<'a> {
         })
     }
 
-    /// Returns the number that a call passes.
+    /// Returns a number among the arguments of a new loader.
     pub(crate) fn given_number(&self, call: &Call<'a>, name: &str, position: usize) -> Option<i64> {
         match self.given_to_loader(call, name, position) {
             GivenArgument::Value(value) => self.known_number(value),
@@ -89,7 +95,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    /// Checks whether `__getitem__` reads `self.name[index]` with its own index.
+    /// Checks whether `__getitem__` reads `self.name[index]` with the index of the item.
     pub(crate) fn indexes_own(&self, method: FunctionId, name: &str) -> bool {
         let function = &self.tree.functions[method.index()];
         let Some(index) = function.syntax.parameters.iter_non_variadic_params().nth(1) else { return false };

@@ -9,7 +9,7 @@ use super::data::{FunctionId, NodeId, RegionId, RegionKind, Syntax};
 use super::names::last;
 use super::{Call, Model};
 
-/// Functions of `torch.cuda` that create the context of the GPU, and the allocator with it.
+/// Functions that create the context of the GPU together with the allocator.
 const INITIALISERS: [&str; 16] = [
     "torch.cuda.memory.mem_get_info",
     "torch.cuda.is_bf16_supported",
