@@ -49,7 +49,7 @@ const MOST_CALLS: usize = 10;
 /// The largest number of nested expressions and statements, over all calls.
 const MOST_NESTED: u32 = 160;
 
-/// A namespace.
+/// The variables of a file, of a class body, or of one run of a function.
 #[derive(Debug, Default)]
 struct Namespace<'a> {
     /// The time of its creation.
@@ -82,7 +82,7 @@ struct CallFrame<'a> {
     is_given_graph: bool,
 }
 
-/// The interpreter.
+/// A run of a program, with all values at the current point.
 struct Interpreter<'m, 'a> {
     model: &'m Model<'a>,
     heap: Vec<HeapObject<'a>>,
@@ -118,7 +118,7 @@ struct Interpreter<'m, 'a> {
     forward: CarrySet,
     /// The innermost call under evaluation.
     call: NodeId,
-    found: facts::RunFacts<'a>,
+    found: facts::RunNotes<'a>,
 }
 
 /// Returns what a run of the program shows of a kind; the program is run once.
@@ -159,7 +159,7 @@ fn observe(model: &Model<'_>) -> Vec<Observation> {
         is_in_parts: false,
         forward: 0,
         call: NodeId(0),
-        found: facts::RunFacts::default(),
+        found: facts::RunNotes::default(),
     };
     interpreter.run();
     interpreter.found.finish(model)

@@ -103,7 +103,7 @@ pub fn check(source: &SourceFile, options: &Options) -> Result<Vec<Finding>, Unr
 /// Finds the mistakes in the file at `path` of a project, ordered by their position: names are followed into the files that it imports, and
 /// parameters into the files that import it (Note `[Linked files]` in `project.rs`).
 pub fn check_in(
-    source: &SourceFile,
+    file: &SourceFile,
     options: &Options,
     path: &Path,
     project: &dyn Project,
@@ -111,22 +111,22 @@ pub fn check_in(
     if options.select == Selection::Default && is_named_as_test(path) {
         return Ok(Vec::new());
     }
-    let links = project::needs_links(source.text());
-    check_linked(source, options, |body| {
-        if links { project::link(source.text(), body, path, project) } else { LinkedFiles::default() }
+    let links = project::needs_links(file.text());
+    check_linked(file, options, |body| {
+        if links { project::link(file.text(), body, path, project) } else { LinkedFiles::default() }
     })
 }
 
 fn check_linked(
-    source: &SourceFile,
+    file: &SourceFile,
     options: &Options,
     link: impl FnOnce(&[Stmt]) -> LinkedFiles,
 ) -> Result<Vec<Finding>, Unreadable> {
-    let is_concerned = may_concern(source.text());
-    if !is_concerned && !project::needs_links(source.text()) {
+    let is_concerned = may_concern(file.text());
+    if !is_concerned && !project::needs_links(file.text()) {
         return Ok(Vec::new());
     }
-    let parsed = match source.parse() {
+    let parsed = match file.parse() {
         Err(_) if !is_concerned => return Ok(Vec::new()),
         parsed => parsed?,
     };
@@ -135,12 +135,12 @@ fn check_linked(
     if !is_concerned && !may_concern(&linked.text) {
         return Ok(Vec::new());
     }
-    let text = if linked.files.is_empty() { source.text() } else { &linked.text };
+    let text = if linked.files.is_empty() { file.text() } else { &linked.text };
     let model = Model::new(text, parsed.suite(), &linked);
     if options.select == Selection::Default && model.is_of_tests() {
         return Ok(Vec::new());
     }
-    let suppressions = suppressions(source.text(), &parsed, options);
+    let suppressions = suppressions(file.text(), &parsed, options);
     let mut findings = Vec::new();
     for rule in rules().iter().filter(|rule| options.asks(rule)) {
         let mut matches = Matches::default();
@@ -150,14 +150,14 @@ fn check_linked(
                 return false;
             }
             // Findings in linked files are reported where these files are linted.
-            if found.span.start >= source.text().len() {
+            if found.span.start >= file.text().len() {
                 return false;
             }
             let start = source::logical_start(&parsed, found.span.start);
             let end = source::logical_end(&parsed, found.span.start).max(found.span.start + 1);
-            !suppressions.covers(rule.id.0, source.line_start(start), source.line_end(end))
+            !suppressions.covers(rule.id.0, file.line_start(start), file.line_end(end))
         });
-        findings.extend(visible.map(|found| finding(source, rule, found)));
+        findings.extend(visible.map(|found| finding(file, rule, found)));
     }
     findings.sort_by_key(|finding| (finding.span, finding.rule));
     findings.dedup_by(|later, earlier| later.rule == earlier.rule && later.span == earlier.span);

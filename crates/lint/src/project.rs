@@ -1,4 +1,4 @@
-//! The files of a project around a linted file: the modules that it imports, and the files that import it.
+//! The files of a project around a linted file: the imported modules, and the importing files.
 //!
 //! # Note [Linked files]
 //! A linked file is parsed behind a comment as long as all text before, so that its offsets follow those of the linted file, and one tree
@@ -25,11 +25,11 @@ const MOST_FILES: usize = 6;
 /// The largest size of all linked files together, in bytes.
 const MOST_BYTES: usize = 40 << 10;
 
-/// Gives the files of a project. The linter asks by path and reads nothing itself.
+/// The files of a project, asked for by path: the linter itself reads nothing.
 pub trait Project: Sync {
-    /// Returns a Python file, prepared once; `None` if there is none at this path, or it belongs to no project.
+    /// Returns a Python file, prepared once; `None` for a path without a Python file of the project.
     fn read(&self, path: &Path) -> Option<Arc<ProjectFile>>;
-    /// Returns the folders in which an imported module may lie, the nearest first: those from the importing file up to the project's.
+    /// Returns the folders of imported modules, the nearest first: from the importing file's up to the project's.
     fn roots(&self, importer: &Path) -> Vec<PathBuf>;
     /// Returns the files that import a file, the likeliest first.
     fn importers(&self, path: &Path) -> Vec<PathBuf>;
@@ -44,7 +44,7 @@ pub struct ProjectFile {
 }
 
 impl ProjectFile {
-    /// Prepares a file; `None` if it is no Python.
+    /// Prepares a file; `None` for a text with a syntax error.
     pub fn new(text: String) -> Option<ProjectFile> {
         let parsed = source::parse_alone(&text)?;
         Some(ProjectFile { imports: imports_of(parsed.suite()), text })
@@ -84,7 +84,7 @@ pub(crate) struct LinkedFile {
     pub(crate) modules: ModuleNames,
 }
 
-/// Links the files that matter to the linted file at `path`.
+/// Links the files around the linted file at `path`.
 pub(crate) fn link(text: &str, body: &[Stmt], path: &Path, project: &dyn Project) -> LinkedFiles {
     let mut linker = Linker { project, ids: FxHashMap::default(), bytes: 0, queue: VecDeque::new(), count: 0 };
     linker.ids.insert(path.to_owned(), ModuleId(0));
@@ -163,8 +163,8 @@ impl Linker<'_> {
 fn imports_of(body: &[Stmt]) -> Vec<Box<str>> {
     let mut imports = Imports::default();
     imports.visit_body(body);
-    imports.names.dedup();
-    imports.names
+    imports.imported.dedup();
+    imports.imported
 }
 
 /// Checks whether other files can matter to the rules: the file trains, evaluates, or sets up devices and processes.
@@ -283,13 +283,13 @@ fn is_foreign(name: &str) -> bool {
 /// The dotted names of all modules that a file imports, and of all names that may be modules.
 #[derive(Default)]
 struct Imports {
-    names: Vec<Box<str>>,
+    imported: Vec<Box<str>>,
 }
 
 impl StatementVisitor<'_> for Imports {
     fn visit_stmt(&mut self, statement: &Stmt) {
         match statement {
-            Stmt::Import(it) => self.names.extend(it.names.iter().map(|alias| alias.name.as_str().into())),
+            Stmt::Import(it) => self.imported.extend(it.names.iter().map(|alias| alias.name.as_str().into())),
             Stmt::ImportFrom(it) => {
                 let dots = ".".repeat(it.level as usize);
                 let module = it.module.as_ref().map_or("", |module| module.as_str());
@@ -298,8 +298,8 @@ impl StatementVisitor<'_> for Imports {
                 }
                 let whole = format!("{dots}{module}");
                 let separator = if module.is_empty() { "" } else { "." };
-                self.names.extend(it.names.iter().map(|alias| format!("{whole}{separator}{}", alias.name).into()));
-                self.names.push(whole.into());
+                self.imported.extend(it.names.iter().map(|alias| format!("{whole}{separator}{}", alias.name).into()));
+                self.imported.push(whole.into());
             }
             _ => walk_stmt(self, statement),
         }

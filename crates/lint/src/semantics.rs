@@ -25,6 +25,7 @@ mod interpreted;
 pub(crate) mod known;
 mod late_imports;
 mod modes;
+mod module_methods;
 mod names;
 pub(crate) mod new_axis;
 mod objects;
@@ -63,8 +64,9 @@ use evidence::Evidence;
 pub(crate) use evidence::is_called_optimizer;
 pub(crate) use hooks::HookFunction;
 pub(crate) use known::{Gives, tensor_attribute as tensor_part, tensor_method as tensor_result};
+pub(crate) use module_methods::is_module_method;
 pub(crate) use observation::{Observation, ObservationKind};
-pub(crate) use placed::Origin;
+pub(crate) use placed::PlaceOrigin;
 pub(crate) use placement::is_option;
 pub(crate) use storage::StoredAs;
 use training::TrainingCalls;
@@ -130,79 +132,6 @@ pub(crate) struct Model<'a> {
     gpu_answers: first_use::GpuAnswers,
     /// The number of functions that the current query has followed.
     followed: Cell<u32>,
-}
-
-/// Checks for a method of all modules that is no forward of a part.
-pub(crate) fn is_module_method(name: &str) -> bool {
-    matches!(
-        name,
-        "to" | "cuda"
-            | "cpu"
-            | "half"
-            | "float"
-            | "double"
-            | "bfloat16"
-            | "apply"
-            | "eval"
-            | "train"
-            | "parameters"
-            | "named_parameters"
-            | "modules"
-            | "named_modules"
-            | "children"
-            | "named_children"
-            | "state_dict"
-            | "load_state_dict"
-            | "zero_grad"
-            | "requires_grad_"
-            | "register_forward_hook"
-            | "register_buffer"
-            | "register_full_backward_hook"
-            | "register_forward_pre_hook"
-            | "register_parameter"
-            | "add_module"
-            | "save_pretrained"
-            | "push_to_hub"
-            | "resize_token_embeddings"
-            | "gradient_checkpointing_enable"
-            | "gradient_checkpointing_disable"
-            | "get_input_embeddings"
-            | "get_output_embeddings"
-            | "buffers"
-            | "named_buffers"
-            | "share_memory"
-            | "extra_repr"
-            | "enable_input_require_grads"
-            | "print_trainable_parameters"
-            | "backward"
-            | "step"
-            | "save_checkpoint"
-            | "load_checkpoint"
-            | "no_sync"
-            | "clip_grad_norm_"
-            | "log"
-            | "log_dict"
-            | "save"
-            | "merge_and_unload"
-            | "set_adapter"
-            | "generate_square_subsequent_mask"
-            | "init_hidden"
-            | "init_weights"
-            | "reset_parameters"
-            | "tie_weights"
-            | "__class__"
-            | "append"
-            | "items"
-            | "keys"
-            | "values"
-            | "optimizers"
-            | "lr_schedulers"
-            | "manual_backward"
-            | "toggle_optimizer"
-            | "untoggle_optimizer"
-            | "update"
-            | "get_parameter"
-    )
 }
 
 /// The largest number of functions that a query follows; the answer beyond is unknown.

@@ -1,10 +1,11 @@
 //! Calls: of functions, classes and methods of the tree, of modules, and of values that are called.
 
-use ruff_python_ast::{Expr, ExprCall};
+use ruff_python_ast::{Expr, ExprAttribute, ExprCall};
 
 use super::arguments::CallArguments;
+use super::unknown::{is_called_module, root_name};
 use super::value::{AbstractValue, EnvId, ObjectId, ObjectKind};
-use super::{CallFrame, FunctionId, Interpreter, MOST_CALLS};
+use super::{CallFrame, FunctionId, Interpreter, MOST_CALLS, NodeId};
 use crate::semantics::data::Syntax;
 use crate::semantics::is_called_optimizer;
 
@@ -18,7 +19,7 @@ impl<'a> Interpreter<'_, 'a> {
         value
     }
 
-    fn value_of_call_at(&mut self, expression: &'a Expr, syntax: &'a ExprCall, at: super::NodeId) -> AbstractValue<'a> {
+    fn value_of_call_at(&mut self, expression: &'a Expr, syntax: &'a ExprCall, at: NodeId) -> AbstractValue<'a> {
         let Some(call) = self.model.call(expression) else { return AbstractValue::Unknown };
         self.note_training_call(expression);
         self.freeze_by_name(syntax);
@@ -65,9 +66,9 @@ impl<'a> Interpreter<'_, 'a> {
     pub(super) fn call_attribute(
         &mut self,
         receiver: AbstractValue<'a>,
-        attribute: &'a ruff_python_ast::ExprAttribute,
+        attribute: &'a ExprAttribute,
         arguments: &CallArguments<'a>,
-        at: super::NodeId,
+        at: NodeId,
     ) -> AbstractValue<'a> {
         let name = attribute.attr.as_str();
         self.note_training(receiver, &attribute.value, name, arguments, at);
@@ -81,19 +82,7 @@ impl<'a> Interpreter<'_, 'a> {
                 return self.call_function(function, env, first, arguments);
             }
             if let Some(value) = self.field(id, name) {
-                if matches!(value, AbstractValue::Unknown)
-                    && self.object(id).is_module
-                    && arguments.all().next().is_some()
-                {
-                    // A module keeps and calls what its constructor was given: a module.
-                    let part = self.part_of_module(id, name);
-                    return self.apply_at(part, arguments, at);
-                }
-                let result = self.apply_at(value, arguments, at);
-                if matches!(value, AbstractValue::Unknown) {
-                    return self.value_of_unknown_call_of(attribute, arguments, at);
-                }
-                return result;
+                return self.call_field((id, value), attribute, arguments, at);
             }
             return self.call_method_of_object(id, attribute, arguments, at);
         }
@@ -103,21 +92,51 @@ impl<'a> Interpreter<'_, 'a> {
                 let function = self.attribute_of(receiver, name);
                 self.apply_at(function, arguments, at)
             }
-            _ if matches!(name, "item" | "tolist" | "numpy" | "size") => AbstractValue::Plain,
-            _ if name == "load_state_dict" && !is_called_optimizer(&attribute.value) => {
-                let module = self.learn_module(&attribute.value);
+            _ => self.call_method_of_unknown(attribute, arguments, at),
+        }
+    }
+
+    /// Calls what a field of an object holds.
+    fn call_field(
+        &mut self,
+        (id, value): (ObjectId, AbstractValue<'a>),
+        attribute: &'a ExprAttribute,
+        arguments: &CallArguments<'a>,
+        at: NodeId,
+    ) -> AbstractValue<'a> {
+        if !matches!(value, AbstractValue::Unknown) {
+            return self.apply_at(value, arguments, at);
+        }
+        if self.object(id).is_module && arguments.all().next().is_some() {
+            // A module keeps and calls what its constructor was given: a module.
+            let part = self.part_of_module(id, attribute.attr.as_str());
+            return self.apply_at(part, arguments, at);
+        }
+        self.value_of_unknown_call_of(attribute, arguments, at)
+    }
+
+    /// Calls a method of an unknown value; some tell that it is a module.
+    fn call_method_of_unknown(
+        &mut self,
+        attribute: &'a ExprAttribute,
+        arguments: &CallArguments<'a>,
+        at: NodeId,
+    ) -> AbstractValue<'a> {
+        let base = &*attribute.value;
+        match attribute.attr.as_str() {
+            "item" | "tolist" | "numpy" | "size" => AbstractValue::Plain,
+            "load_state_dict" if !is_called_optimizer(base) => {
+                let module = self.learn_module(base);
                 self.object_mut(module).is_guess = false;
                 AbstractValue::Nothing
             }
-            _ if name == "eval" && arguments.all().next().is_none() => {
-                let module = self.learn_module(&attribute.value);
+            "eval" if arguments.all().next().is_none() => {
+                let module = self.learn_module(base);
                 self.object_mut(module).is_eval = Some(true);
                 AbstractValue::Object(module)
             }
-            _ if matches!(name, "decode" | "encode" | "forward")
-                && super::unknown::is_called_module(super::unknown::root_name(&attribute.value)) =>
-            {
-                let module = self.learn_module(&attribute.value);
+            "decode" | "encode" | "forward" if is_called_module(root_name(base)) => {
+                let module = self.learn_module(base);
                 // Whether the module is frozen is unknown.
                 self.object_mut(module).is_guess = true;
                 self.forward_of_library(module, arguments, at)
@@ -131,14 +150,14 @@ impl<'a> Interpreter<'_, 'a> {
 
     /// Calls a value.
     pub(super) fn apply(&mut self, function: AbstractValue<'a>, arguments: &CallArguments<'a>) -> AbstractValue<'a> {
-        self.apply_at(function, arguments, super::NodeId(0))
+        self.apply_at(function, arguments, NodeId(0))
     }
 
     pub(super) fn apply_at(
         &mut self,
         function: AbstractValue<'a>,
         arguments: &CallArguments<'a>,
-        at: super::NodeId,
+        at: NodeId,
     ) -> AbstractValue<'a> {
         match function {
             AbstractValue::Function(function, env) => self.call_function(function, env, None, arguments),
@@ -148,7 +167,7 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
-    fn apply_object(&mut self, id: ObjectId, arguments: &CallArguments<'a>, at: super::NodeId) -> AbstractValue<'a> {
+    fn apply_object(&mut self, id: ObjectId, arguments: &CallArguments<'a>, at: NodeId) -> AbstractValue<'a> {
         match self.object(id).kind {
             ObjectKind::Instance(_) => self.call_instance(id, arguments, at),
             ObjectKind::Module => self.forward_of_library(id, arguments, at),
@@ -180,7 +199,7 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
-    fn call_lambda(&mut self, node: super::NodeId, around: EnvId, arguments: &CallArguments<'a>) -> AbstractValue<'a> {
+    fn call_lambda(&mut self, node: NodeId, around: EnvId, arguments: &CallArguments<'a>) -> AbstractValue<'a> {
         let Syntax::Expression(Expr::Lambda(lambda)) = self.model.node(node).syntax else {
             return AbstractValue::Unknown;
         };

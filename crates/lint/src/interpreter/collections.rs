@@ -52,13 +52,22 @@ impl<'a> Interpreter<'_, 'a> {
                 arguments.first().unwrap_or(AbstractValue::Unknown)
             }
             "heapq.heappush" | "heapq.heappushpop" | "heapq.heapreplace" | "bisect.insort" => {
-                if let (Some(AbstractValue::Object(id)), Some(value)) = (arguments.first(), arguments.positional.get(1))
-                {
-                    self.note_store(id, *value, at);
-                    self.add_content(id, *value);
-                }
+                self.push_to_heap(arguments, at);
                 AbstractValue::Nothing
             }
+            _ => self.call_iterable(path, syntax, arguments, at),
+        }
+    }
+
+    /// Functions of iterables.
+    fn call_iterable(
+        &mut self,
+        path: &str,
+        syntax: Option<&'a ExprCall>,
+        arguments: &CallArguments<'a>,
+        at: NodeId,
+    ) -> AbstractValue<'a> {
+        match path {
             "sum" => self.sum(arguments),
             "max"
             | "min"
@@ -92,12 +101,24 @@ impl<'a> Interpreter<'_, 'a> {
                 };
                 let elements = iterables.iter().map(|&it| self.element_of(it)).collect();
                 let value = self.apply(function, &CallArguments::of(elements));
-                let iterator = self.allocate(ObjectKind::Iterator);
-                self.object_mut(iterator).content = Some(value);
-                AbstractValue::Object(iterator)
+                self.iterator_over(value)
             }
             _ => self.call_torch(path, syntax, arguments, at),
         }
+    }
+
+    fn push_to_heap(&mut self, arguments: &CallArguments<'a>, at: NodeId) {
+        if let (Some(AbstractValue::Object(id)), Some(value)) = (arguments.first(), arguments.positional.get(1)) {
+            self.note_store(id, *value, at);
+            self.add_content(id, *value);
+        }
+    }
+
+    /// Returns an iterator whose elements have a value.
+    pub(super) fn iterator_over(&mut self, element: AbstractValue<'a>) -> AbstractValue<'a> {
+        let iterator = self.allocate(ObjectKind::Iterator);
+        self.object_mut(iterator).content = Some(element);
+        AbstractValue::Object(iterator)
     }
 
     /// Returns an iterator over the elements of a value.

@@ -39,10 +39,17 @@ impl<'a> Interpreter<'_, 'a> {
                 let default = arguments.positional.get(1).copied().unwrap_or(AbstractValue::Nothing);
                 self.set_default(id, first, default, at)
             }
+            _ => self.read_container(id, name, arguments),
+        }
+    }
+
+    /// Methods that return elements, or leave none.
+    fn read_container(&mut self, id: ObjectId, name: &'a str, arguments: &CallArguments<'a>) -> AbstractValue<'a> {
+        match name {
             "get" => {
                 let default = arguments.positional.get(1).copied().unwrap_or(AbstractValue::Nothing);
                 let object = self.object(id);
-                let known = match first {
+                let known = match arguments.first().unwrap_or(AbstractValue::Unknown) {
                     AbstractValue::Text(key) => object.entries.get(key).copied().or(object.content),
                     _ if object.kind == ObjectKind::List || object.content.is_some() || !object.entries.is_empty() => {
                         Some(object.any_element())
@@ -67,9 +74,7 @@ impl<'a> Interpreter<'_, 'a> {
             }
             "values" => {
                 let value = self.object(id).any_element();
-                let iterator = self.allocate(ObjectKind::Iterator);
-                self.object_mut(iterator).content = Some(value);
-                AbstractValue::Object(iterator)
+                self.iterator_over(value)
             }
             "keys" | "index" | "count" | "join" => AbstractValue::Plain,
             "copy" => {

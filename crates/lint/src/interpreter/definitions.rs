@@ -23,22 +23,22 @@ impl<'a> Interpreter<'_, 'a> {
     pub(super) fn decorate(
         &mut self,
         function: FunctionId,
-        value: AbstractValue<'a>,
+        held: AbstractValue<'a>,
         decorator: &'a Expr,
     ) -> AbstractValue<'a> {
         if let Some(mode) = self.model.mode_of_manager(decorator) {
             self.decorated.insert(function, mode);
-            return value;
+            return held;
         }
         match self.evaluate(decorator) {
             decorating @ (AbstractValue::Function(..) | AbstractValue::Object(_)) => {
-                let arguments = super::arguments::CallArguments::of(vec![value]);
+                let arguments = super::arguments::CallArguments::of(vec![held]);
                 match self.apply(decorating, &arguments) {
-                    AbstractValue::Unknown => value,
+                    AbstractValue::Unknown => held,
                     decorated => decorated,
                 }
             }
-            _ => value,
+            _ => held,
         }
     }
 

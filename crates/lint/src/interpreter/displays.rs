@@ -7,9 +7,20 @@ use super::loops::LoopHead;
 use super::value::{AbstractValue, ObjectKind, existing};
 
 impl<'a> Interpreter<'_, 'a> {
-    /// Literals, displays and comprehensions.
+    /// Literals, displays, comprehensions and yielded values.
     pub(super) fn value_of_display(&mut self, expression: &'a Expr) -> AbstractValue<'a> {
         match expression {
+            Expr::Yield(it) => {
+                let value = it.value.as_deref().map_or(AbstractValue::Nothing, |value| self.evaluate(value));
+                self.give(it.value.as_deref().unwrap_or(expression), value);
+                AbstractValue::Unknown
+            }
+            Expr::YieldFrom(it) => {
+                let value = self.evaluate(&it.value);
+                let element = self.element_of(value);
+                self.give(&it.value, element);
+                AbstractValue::Unknown
+            }
             Expr::NoneLiteral(_) => AbstractValue::Nothing,
             Expr::StringLiteral(it) => AbstractValue::Text(it.value.to_str()),
             Expr::NumberLiteral(it) => match &it.value {

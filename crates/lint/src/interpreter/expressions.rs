@@ -67,17 +67,6 @@ impl<'a> Interpreter<'_, 'a> {
                 let (at, env) = (self.node(expression), self.env());
                 self.new_object(ObjectKind::Lambda(at, env))
             }
-            Expr::Yield(it) => {
-                let value = it.value.as_deref().map_or(AbstractValue::Nothing, |value| self.evaluate(value));
-                self.give(it.value.as_deref().unwrap_or(expression), value);
-                AbstractValue::Unknown
-            }
-            Expr::YieldFrom(it) => {
-                let value = self.evaluate(&it.value);
-                let element = self.element_of(value);
-                self.give(&it.value, element);
-                AbstractValue::Unknown
-            }
             _ => self.value_of_display(expression),
         }
     }

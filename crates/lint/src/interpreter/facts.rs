@@ -1,4 +1,4 @@
-//! What a run has noted, and what of it is confirmed.
+//! Notes of a run, and the observations confirmed from them.
 
 use report::lint::Certainty;
 use rustc_hash::FxHashSet;
@@ -9,7 +9,7 @@ use super::training::Training;
 use super::value::{ObjectId, StoredPlace};
 use crate::semantics::{Model, Observation, ObservationKind};
 
-/// The largest number of places of forwards; a set of them has a bit for each.
+/// The largest number of places of forwards; a set has a bit for each place.
 pub(super) const MOST_SITES: usize = 128;
 
 /// A recorded tensor put into a container.
@@ -20,13 +20,13 @@ pub(super) struct ContainerStore {
     pub(super) at: NodeId,
     pub(super) time: u32,
     pub(super) is_recorded: bool,
-    /// True if the value itself is the tensor, and its container is in reach of the same function.
+    /// True if the value itself is the tensor, and the container is in reach of the same function.
     pub(super) is_tensor: bool,
     pub(super) is_on_gpu: bool,
     pub(super) is_off: bool,
 }
 
-/// A write that continues the value of the step before.
+/// A write to a place with a value made of the previous step's value.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CarriedChain<'a> {
     pub(super) place: StoredPlace<'a>,
@@ -60,33 +60,33 @@ pub(super) struct ForwardSite {
     pub(super) is_gradient: bool,
 }
 
-/// A candidate that waits for the end of its caller.
+/// A candidate, waiting for the end of the caller.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WaitingObservation {
     pub(super) observation: Observation,
     pub(super) container: Option<ObjectId>,
-    /// The frame that must end without a backward.
+    /// The frame, to end without a backward.
     pub(super) frames: usize,
     pub(super) backwards: u32,
 }
 
-/// What a run has noted.
+/// Stores, chains, forwards and training calls as they happen, and the confirmed observations.
 #[derive(Debug, Default)]
-pub(super) struct RunFacts<'a> {
+pub(super) struct RunNotes<'a> {
     pub(super) stores: Vec<ContainerStore>,
     pub(super) chains: Vec<CarriedChain<'a>>,
     pub(super) forwards: Vec<Forward>,
     pub(super) teachers: Vec<(NodeId, u32, ObjectId)>,
     pub(super) sites: Vec<ForwardSite>,
-    /// Sites whose graph a backward or unknown code got.
+    /// Sites with a graph used by a backward or by unknown code.
     pub(super) used: u128,
-    /// Sites whose result an unknown caller gets.
+    /// Sites with a result for an unknown caller.
     pub(super) returned: u128,
-    /// Sites whose result was read without its graph.
+    /// Sites with a result read without a graph.
     pub(super) read: u128,
     pub(super) waiting: Vec<WaitingObservation>,
     pub(super) confirmed: Vec<Observation>,
-    /// Stores into generators, which count once the elements are collected.
+    /// Stores into generators: no mistake until the elements are collected.
     pub(super) lazy: Vec<(Observation, ObjectId)>,
     /// All work so far.
     pub(super) work: LoopWork,
@@ -94,8 +94,8 @@ pub(super) struct RunFacts<'a> {
     pub(super) seen: FxHashSet<(ObservationKind, NodeId)>,
 }
 
-impl<'a> RunFacts<'a> {
-    /// Drops candidates of ended frames in which a backward came later, and confirms the others.
+impl<'a> RunNotes<'a> {
+    /// Confirms the candidates of ended frames without a later backward, and drops the others.
     pub(super) fn end_frame(&mut self, frames: usize) {
         let work = self.work.backwards + self.work.grads;
         let (ended, waiting) = std::mem::take(&mut self.waiting).into_iter().partition(|it| it.frames > frames);
@@ -139,12 +139,12 @@ impl<'a> RunFacts<'a> {
         for (index, site) in self.sites.clone().into_iter().enumerate() {
             let bit = 1_u128 << index;
             let is_dead = |set: u128| self.used & set == 0 && self.read & set != 0;
-            // The forward of the whole is reported, not those of its parts.
+            // The forward of the whole is reported, not the forwards of the parts.
             if site.around != 0 && (is_dead(site.around) || (!trains && site.is_eval)) {
                 continue;
             }
             let is_dead = is_dead(bit);
-            // A program without any backward, with a module that it put into evaluation mode.
+            // A program without any backward, with a module in evaluation mode.
             let is_inference = !trains && site.is_eval && self.returned & bit == 0;
             if model.means_no_grad_at(site.at) {
                 continue;

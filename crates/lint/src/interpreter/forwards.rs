@@ -1,4 +1,4 @@
-//! Forwards of modules, and what becomes of the graph of their outputs.
+//! Forwards of modules, and the fate of the graphs of the outputs.
 
 use super::arguments::CallArguments;
 use super::facts::{Forward, ForwardSite, MOST_SITES};
@@ -6,7 +6,7 @@ use super::value::{AbstractValue, ObjectId};
 use super::{Interpreter, Mode, NodeId};
 
 impl<'a> Interpreter<'_, 'a> {
-    /// Notes a forward of a module with parameters, and returns the bit of its site.
+    /// Notes a forward of a module with parameters, and returns the bit of the site.
     pub(super) fn note_forward(&mut self, at: NodeId, module: ObjectId, input_has_graph: bool) -> u128 {
         self.note_work(|work| work.forwards += 1);
         let object = self.object(module);
@@ -15,7 +15,7 @@ impl<'a> Interpreter<'_, 'a> {
         }
         let is_loaded = object.is_loaded && object.is_eval.is_none();
         let is_eval = object.is_eval == Some(true) || (is_loaded && !self.is_assumed);
-        // Nothing tells that gradients are recorded here, or that the module has parameters.
+        // Perhaps no gradients are recorded here, or the module has no parameters.
         let is_doubtful = (self.is_assumed && !is_eval) || object.is_guess;
         let is_eval = is_eval && !object.is_guess;
         let is_fixed = (is_eval || object.is_copy) && !object.is_optimized && !input_has_graph;
@@ -56,7 +56,7 @@ impl<'a> Interpreter<'_, 'a> {
         site
     }
 
-    /// Notes a gradient with a graph of its own, and returns the bit of its site.
+    /// Notes a gradient with a graph, and returns the bit of the site.
     pub(super) fn note_gradient(&mut self, at: NodeId) -> u128 {
         let caller = self.frames.last().map_or(NodeId(0), |frame| frame.at);
         // The loop of an entry stands for unknown callers.
@@ -89,19 +89,19 @@ impl<'a> Interpreter<'_, 'a> {
         1 << index
     }
 
-    /// Notes that a backward or unknown code gets the graph of a value.
+    /// Notes a use of a value's graph by a backward or by unknown code.
     pub(super) fn note_use(&mut self, value: AbstractValue<'a>) {
         self.found.used |= self.sources_of(value, 3);
     }
 
-    /// Notes that an unknown caller gets a value.
+    /// Notes a value returned to an unknown caller.
     pub(super) fn note_returned(&mut self, value: AbstractValue<'a>) {
         let sources = self.sources_of(value, 3);
         self.found.used |= sources;
         self.found.returned |= sources;
     }
 
-    /// Notes that a value is read without its graph.
+    /// Notes a read of a value without the graph.
     pub(super) fn note_read(&mut self, tensor: super::value::TensorValue) {
         self.found.read |= tensor.sources;
     }
@@ -118,14 +118,14 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
-    /// Notes that the tensors of a call are read without their graphs.
+    /// Notes a read of all tensors of a call.
     pub(super) fn note_reads(&mut self, arguments: &CallArguments<'a>) {
         for tensor in arguments.all().filter_map(AbstractValue::tensor) {
             self.note_read(tensor);
         }
     }
 
-    /// Notes that other code takes the graphs of the values of a call.
+    /// Notes a use of the graphs of all values of a call.
     pub(super) fn note_uses(&mut self, arguments: &CallArguments<'a>) {
         for value in arguments.all() {
             self.note_use(value);

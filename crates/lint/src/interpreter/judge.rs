@@ -1,4 +1,4 @@
-//! Judges what a run has noted: stores and chains become observations once the loops around them have ended.
+//! Judges the notes of a run: stores and chains become observations at the end of the loops around.
 
 use report::lint::Certainty;
 
@@ -9,14 +9,14 @@ use super::{Interpreter, NodeId};
 use crate::semantics::{Graph, Observation, ObservationKind, TensorDevice};
 
 impl<'a> Interpreter<'_, 'a> {
-    /// Notes that a value was put into a container.
+    /// Notes a value put into a container.
     pub(super) fn note_store(&mut self, container: ObjectId, value: AbstractValue<'a>, at: NodeId) {
         let is_recorded = self.holds(value, 3, &|it| it.is_recorded());
         let is_on_gpu =
             self.holds(value, 3, &|it| it.tensor().is_some_and(|it| it.is_output && it.device != TensorDevice::Host));
         let frame_born = self.envs[self.env().0 as usize].born;
         if self.object(container).born < frame_born {
-            // Other code may run a backward on what the container keeps.
+            // Other code may run a backward on the container's elements.
             self.note_use(value);
         }
         if is_recorded || is_on_gpu {
@@ -30,17 +30,17 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
-    /// Checks whether a value is, or a fresh object holds, a tensor for which `is_wanted` holds.
+    /// Checks whether a value, or a part of a fresh object, is wanted.
     pub(super) fn holds(
         &self,
-        value: AbstractValue<'a>,
+        held: AbstractValue<'a>,
         left: u32,
         is_wanted: &dyn Fn(AbstractValue<'a>) -> bool,
     ) -> bool {
-        if is_wanted(value) {
+        if is_wanted(held) {
             return true;
         }
-        let (Some(id), Some(left)) = (value.object(), left.checked_sub(1)) else { return false };
+        let (Some(id), Some(left)) = (held.object(), left.checked_sub(1)) else { return false };
         let object = self.object(id);
         let is_data = object.is_container() || (matches!(object.kind, ObjectKind::Instance(_)) && !object.is_module);
         let newest = self.loops.last().map_or(0, |run| run.step_started);
@@ -51,7 +51,7 @@ impl<'a> Interpreter<'_, 'a> {
         parts.chain(object.content).any(|part| self.holds(part, left, is_wanted))
     }
 
-    /// Notes that outputs of a batch are written into a buffer on the GPU.
+    /// Notes outputs of a batch written into a buffer on the GPU.
     pub(super) fn note_buffer(&mut self, value: AbstractValue<'a>, at: NodeId) {
         let is_output = value.tensor().is_some_and(|it| it.is_output && it.device != TensorDevice::Host);
         let is_over_batches = self.loops.last().is_some_and(|run| run.is_over_batches);
@@ -82,7 +82,7 @@ impl<'a> Interpreter<'_, 'a> {
         self.found.chains.push(CarriedChain { place, at, time, is_through_module });
     }
 
-    /// Judges what happened within a loop.
+    /// Judges the notes of a loop.
     pub(super) fn judge_loop(&mut self, run: &LoopRun<'a>) {
         // A mistake belongs to the file of the loop: there the value of each step is made.
         if !self.model.is_own_node(run.at) {
@@ -141,7 +141,7 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
-    /// A loop with a backward whose step comes later: what the loop keeps is a mistake unless a backward follows.
+    /// A loop with a backward and a later step: a kept graph is a mistake unless a backward follows.
     fn judge_backwards(&mut self, run: &LoopRun<'a>) {
         let backwards = self.found.work.backwards + self.found.work.grads;
         for store in self.stores_within(run).into_iter().filter(|it| it.is_recorded) {
@@ -198,18 +198,18 @@ impl<'a> Interpreter<'_, 'a> {
         self.found.waiting.extend(waiting);
     }
 
-    /// Returns the container if its elements are collected later, or never.
+    /// Returns the container of elements not collected yet.
     fn lazy_container(&self, container: ObjectId) -> Option<ObjectId> {
         let object = self.object(container);
         (object.kind == ObjectKind::Iterator && !object.is_collected).then_some(container)
     }
 
-    /// Returns the confidence in what happens to a container: unknown code that gets it may empty it.
+    /// Returns the confidence in a container: unknown code may empty its arguments.
     fn certainty_of(&self, container: ObjectId) -> Certainty {
         if self.object(container).escaped { Certainty::Possible } else { Certainty::Likely }
     }
 
-    /// Notes that all elements of a generator are kept or summed.
+    /// Notes a generator whose elements are all kept or summed.
     pub(super) fn mark_collected(&mut self, id: ObjectId) {
         if !self.object(id).is_collected {
             self.object_mut(id).is_collected = true;
@@ -217,7 +217,7 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
-    /// Returns the stores within a loop into containers that outlive its steps and are not emptied.
+    /// Returns the stores within a loop into containers older than the loop and never emptied in it.
     fn stores_within(&self, run: &LoopRun<'a>) -> Vec<ContainerStore> {
         let is_kept = |store: &&ContainerStore| {
             let object = self.object(store.container);
@@ -227,7 +227,7 @@ impl<'a> Interpreter<'_, 'a> {
         self.found.stores.iter().filter(is_kept).copied().collect()
     }
 
-    /// Returns the chains within a loop whose place never starts anew in it.
+    /// Returns the chains within a loop at places without a fresh start.
     fn chains_within(&self, run: &LoopRun<'a>) -> Vec<CarriedChain<'a>> {
         let outlives = |place: StoredPlace<'a>| match place {
             StoredPlace::Variable(env, _) => self.envs[env.0 as usize].born < run.started,

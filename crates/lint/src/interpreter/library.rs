@@ -63,6 +63,16 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
+    /// Functions whose result has no graph, and `torch.autograd.grad`.
+    fn end_graph(&mut self, path: &str, arguments: &CallArguments<'a>, at: NodeId) -> AbstractValue<'a> {
+        if path.starts_with("torch.autograd") {
+            self.note_uses(arguments);
+            return self.gradient(arguments, at);
+        }
+        self.note_reads(arguments);
+        AbstractValue::Tensor(TensorValue::new(Graph::Absent, TensorDevice::Unsure))
+    }
+
     /// `torch.autograd.grad`: with `create_graph=True` the gradients have a graph.
     fn gradient(&mut self, arguments: &CallArguments<'a>, at: NodeId) -> AbstractValue<'a> {
         let loss = arguments.first().and_then(AbstractValue::tensor);
@@ -128,12 +138,7 @@ impl<'a> Interpreter<'_, 'a> {
             return AbstractValue::Tensor(TensorValue::new(Graph::Absent, device));
         }
         if library::ends_graph(path) {
-            if path.starts_with("torch.autograd") {
-                self.note_uses(arguments);
-                return self.gradient(arguments, at);
-            }
-            self.note_reads(arguments);
-            return AbstractValue::Tensor(TensorValue::new(Graph::Absent, TensorDevice::Unsure));
+            return self.end_graph(path, arguments, at);
         }
         if library::keeps_module(path) {
             return arguments.first().unwrap_or(AbstractValue::Unknown);
@@ -206,7 +211,7 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
-    /// The result of a function of an unknown library. `hvd.allreduce(tensor)` gives a tensor of the same graph.
+    /// The result of a function of an unknown library. `hvd.allreduce(tensor)` returns a tensor of the same graph.
     fn value_of_foreign(&self, path: &str, arguments: &CallArguments<'a>) -> AbstractValue<'a> {
         match arguments.first() {
             Some(tensor @ AbstractValue::Tensor(_)) if path.ends_with("allreduce") || path.ends_with("all_reduce") => {

@@ -67,7 +67,7 @@ impl LoopWork {
     }
 }
 
-/// A run of a loop.
+/// One execution of a loop, with its work and its fresh starts.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and any may go with any")]
 pub(super) struct LoopRun<'a> {

@@ -54,34 +54,44 @@ impl<'a> Interpreter<'_, 'a> {
             "keys" => AbstractValue::Plain,
             "items" => self.tuples(vec![AbstractValue::Plain, AbstractValue::Tensor(tensor)]),
             "values" => AbstractValue::Tensor(tensor),
-            _ => match tensor_result(name) {
-                Gives::Detached if name != "eq" => {
-                    self.note_read(tensor);
-                    AbstractValue::Tensor(TensorValue {
-                        is_output: is_selection(name) && tensor.is_output,
-                        ..tensor.detached()
-                    })
-                }
-                Gives::Plain => {
-                    if matches!(name, "item" | "tolist" | "numpy") {
-                        self.note_read(tensor);
-                    }
-                    AbstractValue::Plain
-                }
-                Gives::Detached => AbstractValue::Tensor(TensorValue {
+            _ => self.result_of_tensor(tensor, name, arguments),
+        }
+    }
+
+    /// Returns the result of a method without a special meaning.
+    fn result_of_tensor(
+        &mut self,
+        tensor: TensorValue,
+        name: &'a str,
+        arguments: &CallArguments<'a>,
+    ) -> AbstractValue<'a> {
+        match tensor_result(name) {
+            Gives::Detached if name != "eq" => {
+                self.note_read(tensor);
+                AbstractValue::Tensor(TensorValue {
                     is_output: is_selection(name) && tensor.is_output,
                     ..tensor.detached()
-                }),
-                Gives::Leaf => AbstractValue::Tensor(TensorValue { graph: Graph::Unsure, ..tensor }),
-                Gives::Same => {
-                    let other = arguments.all().filter_map(AbstractValue::tensor).reduce(TensorValue::with);
-                    let joined = other.map_or(tensor, |other| tensor.with(other));
-                    let is_output = joined.is_output && !is_reduction(name, arguments);
-                    let is_scaled = joined.is_scaled || matches!(name, "div" | "div_" | "true_divide");
-                    let joined = TensorValue { is_output, is_scaled, is_leaf: false, ..joined };
-                    AbstractValue::Tensor(if self.mode() == Mode::Off { joined.detached() } else { joined })
+                })
+            }
+            Gives::Plain => {
+                if matches!(name, "item" | "tolist" | "numpy") {
+                    self.note_read(tensor);
                 }
-            },
+                AbstractValue::Plain
+            }
+            Gives::Detached => AbstractValue::Tensor(TensorValue {
+                is_output: is_selection(name) && tensor.is_output,
+                ..tensor.detached()
+            }),
+            Gives::Leaf => AbstractValue::Tensor(TensorValue { graph: Graph::Unsure, ..tensor }),
+            Gives::Same => {
+                let other = arguments.all().filter_map(AbstractValue::tensor).reduce(TensorValue::with);
+                let joined = other.map_or(tensor, |other| tensor.with(other));
+                let is_output = joined.is_output && !is_reduction(name, arguments);
+                let is_scaled = joined.is_scaled || matches!(name, "div" | "div_" | "true_divide");
+                let joined = TensorValue { is_output, is_scaled, is_leaf: false, ..joined };
+                AbstractValue::Tensor(if self.mode() == Mode::Off { joined.detached() } else { joined })
+            }
         }
     }
 
@@ -136,6 +146,15 @@ impl<'a> Interpreter<'_, 'a> {
         }
     }
 
+    fn parameters_of(&mut self, id: ObjectId, name: &str) -> AbstractValue<'a> {
+        let parameter = self.new_object(ObjectKind::ParameterOf(id));
+        if name == "parameters" {
+            self.iterator_over(parameter)
+        } else {
+            self.tuples(vec![AbstractValue::Plain, parameter])
+        }
+    }
+
     fn call_method_of_module(
         &mut self,
         id: ObjectId,
@@ -162,16 +181,7 @@ impl<'a> Interpreter<'_, 'a> {
                 self.each_part(id, 4, &mut |it| it.is_frozen = is_frozen);
                 AbstractValue::Object(id)
             }
-            "parameters" => {
-                let parameter = self.allocate(ObjectKind::ParameterOf(id));
-                let iterator = self.allocate(ObjectKind::Iterator);
-                self.object_mut(iterator).content = Some(AbstractValue::Object(parameter));
-                AbstractValue::Object(iterator)
-            }
-            "named_parameters" => {
-                let parameter = self.new_object(ObjectKind::ParameterOf(id));
-                self.tuples(vec![AbstractValue::Plain, parameter])
-            }
+            "parameters" | "named_parameters" => self.parameters_of(id, name),
             "register_buffer" => {
                 if let (Some(AbstractValue::Text(field)), Some(value)) =
                     (arguments.first(), arguments.positional.get(1))

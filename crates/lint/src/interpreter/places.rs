@@ -101,16 +101,16 @@ impl<'a> Interpreter<'_, 'a> {
         &mut self,
         place: StoredPlace<'a>,
         before: Option<AbstractValue<'a>>,
-        value: AbstractValue<'a>,
+        held: AbstractValue<'a>,
         at: NodeId,
     ) {
         let now = self.tick();
-        if let Some(id) = before.and_then(AbstractValue::object).filter(|&id| Some(id) != value.object())
+        if let Some(id) = before.and_then(AbstractValue::object).filter(|&id| Some(id) != held.object())
             && self.object(id).is_container()
         {
             self.object_mut(id).emptied = now;
         }
-        if let (Some(AbstractValue::Object(before)), AbstractValue::Object(after)) = (before, value)
+        if let (Some(AbstractValue::Object(before)), AbstractValue::Object(after)) = (before, held)
             && before == after
         {
             return;
@@ -120,15 +120,15 @@ impl<'a> Interpreter<'_, 'a> {
             |it: AbstractValue<'a>| it.tensor().is_some_and(|it| it.through & carried != 0) && it.is_recorded();
         let is_added =
             |it: AbstractValue<'a>| it.tensor().is_some_and(|it| it.added & carried != 0) && it.is_recorded();
-        match value {
-            value if carried != 0 && self.holds_now(value, &is_through) => self.note_chain(place, at, true),
+        match held {
+            held if carried != 0 && self.holds_now(held, &is_through) => self.note_chain(place, at, true),
             // The parts of a state that is made anew of the old one.
-            AbstractValue::Object(id) if carried != 0 && self.holds_now(value, &is_added) => {
+            AbstractValue::Object(id) if carried != 0 && self.holds_now(held, &is_added) => {
                 let is_state = self.object(id).kind != ObjectKind::Dict;
                 self.note_chain(place, at, is_state);
             }
-            AbstractValue::Tensor(_) if carried != 0 && is_added(value) => self.note_chain(place, at, false),
-            // The value of the step before, unchanged.
+            AbstractValue::Tensor(_) if carried != 0 && is_added(held) => self.note_chain(place, at, false),
+            // The held of the step before, unchanged.
             AbstractValue::Tensor(tensor) if tensor.kept & carried != 0 => {}
             _ if matches!(place, StoredPlace::Content(_)) => {}
             _ => self.note_reset(place),
@@ -190,9 +190,9 @@ impl<'a> Interpreter<'_, 'a> {
         &mut self,
         base: &'a Expr,
         tensor: super::value::TensorValue,
-        value: AbstractValue<'a>,
+        held: AbstractValue<'a>,
     ) {
-        let Some(written) = value.tensor() else { return };
+        let Some(written) = held.tensor() else { return };
         if matches!(base, Expr::Name(_) | Expr::Attribute(_)) {
             self.assign(base, AbstractValue::Tensor(tensor.with(written)));
         }

@@ -1,4 +1,4 @@
-//! Calls of unknown values, and what a use tells of them.
+//! Calls of unknown values, and guesses by the use.
 
 use ruff_python_ast::Expr;
 
@@ -8,7 +8,7 @@ use super::{Interpreter, Mode};
 use crate::semantics::Graph;
 
 impl<'a> Interpreter<'_, 'a> {
-    /// A call of an unknown value that is named like a module: `net(x)`.
+    /// A call of an unknown value with the name of a module: `net(x)`.
     pub(super) fn value_of_unknown_call(
         &mut self,
         function: &'a Expr,
@@ -41,7 +41,7 @@ impl<'a> Interpreter<'_, 'a> {
         self.forward_of_library(id, arguments, at)
     }
 
-    /// The result of an unknown function: with a recorded argument it is likely a tensor of the same graph, but nothing is certain.
+    /// The result of an unknown function: with a recorded argument, perhaps a tensor of the same graph.
     pub(super) fn value_of_pure_call(&self, arguments: &CallArguments<'a>) -> AbstractValue<'a> {
         let tensors = arguments.all().filter_map(|it| match it {
             AbstractValue::Tensor(tensor) => Some(tensor),
@@ -55,7 +55,7 @@ impl<'a> Interpreter<'_, 'a> {
         })
     }
 
-    /// Makes an object of the class that a parameter is named after: `ddpm` of `class DDPM`, `model` of the last module class of the file.
+    /// Makes an object of the class with a parameter's name: `ddpm` of `class DDPM`, `model` of the last module class of the file.
     pub(super) fn object_of_named_class(&mut self, name: &'a str) -> Option<AbstractValue<'a>> {
         if self.calls >= super::MOST_CALLS {
             return None;
@@ -65,7 +65,7 @@ impl<'a> Interpreter<'_, 'a> {
         Some(self.instantiate(class, &CallArguments::unknown()))
     }
 
-    /// Learns that an unknown value is a module: `net.cuda().eval()`.
+    /// Takes an unknown value for a module: `net.cuda().eval()`.
     pub(super) fn learn_module(&mut self, mut expression: &'a Expr) -> ObjectId {
         let module = self.allocate(ObjectKind::Module);
         while let Expr::Call(call) = expression
@@ -74,7 +74,7 @@ impl<'a> Interpreter<'_, 'a> {
         {
             expression = &attribute.value;
         }
-        // A name alone does not tell that the module has parameters.
+        // By its name alone, the module may have no parameters.
         self.object_mut(module).is_guess =
             !is_called_module(root_name(expression)) || root_name(expression) == "module";
         match expression {
@@ -110,7 +110,7 @@ impl<'a> Interpreter<'_, 'a> {
         self.forward_of_library(module, arguments, at)
     }
 
-    /// Marks containers that unknown code gets: it may empty them.
+    /// Marks the containers passed to unknown code, where they may be emptied.
     pub(super) fn escape(&mut self, arguments: &CallArguments<'a>) {
         let values: Vec<AbstractValue<'a>> = arguments.all().collect();
         self.note_uses(arguments);
@@ -131,7 +131,7 @@ pub(super) fn root_name(expression: &Expr) -> &str {
     }
 }
 
-/// Checks whether a name is one that programs use for modules.
+/// Checks for a usual name of a module.
 pub(super) fn is_called_module(name: &str) -> bool {
     matches!(
         name,

@@ -5,7 +5,7 @@ use rustc_hash::FxHashMap;
 use crate::semantics::data::{ClassId, FunctionId, NodeId};
 use crate::semantics::{Graph, TensorDevice};
 
-/// An object of the heap.
+/// An object with an identity: several names may refer to it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ObjectId(pub(super) u32);
 
@@ -16,7 +16,7 @@ pub(super) struct EnvId(pub(super) u32);
 /// A set of places whose value of the previous step went into a tensor; bits are indices of `Interpreter::carries`.
 pub(super) type CarrySet = u128;
 
-/// A tensor.
+/// What is known of a tensor: graph, device, and origins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TensorValue {
     pub(super) graph: Graph,
@@ -33,7 +33,7 @@ pub(super) struct TensorValue {
     pub(super) is_scaled: bool,
     /// True for a parameter, which has no graph itself but records what is computed from it.
     pub(super) is_leaf: bool,
-    /// The forwards whose graph the tensor has; bits are indices of `RunFacts::forwards`.
+    /// The forwards whose graph the tensor has; bits are indices of `RunNotes::forwards`.
     pub(super) sources: u128,
 }
 
@@ -85,7 +85,7 @@ impl TensorValue {
     }
 }
 
-/// A value.
+/// What an expression may be, as far as memory is concerned.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum AbstractValue<'a> {
     Unknown,
@@ -153,7 +153,7 @@ pub(super) enum StoredPlace<'a> {
     Content(ObjectId),
 }
 
-/// The kind of an object.
+/// The type of an object, as Python or PyTorch has it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum ObjectKind<'a> {
     /// A list, a deque, a set, a queue.
@@ -186,7 +186,7 @@ pub(super) enum ObjectKind<'a> {
     LibraryFunction(NodeId),
 }
 
-/// An object of the heap.
+/// An object with all that a run notes of it.
 #[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own, and any may go with any")]
 pub(super) struct HeapObject<'a> {

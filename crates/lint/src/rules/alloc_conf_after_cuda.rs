@@ -70,6 +70,6 @@ fn starts_processes(model: &Model<'_>, id: NodeId) -> bool {
 fn is_changed_between_uses(model: &Model<'_>, setting: &AllocatorSetting<'_>) -> bool {
     let Some(around) = model.loops(model.node(setting.at).region).next() else { return false };
     let last = model.tree.loops[around.index()].body.1;
-    let changes = !setting.value.is_literal_expr();
+    let changes = !setting.assigned.is_literal_expr();
     changes && model.calls_between((setting.at, last)).iter().any(|call| model.uses_gpu(call))
 }

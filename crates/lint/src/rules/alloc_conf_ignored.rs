@@ -79,7 +79,7 @@ fn wrong_option(model: &Model<'_>, setting: &AllocatorSetting<'_>) -> Option<Str
     if !VARIABLES.contains(&setting.variable.as_str()) {
         return None;
     }
-    let texts = model.texts(setting.value);
+    let texts = model.texts(setting.assigned);
     texts.iter().find_map(|text| options(text).find_map(|(name, value)| fault(name, value)))
 }
 

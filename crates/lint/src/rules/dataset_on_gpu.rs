@@ -7,7 +7,7 @@ use ruff_python_ast::{Expr, ExprCall, ExprSlice, Stmt};
 use crate::finding::MemoryEffect;
 use crate::rule::{Matches, Rule};
 use crate::semantics::data::{Binding, FunctionId, LoopId, NodeId, RegionKind};
-use crate::semantics::{Call, LoaderWorkers, Model, Origin};
+use crate::semantics::{Call, LoaderWorkers, Model, PlaceOrigin};
 
 pub(super) const RULE: Rule = Rule {
     id: RuleId("dataset-on-gpu"),
@@ -162,8 +162,8 @@ fn indexed_in_training<'a>(model: &Model<'a>, matches: &mut Matches) {
         }
         if let Some(call) = model.placed(tensor) {
             match model.origin(tensor) {
-                Origin::Data => report(call),
-                Origin::Parameter if index == Index::Rows => report(call),
+                PlaceOrigin::Data => report(call),
+                PlaceOrigin::Parameter if index == Index::Rows => report(call),
                 _ => {}
             }
         }
@@ -177,7 +177,7 @@ fn indexed_in_training<'a>(model: &Model<'a>, matches: &mut Matches) {
             report(call);
         }
         for tensor in collections.iter().filter_map(|it| split(model, it)) {
-            if let Some(call) = model.placed(tensor).filter(|_| model.origin(tensor) == Origin::Data) {
+            if let Some(call) = model.placed(tensor).filter(|_| model.origin(tensor) == PlaceOrigin::Data) {
                 report(call);
             }
         }
@@ -310,7 +310,7 @@ fn moved_in_place(model: &Model<'_>, matches: &mut Matches) {
         if model.moves_to_gpu(call)
             && call.method().is_some_and(|(receiver, _)| is_same(receiver))
             && model.regions(region).any(|kind| matches!(kind, RegionKind::Loop(_)))
-            && model.origin(&target.value) == Origin::Data
+            && model.origin(&target.value) == PlaceOrigin::Data
             && !takes_batches(model, region, &target.value)
         {
             matches.add(call.syntax, MESSAGE);

@@ -27,7 +27,7 @@ const BACKWARD: [&str; 3] =
 
 /// A hook, and the tensors that the hook gets.
 #[derive(Clone, Copy)]
-struct Hook {
+struct KeepingHook {
     function: FunctionId,
     /// The index of the first parameter with tensors.
     first: usize,
@@ -56,7 +56,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             && !seen.contains(&function)
         {
             seen.push(function);
-            hook_body(model, matches, Hook { function, first: bound.saturating_add(skipped), is_of_gradients });
+            hook_body(model, matches, KeepingHook { function, first: bound.saturating_add(skipped), is_of_gradients });
         }
     }
 }
@@ -82,7 +82,7 @@ fn hook_lambda<'a>(model: &Model<'a>, matches: &mut Matches, lambda: &'a ExprLam
     }
 }
 
-fn hook_body(model: &Model<'_>, matches: &mut Matches, hook: Hook) {
+fn hook_body(model: &Model<'_>, matches: &mut Matches, hook: KeepingHook) {
     let function = hook.function;
     if model.mode(model.node(model.body(Some(function)).0).region) == Mode::Off {
         return;
@@ -135,11 +135,11 @@ fn report_collected<'a>(
 }
 
 /// Checks whether an expression is a tensor that the hook gets, with its graph; for gradients, the whole tensor.
-fn is_parameter<'a>(model: &Model<'a>, hook: Hook, kept: &'a Expr) -> bool {
+fn is_parameter<'a>(model: &Model<'a>, hook: KeepingHook, kept: &'a Expr) -> bool {
     is_parameter_within(model, hook, kept, 4)
 }
 
-fn is_parameter_within<'a>(model: &Model<'a>, hook: Hook, kept: &'a Expr, left: usize) -> bool {
+fn is_parameter_within<'a>(model: &Model<'a>, hook: KeepingHook, kept: &'a Expr, left: usize) -> bool {
     let Some(left) = left.checked_sub(1) else { return false };
     match kept {
         Expr::Tuple(it) => return it.elts.iter().any(|it| is_parameter_within(model, hook, it, left)),
@@ -155,7 +155,7 @@ fn is_parameter_within<'a>(model: &Model<'a>, hook: Hook, kept: &'a Expr, left: 
 }
 
 /// Checks whether a definition is a parameter of the hook, or a local name for one.
-fn is_given(model: &Model<'_>, hook: Hook, name: &ExprName, definition: DefinitionId, left: usize) -> bool {
+fn is_given(model: &Model<'_>, hook: KeepingHook, name: &ExprName, definition: DefinitionId, left: usize) -> bool {
     match &model.tree.definitions[definition.index()].binding {
         Binding::Parameter(of, index, _) => *of == hook.function && *index >= hook.first && name.id.as_str() != "self",
         Binding::Value(value) | Binding::Item(value, _) | Binding::Element(value, _) => {

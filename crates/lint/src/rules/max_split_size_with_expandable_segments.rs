@@ -35,7 +35,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         return;
     }
     for setting in model.allocator_settings() {
-        if model.texts(setting.value).iter().any(|it| is_contradiction(it)) {
+        if model.texts(setting.assigned).iter().any(|it| is_contradiction(it)) {
             match model.node(setting.at).syntax {
                 Syntax::Statement(it) => matches.add(it, MESSAGE),
                 Syntax::Expression(it) => matches.add(it, MESSAGE),

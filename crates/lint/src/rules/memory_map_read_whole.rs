@@ -185,7 +185,7 @@ fn is_indexed_by_item<'a>(
     function: FunctionId,
     name: &str,
     is_stream: bool,
-    value: &'a Expr,
+    read: &'a Expr,
 ) -> bool {
     let it = &model.tree.functions[function.index()];
     let index = it.syntax.parameters.iter_non_variadic_params().nth(1).map(|it| it.parameter.name.as_str());
@@ -193,7 +193,7 @@ fn is_indexed_by_item<'a>(
         Some(index) => model.mentions(slice, index),
         None => is_stream && model.expressions_below(slice).any(|it| is_element(model, it)),
     };
-    let is_of_index = index.is_some_and(|index| !is_stream && model.mentions(value, index));
+    let is_of_index = index.is_some_and(|index| !is_stream && model.mentions(read, index));
     !is_of_index
         && model.expressions(it.body).any(|(_, it)| {
             let subscript = it.as_subscript_expr().filter(|it| it.ctx.is_load());

@@ -58,7 +58,7 @@ fn is_tried_again<'a>(model: &Model<'a>, call: &Call<'a>, handler: &'a ExceptHan
     }
     let mut again = vec![call];
     again.extend(callee.map(|it| model.reached_calls(model.body(Some(it)))).unwrap_or_default());
-    Work::of(model, again).shares(model, &Work::of(model, model.reached_calls(body)))
+    GuardedWork::of(model, again).shares(model, &GuardedWork::of(model, model.reached_calls(body)))
 }
 
 /// Checks whether an argument of a call is a function that the `try` runs, and the call runs the argument: `with_less(decode, model, item)`.
@@ -94,18 +94,18 @@ fn is_message(function: &str) -> bool {
 
 /// The functions that a piece of code runs, as far as they may work with large tensors.
 #[derive(Default)]
-struct Work<'a> {
+struct GuardedWork<'a> {
     functions: FxHashSet<FunctionId>,
     names: FxHashSet<&'a str>,
 }
 
-impl<'a> Work<'a> {
+impl<'a> GuardedWork<'a> {
     /// Returns the work of some calls, and of the functions that they run.
-    fn of<'m>(model: &'m Model<'a>, calls: impl IntoIterator<Item = &'m Call<'a>>) -> Work<'a>
+    fn of<'m>(model: &'m Model<'a>, calls: impl IntoIterator<Item = &'m Call<'a>>) -> GuardedWork<'a>
     where
         'a: 'm,
     {
-        let mut work = Work::default();
+        let mut work = GuardedWork::default();
         for call in calls {
             if let Some(callee) = model.callee(call) {
                 work.functions.insert(callee);
@@ -116,7 +116,7 @@ impl<'a> Work<'a> {
         work
     }
 
-    fn shares<'m>(&self, model: &'m Model<'a>, other: &Work<'a>) -> bool {
+    fn shares<'m>(&self, model: &'m Model<'a>, other: &GuardedWork<'a>) -> bool {
         let mut functions = self.functions.intersection(&other.functions);
         self.names.intersection(&other.names).next().is_some()
             || functions.any(|it| model.works_on_gpu(model.body(Some(*it))))

@@ -21,7 +21,7 @@ pub(crate) struct AllocatorSetting<'a> {
     /// The expression or statement that sets the variable.
     pub(crate) at: NodeId,
     pub(crate) variable: String,
-    pub(crate) value: &'a Expr,
+    pub(crate) assigned: &'a Expr,
     /// True if the environment of this process is changed; otherwise a dict is, for another process or for later.
     pub(crate) is_of_process: bool,
 }
@@ -61,7 +61,12 @@ impl<'a> Model<'a> {
         let Some(it) = target.as_subscript_expr() else { return };
         let is_of_process = self.is_environment(&it.value);
         let entries = self.settings_behind(&it.slice, value).into_iter();
-        found.extend(entries.map(|(variable, value)| AllocatorSetting { at, variable, value, is_of_process }));
+        found.extend(entries.map(|(variable, value)| AllocatorSetting {
+            at,
+            variable,
+            assigned: value,
+            is_of_process,
+        }));
     }
 
     fn settings_of_dict(&self, at: NodeId, dict: &'a Expr, is_of_process: bool, found: &mut Vec<AllocatorSetting<'a>>) {
@@ -69,7 +74,7 @@ impl<'a> Model<'a> {
         for item in &dict.items {
             let variable = item.key.as_ref().and_then(|key| self.variable(key));
             let value = &item.value;
-            found.extend(variable.map(|variable| AllocatorSetting { at, variable, value, is_of_process }));
+            found.extend(variable.map(|variable| AllocatorSetting { at, variable, assigned: value, is_of_process }));
         }
     }
 
@@ -116,7 +121,7 @@ impl<'a> Model<'a> {
             found.extend(entries.map(|(variable, value)| AllocatorSetting {
                 at,
                 variable,
-                value,
+                assigned: value,
                 is_of_process: true,
             }));
         }
@@ -124,13 +129,13 @@ impl<'a> Model<'a> {
             && let Some(value) = arguments.args.first()
         {
             let variable = VARIABLES.first().map_or_else(String::new, |it| (*it).to_owned());
-            found.push(AllocatorSetting { at, variable, value, is_of_process: false });
+            found.push(AllocatorSetting { at, variable, assigned: value, is_of_process: false });
         }
         for keyword in &arguments.keywords {
             let name = keyword.arg.as_ref().map_or("", |it| it.as_str());
             if name.contains("ALLOC_CONF") {
                 let variable = name.to_owned();
-                found.push(AllocatorSetting { at, variable, value: &keyword.value, is_of_process: is_update });
+                found.push(AllocatorSetting { at, variable, assigned: &keyword.value, is_of_process: is_update });
             }
         }
         if is_update {

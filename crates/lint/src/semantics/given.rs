@@ -1,4 +1,4 @@
-//! The values that calls give to a parameter, through constructors too, and the fields that a class declares.
+//! The arguments of a parameter in all calls, through constructors too, and the declared fields of a class.
 
 use ruff_python_ast::{Expr, Stmt};
 use rustc_hash::FxHashSet;
@@ -10,7 +10,7 @@ use super::{Call, Model};
 const MOST_FUNCTIONS: usize = 12;
 
 impl<'a> Model<'a> {
-    /// Returns the calls that run a function, each with the number of parameters that it fills by itself: `Net(3)` runs `__init__`.
+    /// Returns the calls of a function, each with the number of implicit arguments: `Net(3)` runs `__init__`.
     pub(crate) fn runs_of(&self, function: FunctionId) -> Vec<(&Call<'a>, usize)> {
         let it = &self.tree.functions[function.index()];
         let bound = |call: &Call<'a>| usize::from(call.method().is_some() && it.class.is_some());
@@ -22,7 +22,7 @@ impl<'a> Model<'a> {
         runs
     }
 
-    /// Returns the `__init__` that a call runs: of a class of the tree, or of the base by `super().__init__`.
+    /// Returns the `__init__` run by a call: of a class of the tree, or of the base by `super().__init__`.
     pub(crate) fn constructor(&self, call: &Call<'a>) -> Option<FunctionId> {
         if let Some(class) = self.named(&call.syntax.func).and_then(|it| self.class_of(it)) {
             return self.method_of(class, "__init__");
@@ -34,7 +34,7 @@ impl<'a> Model<'a> {
         bases.iter().skip(1).find_map(|it| self.tree.classes[it.index()].methods.get("__init__").copied())
     }
 
-    /// Returns the values that the calls of a function give to a parameter; `None` for a call that leaves the default.
+    /// Returns the arguments of a parameter in all calls of a function; `None` for a call with the default.
     pub(crate) fn given_to(&self, function: FunctionId, index: usize, name: &str) -> Vec<Option<&'a Expr>> {
         let argument = |(call, bound): (&Call<'a>, usize)| call.argument(name, index.checked_sub(bound)?);
         let mut given: Vec<Option<&'a Expr>> = self.runs_of(function).into_iter().map(argument).collect();
@@ -52,7 +52,7 @@ impl<'a> Model<'a> {
         parameters.find(|it| it.parameter.name.as_str() == name)?.default()
     }
 
-    /// Returns the values of an attribute: those that methods assign to `self`, and that of a field of the class.
+    /// Returns the values of an attribute: assigned to `self` by methods, and the default of a declared field.
     pub(crate) fn values_of_attribute(&self, class: ClassId, name: &str) -> Vec<&'a Expr> {
         let mut values: Vec<&'a Expr> = self.assigned_values(class, name).collect();
         let classes = self.own_and_bases(class);

@@ -5,7 +5,7 @@ use ruff_python_ast::Expr;
 use super::Model;
 use super::data::{Binding, FunctionId};
 
-/// The function of a hook.
+/// The code run by a hook: a function of the tree or a lambda.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HookFunction {
     pub(crate) function: FunctionId,

@@ -186,7 +186,7 @@ impl<'a> Model<'a> {
         self.mode_of_function(function) == Mode::Unsure
     }
 
-    /// Returns the mode that decorators or a framework give to a function.
+    /// Returns the mode set for a function by decorators or a framework.
     pub(crate) fn declared_mode(&self, function: FunctionId) -> Option<Mode> {
         self.mode_of_definition(function)
     }

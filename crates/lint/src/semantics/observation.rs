@@ -1,29 +1,29 @@
-//! Mistakes that an abstract run of the program shows; `interpreter` finds them, rules report them.
+//! Mistakes shown by an abstract run of the program: found by `interpreter`, reported by rules.
 
 use report::lint::Certainty;
 
 use super::data::NodeId;
 
-/// A mistake that a run has shown.
+/// The kind of a shown mistake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum ObservationKind {
-    /// A total that each step adds to with a graph.
+    /// A total with an addend of each step, graphs included.
     Accumulated,
     /// A collection that keeps a graph of each step.
     Collected,
     /// A recurrent state with the graph of the step before.
     Carried,
-    /// A forward in a loop over batches whose graph nobody uses.
+    /// A forward in a loop over batches, for a graph without a use.
     RecordedLoop,
-    /// Another forward whose graph nobody uses.
+    /// Another forward for a graph without a use.
     RecordedForward,
-    /// A forward of a fixed module in a training step, whose graph nobody uses.
+    /// A forward of a fixed module in a training step, for a graph without a use.
     RecordedTeacher,
     /// Outputs of all batches kept on the GPU.
     OutputsOnGpu,
-    /// An optimizer takes steps and its gradients are never cleared, though those of others are.
+    /// An optimizer with steps and gradients never cleared, beside others with cleared ones.
     NeverCleared,
-    /// A loop that clears gradients; no mistake.
+    /// A loop with cleared gradients; no mistake.
     GradientsCleared,
     /// Gradients cleared between the forward and the backward.
     ClearedAfterForward,
@@ -31,7 +31,7 @@ pub(crate) enum ObservationKind {
     ZerosKept,
     /// A graph kept for no later backward.
     GraphRetained,
-    /// A graph of gradients that nobody uses.
+    /// A graph of gradients without a use.
     GraphCreated,
     /// Gradients of several batches added up without a division.
     NotDivided,

@@ -35,10 +35,10 @@ const COLLECTS: [&str; 13] = [
 
 /// The origin of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum PlaceOrigin {
     /// Files or a collection of data.
     Data,
-    /// A parameter that no seen call gives.
+    /// A parameter without an argument in any seen call.
     Parameter,
     Unknown,
 }
@@ -204,19 +204,19 @@ impl<'a> Model<'a> {
     }
 
     /// Returns the origin of a value: the words of all code that leads to the value are searched.
-    pub(crate) fn origin(&self, value: &'a Expr) -> Origin {
+    pub(crate) fn origin(&self, value: &'a Expr) -> PlaceOrigin {
         let mut search =
-            Search { pending: vec![value], seen: FxHashSet::default(), has_parameter: false, is_created: false };
+            PlaceSearch { pending: vec![value], seen: FxHashSet::default(), has_parameter: false, is_created: false };
         while let Some(value) = search.pending.pop().filter(|_| search.seen.len() < MOST_VISITED) {
             let Some(id) = self.id(value).filter(|id| search.seen.insert(*id)) else { continue };
             for (_, part) in self.expressions((id, self.node(id).last)) {
                 if Self::is_of_data(part) {
-                    return Origin::Data;
+                    return PlaceOrigin::Data;
                 }
                 self.trace(part, &mut search);
             }
         }
-        if search.has_parameter && !search.is_created { Origin::Parameter } else { Origin::Unknown }
+        if search.has_parameter && !search.is_created { PlaceOrigin::Parameter } else { PlaceOrigin::Unknown }
     }
 
     /// Checks for a call that reads data, or an attribute that holds data.
@@ -250,7 +250,7 @@ impl<'a> Model<'a> {
         words.iter().any(|word| name.contains(word)) || name == "file"
     }
 
-    fn trace(&self, part: &'a Expr, search: &mut Search<'a>) {
+    fn trace(&self, part: &'a Expr, search: &mut PlaceSearch<'a>) {
         match part {
             Expr::Name(name) if name.ctx.is_load() => {
                 self.trace_definition(self.definition(name), search, 4);
@@ -272,7 +272,7 @@ impl<'a> Model<'a> {
         }
     }
 
-    fn trace_definition(&self, definition: DefinitionId, search: &mut Search<'a>, left: usize) {
+    fn trace_definition(&self, definition: DefinitionId, search: &mut PlaceSearch<'a>, left: usize) {
         let Some(left) = left.checked_sub(1) else { return };
         match &self.tree.definitions[definition.index()].binding {
             Binding::Value(value) | Binding::Item(value, _) | Binding::Element(value, _) | Binding::Context(value) => {
@@ -298,7 +298,7 @@ impl<'a> Model<'a> {
 }
 
 /// A search for the origin of a value.
-struct Search<'a> {
+struct PlaceSearch<'a> {
     pending: Vec<&'a Expr>,
     seen: FxHashSet<NodeId>,
     has_parameter: bool,

@@ -20,7 +20,7 @@ use report::words::count;
 use self::files::{File, Files, Text};
 use self::mend::{Again, Mended, mend};
 use self::project::DiskProject;
-use self::prove::{Proved, Prover};
+use self::prove::{ProofRunner, Proved};
 use self::settings::LintSettings;
 use crate::args::{FixMode, Lint, LintFormat};
 use crate::commands::rule::lint_page;
@@ -112,7 +112,7 @@ fn prove_findings(arguments: &Lint, files: &[File], plan: &Plan, report: &mut Li
 fn prove_file(arguments: &Lint, file: &File, plan: &Plan, report: &mut LintReport) -> Result<(), Error> {
     let Ok(Text { source, .. }) = file.read() else { return Ok(()) };
     let Ok(findings) = lint::check_in(&source, &plan.options, &file.path, &plan.project) else { return Ok(()) };
-    let prover = Prover::new(&file.path, arguments.python.as_deref())?;
+    let prover = ProofRunner::new(&file.path, arguments.python.as_deref())?;
     let before = prover.measure()?;
     for finding in findings {
         let reported = finding.report(&source, &file.name);

@@ -1,4 +1,4 @@
-//! The files around a linted file, from the disk: modules that it imports, files that import it. Each file is read once.
+//! The files around a linted file, from the disk: imported modules, importing files. Each file is read once.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,7 +9,7 @@ use lint::{Project, ProjectFile};
 
 /// A larger file is generated data.
 const MOST_BYTES: u64 = 1 << 20;
-/// The largest number of files in whose imports a file is looked for.
+/// The largest number of files searched for imports.
 const MOST_LISTED: usize = 20_000;
 /// The largest number of folders between a file and the folder of its project.
 const MOST_LEVELS: usize = 6;
@@ -18,16 +18,16 @@ const MARKS: [&str; 6] = [".git", "pyproject.toml", "setup.py", "setup.cfg", "re
 
 /// A project on the disk.
 pub(super) struct DiskProject {
-    /// The files whose imports are looked at to find the importers of a file.
+    /// The files searched for the importers of a file.
     listed: Vec<PathBuf>,
     texts: RwLock<HashMap<PathBuf, Option<Arc<ProjectFile>>>>,
     roots: RwLock<HashMap<PathBuf, Vec<PathBuf>>>,
-    /// The files that mention a module in an import, by the last part of its name.
+    /// The files with an import of a module, by the last part of the module's name.
     importers: OnceLock<HashMap<Box<str>, Vec<PathBuf>>>,
 }
 
 impl DiskProject {
-    /// Makes the project of the linted files; neighbours of a file that is linted by itself belong to it.
+    /// Makes the project of the linted files; a single file has its neighbours as well.
     pub(super) fn of(linted: &[&Path]) -> DiskProject {
         let mut files: Vec<PathBuf> = linted.iter().map(|path| path.to_path_buf()).collect();
         if let [only] = linted {
@@ -97,7 +97,7 @@ impl Project for DiskProject {
     }
 }
 
-/// Returns the last parts of the modules that a line imports.
+/// Returns the last parts of the modules imported by a line.
 fn imported_names(line: &str) -> impl Iterator<Item = &str> {
     let line = line.trim_start();
     let modules = line.strip_prefix("from ").or_else(|| line.strip_prefix("import "));
@@ -108,7 +108,7 @@ fn imported_names(line: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Returns the folders from a folder up to that of its project; the folder alone if no file marks a project.
+/// Returns the folders from a folder up to the project's; the folder alone without a mark of a project.
 fn roots_above(folder: &Path) -> Vec<PathBuf> {
     let above: Vec<&Path> = folder.ancestors().take(MOST_LEVELS).collect();
     let is_marked = |folder: &&Path| MARKS.iter().any(|mark| folder.join(mark).exists());

@@ -22,7 +22,7 @@ use crate::error::Error;
 use crate::{gpu_choice, program};
 
 /// A program that is dry-run to prove findings.
-pub(super) struct Prover {
+pub(super) struct ProofRunner {
     arguments: Box<Check>,
     program: Program,
 }
@@ -37,9 +37,9 @@ pub(super) enum Proved {
     Unknown(String),
 }
 
-impl Prover {
+impl ProofRunner {
     /// Prepares the dry runs of a script, as `oomph check SCRIPT` would.
-    pub(super) fn new(script: &Path, python: Option<&Path>) -> Result<Prover, Error> {
+    pub(super) fn new(script: &Path, python: Option<&Path>) -> Result<ProofRunner, Error> {
         let mut line: Vec<OsString> = vec!["oomph".into(), "check".into()];
         if let Some(python) = python {
             line.extend([OsString::from("--python"), python.into()]);
@@ -53,7 +53,7 @@ impl Prover {
         let mut program = program::prepare((&arguments.gpu, &choice), None, &arguments.run, &words)?;
         program.spec.options.stop_at = program.spec.options.stop_at.with_life();
         program.is_quiet = true;
-        Ok(Prover { arguments: Box::new(arguments), program })
+        Ok(ProofRunner { arguments: Box::new(arguments), program })
     }
 
     /// Measures the need of the program as it is.
