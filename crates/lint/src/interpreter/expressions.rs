@@ -102,6 +102,11 @@ impl<'a> Interpreter<'_, 'a> {
     // Names and attributes.
 
     fn value_of_name(&mut self, name: &'a ExprName) -> AbstractValue<'a> {
+        if name.id.as_str() == "__name__" {
+            // An imported file is no main program.
+            let is_main = self.model.is_run_from(self.envs[self.env().0 as usize].file.0);
+            return AbstractValue::Text(if is_main { "__main__" } else { "module" });
+        }
         let found = self.variable(self.env(), name.id.as_str());
         let known = found.map_or(AbstractValue::Unknown, |(_, value)| value);
         match known {

@@ -149,35 +149,19 @@ impl<'a> RunNotes<'a> {
             if model.means_no_grad_at(site.at) {
                 continue;
             }
-            if site.is_gradient {
-                if is_dead && model.is_own_node(site.at) {
-                    self.confirm(
-                        Observation {
-                            kind: ObservationKind::GraphCreated,
-                            at: site.at,
-                            in_training: true,
-                            certainty: Certainty::Likely,
-                            is_tensor: false,
-                        },
-                        None,
-                    );
-                }
-            } else if (is_dead || is_inference)
-                && !site.in_constructor
-                && !site.is_doubtful
-                && model.is_own_node(site.at)
-            {
-                let kind = if site.in_loop { ObservationKind::RecordedLoop } else { ObservationKind::RecordedForward };
-                self.confirm(
-                    Observation {
-                        kind,
-                        at: site.at,
-                        in_training: false,
-                        certainty: Certainty::Likely,
-                        is_tensor: false,
-                    },
-                    None,
-                );
+            let kind = match (site.is_gradient, site.in_loop) {
+                (true, _) => ObservationKind::GraphCreated,
+                (false, true) => ObservationKind::RecordedLoop,
+                (false, false) => ObservationKind::RecordedForward,
+            };
+            let is_reported = is_dead || (is_inference && !site.is_gradient);
+            // Another caller uses the graph: this caller is the place.
+            let bits = self.sites.iter().enumerate().filter(|(_, it)| it.at == site.at);
+            let is_shared = bits.into_iter().any(|(other, _)| self.used & (1 << other) != 0);
+            let at = if is_shared && !site.is_eval { site.caller } else { site.at };
+            if is_reported && !site.in_constructor && !site.is_doubtful && model.is_own_node(at) {
+                let certainty = Certainty::Likely;
+                self.confirm(Observation { kind, at, in_training: site.is_gradient, certainty, is_tensor: false }, None);
             }
         }
         let mut all = self.confirmed;

@@ -174,6 +174,9 @@ impl<'a> Interpreter<'_, 'a> {
         }
         if let Some(id) = object.object().filter(|_| path.ends_with(".from_pretrained")) {
             self.object_mut(id).is_loaded = true;
+            // `PeftModel.from_pretrained` freezes all weights unless it is told otherwise.
+            let is_adapter = path.starts_with("peft.") && arguments.get("is_trainable", usize::MAX).is_none();
+            self.object_mut(id).is_frozen = is_adapter;
         }
         object
     }
@@ -223,16 +226,23 @@ impl<'a> Interpreter<'_, 'a> {
 
     fn optimizer(&mut self, arguments: &CallArguments<'a>) -> AbstractValue<'a> {
         let given: Vec<AbstractValue<'a>> = arguments.all().collect();
-        match given.first() {
-            Some(AbstractValue::Object(id)) if !matches!(self.object(*id).content, Some(AbstractValue::Unknown)) => {
-                self.found.training.known_optimizers += 1;
-            }
-            _ => self.found.training.unknown_optimizers += 1,
-        }
+        let is_known = given.first().is_some_and(|it| !self.has_unknown_part(*it, 4));
+        let training = &mut self.found.training;
+        *(if is_known { &mut training.known_optimizers } else { &mut training.unknown_optimizers }) += 1;
         for value in given {
             self.optimize(value, 4);
         }
         self.new_object(ObjectKind::Optimizer)
+    }
+
+    /// Checks whether a part of the parameters of an optimizer is unknown.
+    fn has_unknown_part(&self, value: AbstractValue<'a>, left: u32) -> bool {
+        let (Some(id), Some(left)) = (value.object(), left.checked_sub(1)) else {
+            return matches!(value, AbstractValue::Unknown);
+        };
+        let object = self.object(id);
+        let mut parts = object.elements.iter().chain(object.entries.values()).copied().chain(object.content);
+        object.is_container() && parts.any(|part| self.has_unknown_part(part, left))
     }
 
     /// Marks the modules whose parameters an optimizer gets.

@@ -82,7 +82,7 @@ impl<'a> Interpreter<'_, 'a> {
             "zero_grad" => {
                 let optimizer = receiver.object().filter(|&id| self.object(id).kind == ObjectKind::Optimizer);
                 self.note_optimizer(optimizer, false, at);
-                if matches!(arguments.get("set_to_none", 0), Some(AbstractValue::Int(0))) && !self.loops.is_empty() {
+                if matches!(arguments.get("set_to_none", 0), Some(AbstractValue::Int(0))) && self.loops.last().is_some_and(|run| self.model.is_own_node(run.at)) {
                     self.confirm_own(ObservationKind::ZerosKept, at);
                 }
             }
@@ -113,7 +113,8 @@ impl<'a> Interpreter<'_, 'a> {
     fn judge_order(&mut self, sources: u128, now: u32) {
         let times = self.found.training.times.iter().enumerate();
         let last = times.filter(|(index, _)| sources & (1 << index) != 0).map(|(_, time)| *time).max();
-        let started = self.loops.last().map_or(u32::MAX, |run| run.step_started);
+        let Some(run) = self.loops.last().filter(|run| self.model.is_own_node(run.at)) else { return };
+        let started = run.step_started;
         let Some(last) = last.filter(|&it| it >= started) else { return };
         let between = self.found.training.calls.iter().rev().take_while(|it| it.time > last);
         let cleared = between.into_iter().find(|it| !it.is_step && it.time < now && it.optimizer.is_some());

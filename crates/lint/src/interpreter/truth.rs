@@ -21,7 +21,6 @@ impl<'a> Interpreter<'_, 'a> {
             }
             Expr::Compare(it) => self.truth_of_comparison(it),
             Expr::Call(it) => self.truth_of_call(test, it),
-            Expr::Name(name) if name.id.as_str() == "__name__" => None,
             Expr::Name(_) | Expr::Attribute(_) => match self.evaluate(test) {
                 AbstractValue::Nothing => Some(false),
                 AbstractValue::Int(number) => Some(number != 0),

@@ -33,7 +33,11 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
                 let message = "the loaded copy stays on the GPU beside the model and the optimizer during training";
                 matches.add(call.syntax, message);
             }
-        } else if !is_alone(model, call) && !starts.is_empty() && is_distributed(model, &starts, call) {
+        } else if !is_alone(model, call)
+            && !starts.is_empty()
+            && !is_of_rank(model, call)
+            && is_distributed(model, &starts, call)
+        {
             let message = "every rank loads the tensors to the GPU they were saved from, usually GPU 0";
             let is_added = call.argument("map_location", 1).is_none();
             matches.add(call.syntax, message).fix = is_added
@@ -41,6 +45,12 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
                 .flatten();
         }
     }
+}
+
+/// Checks for a file of each rank's own, which holds tensors of the same rank's GPU.
+fn is_of_rank<'a>(model: &Model<'a>, call: &Call<'a>) -> bool {
+    let Some(file) = call.syntax.arguments.args.first() else { return false };
+    model.origins(file).into_iter().chain([file]).any(|it| model.source(it).contains("rank"))
 }
 
 /// `torch.load(path)`, or a call of `partial(torch.load, weights_only=True)`
