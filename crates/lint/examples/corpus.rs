@@ -115,13 +115,36 @@ impl Project for Files {
     }
 }
 
+/// The figures of a kind, or of a whole folder.
 #[derive(Default)]
-struct Count {
-    pairs: usize,
-    found: usize,
-    false_alarms: usize,
+pub(crate) struct Count {
+    pub(crate) pairs: usize,
+    pub(crate) found: usize,
+    pub(crate) false_alarms: usize,
     look_alikes: usize,
     findings: usize,
+}
+
+/// Returns the figures of a folder.
+pub(crate) fn measure(folder: &Path) -> Count {
+    let mut total = Count::default();
+    for case in read(folder) {
+        judge(&case, &mut total, false, false);
+    }
+    total
+}
+
+/// Returns the cases with a file that is no Python.
+pub(crate) fn unreadable(folder: &Path) -> Vec<String> {
+    let is_broken = |case: &Case| {
+        case.files.iter().any(|(_, old, new)| [old, new].into_iter().any(|it| ProjectFile::new(it.clone()).is_none()))
+    };
+    read(folder).iter().filter(|case| is_broken(case)).map(|case| format!("{}: {}", case.kind, case.title)).collect()
+}
+
+/// Returns the names of all rules that name a kind.
+pub(crate) fn rules_of_kinds() -> impl Iterator<Item = &'static str> {
+    KINDS.iter().flat_map(|(_, rules)| rules.iter().copied())
 }
 
 fn main() {

@@ -161,7 +161,10 @@ impl<'a> RunNotes<'a> {
             let at = if is_shared && !site.is_eval { site.caller } else { site.at };
             if is_reported && !site.in_constructor && !site.is_doubtful && model.is_own_node(at) {
                 let certainty = Certainty::Likely;
-                self.confirm(Observation { kind, at, in_training: site.is_gradient, certainty, is_tensor: false }, None);
+                self.confirm(
+                    Observation { kind, at, in_training: site.is_gradient, certainty, is_tensor: false },
+                    None,
+                );
             }
         }
         let mut all = self.confirmed;

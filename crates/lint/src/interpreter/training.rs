@@ -82,7 +82,9 @@ impl<'a> Interpreter<'_, 'a> {
             "zero_grad" => {
                 let optimizer = receiver.object().filter(|&id| self.object(id).kind == ObjectKind::Optimizer);
                 self.note_optimizer(optimizer, false, at);
-                if matches!(arguments.get("set_to_none", 0), Some(AbstractValue::Int(0))) && self.loops.last().is_some_and(|run| self.model.is_own_node(run.at)) {
+                if matches!(arguments.get("set_to_none", 0), Some(AbstractValue::Int(0)))
+                    && self.loops.last().is_some_and(|run| self.model.is_own_node(run.at))
+                {
                     self.confirm_own(ObservationKind::ZerosKept, at);
                 }
             }
