@@ -45,11 +45,18 @@ fn check_patterns(model: &Model<'_>, matches: &mut Matches) {
         let is_alone = model.loops(call.region).next().is_none();
         // A function that returns its result may pass the graph to a backward.
         let is_kept_inside = function.is_none_or(|it| model.tree.functions[it.index()].returned.is_empty());
-        if is_alone && is_kept_inside && is_made_here(model, call) && model.is_recorded_evaluation(call) {
+        let is_found = is_alone && is_kept_inside && is_made_here(model, call) && !is_adapter(model, call);
+        if is_found && model.is_recorded_evaluation(call) {
             let module = model.source(ran_module(call));
             matches.add(call.syntax, format!("`{module}` saves its activations for a backward that never runs"));
         }
     }
+}
+
+/// Checks for a model of `PeftModel.from_pretrained`, which freezes all weights.
+fn is_adapter<'a>(model: &Model<'a>, forward: &Call<'a>) -> bool {
+    let made = model.origins(ran_module(forward)).into_iter().filter_map(|it| model.call(it));
+    made.filter_map(|call| call.path.as_deref()).any(|path| path.starts_with("peft.PeftModel"))
 }
 
 /// Checks whether the file creates the module or loads its weights. A module known only by `.eval()` may have no parameters.

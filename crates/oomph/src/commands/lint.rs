@@ -11,6 +11,7 @@ mod watch;
 use std::path::Path;
 
 use lint::{Baseline, Finding, Options, SourceFile};
+use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use report::lint::{LintFinding, LintReport, LintRule, UnreadableFile};
 use report::render::terminal::{Detail, Look};
@@ -28,6 +29,9 @@ use crate::effects::publish;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::output;
+
+/// The size of the stack of a thread that lints; pages that are not used take no memory.
+const STACK_BYTES: usize = 16 << 20;
 
 /// The treatment of every file.
 struct Plan {
@@ -81,7 +85,7 @@ fn round(arguments: &Lint, settings: &LintSettings, folder: &Path, found: &Files
         folder: folder.display().to_string(),
         project: DiskProject::of(&files.iter().map(|file| &*file.path).collect::<Vec<_>>()),
     };
-    let mut linted_files: Vec<LintedFile> = files.par_iter().map(|file| lint_file(file, &plan)).collect();
+    let mut linted_files = lint_all(files, &plan);
     let Output { text, fixed, are_unwritten } = output_of(files, &mut linted_files, &plan);
     let mut report = gather(files, linted_files, &plan);
     report.fixed = fixed;
@@ -146,6 +150,16 @@ fn write_baseline(path: &Path, report: &LintReport, is_incomplete: bool) -> Resu
     let findings = count(number, "finding is", "findings are");
     output::say(&format!("{findings} in the baseline `{}` now", path.display()));
     Ok(if is_incomplete { ExitStatus::Failed } else { ExitStatus::Fits })
+}
+
+/// Lints all files on all cores. The stacks are those of a main thread: a program is followed through nested calls.
+fn lint_all(files: &[File], plan: &Plan) -> Vec<LintedFile> {
+    let lint = || files.par_iter().map(|file| lint_file(file, plan)).collect();
+    match ThreadPoolBuilder::new().stack_size(STACK_BYTES).build() {
+        Ok(pool) => pool.install(lint),
+        // Without threads of its own, the command works on those that exist.
+        Err(_) => lint(),
+    }
 }
 
 /// Reads, lints and mends a file. Read errors are part of the result.
