@@ -174,7 +174,7 @@ impl<'a> Interpreter<'_, 'a> {
         }
         if let Some(id) = object.object().filter(|_| path.ends_with(".from_pretrained")) {
             self.object_mut(id).is_loaded = true;
-            // `PeftModel.from_pretrained` freezes all weights unless it is told otherwise.
+            // `PeftModel.from_pretrained` freezes all weights without `is_trainable=True`.
             let is_adapter = path.starts_with("peft.") && arguments.get("is_trainable", usize::MAX).is_none();
             self.object_mut(id).is_frozen = is_adapter;
         }

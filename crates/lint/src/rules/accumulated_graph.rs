@@ -62,8 +62,9 @@ fn check_observed(model: &Model<'_>, matches: &mut Matches) {
             "no backward frees the graph, and the activations of all batches stay on the GPU"
         };
         let place = model.source_at(observation.at);
-        matches.add(statement, format!("`{place}` keeps the graph of every step; {cost}")).certainty =
-            observation.certainty;
+        let found = matches.add(statement, format!("`{place}` keeps the graph of every step; {cost}"));
+        found.certainty = observation.certainty;
+        found.fix = model.addition(statement).and_then(|(_, added)| edits::detach(added));
     }
 }
 

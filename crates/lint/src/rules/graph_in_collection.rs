@@ -69,8 +69,10 @@ fn check_observed(model: &Model<'_>, matches: &mut Matches) {
         let kept = Some(observation.at).filter(|_| observation.is_tensor).and_then(|at| stored(model, at));
         let text = kept.map_or_else(|| model.source(statement), |it| model.source(it));
         let text = text.lines().next().unwrap_or_default();
-        matches.add(statement, format!("`{text}` keeps a tensor of every step with its graph: {cost}")).certainty =
-            observation.certainty;
+        let verb = if kept.is_some() { "is kept from" } else { "keeps a tensor of" };
+        let found = matches.add(statement, format!("`{text}` {verb} every step with its graph: {cost}"));
+        found.certainty = observation.certainty;
+        found.fix = kept.and_then(edits::detach);
     }
 }
 
