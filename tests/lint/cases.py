@@ -59,6 +59,8 @@ class Pair:
     unmeasured: str | None = None
     # Another rule that the same mistake breaks.
     also: str | None = None
+    # The rule of another mistake that shows once the first one is mended.
+    remaining: str | None = None
     # A package that the programs import.
     needs: str | None = None
     # Bytes by which the difference may be off, for differences that do not depend on the allocator alone.

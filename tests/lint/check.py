@@ -93,20 +93,22 @@ class Checker:
         options = ["--select", case.rule] if self.effects[case.rule] == "style" else []
         found = self.lint(outcome.programs["mistake"], *options)
         outcome.expect("findings in mistake", _rules(found), sorted(filter(None, (case.rule, case.pair.also))))
-        outcome.expect("findings in clean", _rules(self.lint(outcome.programs["clean"], *options)), [])
+        remaining = [case.pair.remaining] if case.pair.remaining else []
+        outcome.expect("findings in clean", _rules(self.lint(outcome.programs["clean"], *options)), remaining)
         fix = next((finding["fix"] for finding in found if finding["rule"] == case.rule), None)
         check_page(outcome, "None" if fix is None else "Safe" if fix["is_safe"] else "Unsafe")
         if fix:
             self.fix(outcome)
 
     def fix(self, outcome: Outcome) -> None:
-        """Applies the rule's fix: the finding of this rule must be gone, and no other may appear."""
+        """Applies the rule's fix: the finding of this rule must be gone, and no other may appear but `remaining`."""
         rule = outcome.case.rule
         fixed = outcome.programs["fixed"] = self.folder / rule / "fixed.py"
         fixed.write_text(outcome.case.mistake, encoding="utf-8")
         before = _rules(self.lint(fixed, "--select", "ALL"))
         self.lint(fixed, "--select", rule, "--fix", "--unsafe-fixes")
         before.remove(rule)
+        before += [outcome.case.pair.remaining] if outcome.case.pair.remaining else []
         outcome.expect("findings of all rules after the fix", _rules(self.lint(fixed, "--select", "ALL")), before)
 
     def run(self, python: Path, outcomes: list[Outcome]) -> None:

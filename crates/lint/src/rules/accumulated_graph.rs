@@ -64,7 +64,8 @@ fn check_observed(model: &Model<'_>, matches: &mut Matches) {
         let place = model.source_at(observation.at);
         let found = matches.add(statement, format!("`{place}` keeps the graph of every step; {cost}"));
         found.certainty = observation.certainty;
-        found.fix = model.addition(statement).and_then(|(_, added)| edits::detach(added));
+        let added = model.addition(statement).map(|(_, added)| added);
+        found.fix = added.filter(|_| !observation.in_training).and_then(edits::detach);
     }
 }
 

@@ -29,7 +29,7 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
         return;
     }
     // Without a backward there is no loss, no gradient and no optimizer on the first GPU.
-    if model.work_of(model.calls()).backwards == 0 {
+    if model.work_of(model.calls()).backwards == 0 || only_evaluates(model) {
         return;
     }
     for call in model.calls().iter().filter(|call| makes_replicas(model, call)) {
@@ -43,6 +43,12 @@ fn check(model: &Model<'_>, matches: &mut Matches) {
             model to the other GPUs: GPU 0 runs out first",
         );
     }
+}
+
+/// Checks for a script that evaluates, beside another one of the project that trains the same model.
+fn only_evaluates(model: &Model<'_>) -> bool {
+    let text = model.own_text();
+    text.contains(".eval()") && !text.contains("backward")
 }
 
 /// `DataParallel(model)`, also under another name, in `partial`, or as the function `data_parallel`.

@@ -72,7 +72,8 @@ fn check_observed(model: &Model<'_>, matches: &mut Matches) {
         let verb = if kept.is_some() { "is kept from" } else { "keeps a tensor of" };
         let found = matches.add(statement, format!("`{text}` {verb} every step with its graph: {cost}"));
         found.certainty = observation.certainty;
-        found.fix = kept.and_then(edits::detach);
+        // Where a backward runs, it frees the saved tensors, and a detach frees no GPU memory.
+        found.fix = kept.filter(|_| !observation.in_training).and_then(edits::detach);
     }
 }
 

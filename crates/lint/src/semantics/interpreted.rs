@@ -23,6 +23,12 @@ impl<'a> Model<'a> {
         id < self.end()
     }
 
+    /// Returns the text of the linted file alone.
+    pub(crate) fn own_text(&self) -> &'a str {
+        let end = self.linked.starts.first().copied().unwrap_or(self.text.len());
+        self.text.get(..end).unwrap_or(self.text)
+    }
+
     /// Checks whether a file is the linted one or imports it.
     pub(crate) fn is_run_from(&self, file: usize) -> bool {
         file == 0 || self.linked.importers.iter().any(|it| it.0 == file)

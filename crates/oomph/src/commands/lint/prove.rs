@@ -76,7 +76,7 @@ impl ProofRunner {
     fn measure_fixed(&self, fix: &Fix, file: &Path, text: &str) -> Result<ProvedNeed, Error> {
         let mut rewrite = Rewrite::new(text);
         let edits = fix.edits.iter().map(|edit| (edit.span.start..edit.span.end, edit.text.as_str()));
-        rewrite.make(edits).map_err(|problem| Error::Stopped(problem.to_string()))?;
+        rewrite.make(edits).map_err(Error::Stopped)?;
         let folder = RunDir::make(None)?;
         let copy = folder.path().join(file.file_name().unwrap_or_default());
         fs::write(&copy, rewrite.text()).map_err(|source| Error::Unwritable { path: copy.clone(), source })?;
