@@ -126,6 +126,7 @@ pub(crate) struct Count {
 }
 
 /// Returns the figures of a folder.
+#[cfg(test)]
 pub(crate) fn measure(folder: &Path) -> Count {
     let mut total = Count::default();
     for case in read(folder) {
@@ -135,6 +136,7 @@ pub(crate) fn measure(folder: &Path) -> Count {
 }
 
 /// Returns the cases with a file that is no Python.
+#[cfg(test)]
 pub(crate) fn unreadable(folder: &Path) -> Vec<String> {
     let is_broken = |case: &Case| {
         case.files.iter().any(|(_, old, new)| [old, new].into_iter().any(|it| ProjectFile::new(it.clone()).is_none()))
@@ -143,6 +145,7 @@ pub(crate) fn unreadable(folder: &Path) -> Vec<String> {
 }
 
 /// Returns the names of all rules that name a kind.
+#[cfg(test)]
 pub(crate) fn rules_of_kinds() -> impl Iterator<Item = &'static str> {
     KINDS.iter().flat_map(|(_, rules)| rules.iter().copied())
 }

@@ -1,7 +1,5 @@
 //! The corpus of pairs keeps its figures: recall and precision of each half do not fall.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
-
 use std::path::{Path, PathBuf};
 
 #[path = "../examples/corpus.rs"]
