@@ -173,6 +173,7 @@ bench: setup build
 	$(PY) benches/values.py --oomph $(OOMPH) --python $(PY)
 	$(PY) benches/allocator.py --oomph $(OOMPH) --python $(PY)
 	$(PY) benches/lint.py --oomph $(OOMPH) --files $(VENV)/lib/python3*/site-packages/torchvision
+	$(PY) benches/lint_corpus.py --oomph $(OOMPH)
 	$(PY) benches/worst_batch.py
 
 # Every reader under coverage-guided fuzzing; needs a nightly compiler and cargo-fuzz. fuzz/README.md says what was run.
