@@ -11,7 +11,6 @@ import json
 import multiprocessing
 import os
 import signal
-import socket
 import sys
 import tempfile
 import time
@@ -35,7 +34,8 @@ class Running:
     def __init__(self, job: dict, folder: Path) -> None:
         self.job = job
         self.folder = folder
-        self.port = _free_port()
+        # As torchrun does: a store of rank 0 would end with its program, while another rank still asks for the address of its group.
+        self.store = torch.distributed.TCPStore("127.0.0.1", 0, is_master=True, wait_for_workers=False) if job["ranks"] > 1 else None
         self.started = time.perf_counter()
         self.cpu = 0.0
         self.pids = {self._fork(rank) for rank in range(job["ranks"])}
@@ -58,8 +58,10 @@ class Running:
         os.dup2(log, 1)
         os.dup2(log, 2)
         names = {"CUDA_VISIBLE_DEVICES": ",".join(map(str, range(self.job["gpus"])))}
-        if self.job["ranks"] > 1:
-            names |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": self.port, "RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": self.job["ranks"]}
+        if self.store is not None:
+            names |= {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": self.job["ranks"]}
+            names |= {"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": self.store.port}
+            names |= {"TORCHELASTIC_USE_AGENT_STORE": "True", "TORCHELASTIC_RESTART_COUNT": 0}
         os.environ.update({name: str(value) for name, value in names.items()})
 
     def _finish(self, rank: int, counts: dict) -> None:
@@ -69,9 +71,6 @@ class Running:
         partial = self.folder / f"partial{rank}"
         partial.write_text(json.dumps(counts), encoding="utf-8")
         partial.rename(self.folder / f"counts{rank}")
-        # Rank 0 hosts the store of the group, which other ranks may still use.
-        while len(list(self.folder.glob("counts*"))) < self.job["ranks"]:
-            time.sleep(0.01)
 
     def answer(self) -> dict:
         """Returns the answer after the last process of the job has ended."""
@@ -96,12 +95,6 @@ def run(job: dict) -> dict:
     except Exception as raised:
         error = f"{type(raised).__name__}: {raised}"
     return {"error": error, **counts.total(namespace)}
-
-
-def _free_port() -> int:
-    with socket.socket() as it:
-        it.bind(("127.0.0.1", 0))
-        return it.getsockname()[1]
 
 
 def main() -> None:
