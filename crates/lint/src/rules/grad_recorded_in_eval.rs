@@ -13,7 +13,7 @@ pub(super) const RULE: Rule = Rule {
     id: RuleId("grad-recorded-in-eval"),
     effect: MemoryEffect::Wastes,
     summary: "an evaluation loop without `torch.no_grad()`",
-    help: "put the loop in `with torch.no_grad():`, or decorate the function with `@torch.no_grad()`",
+    help: "run the forward in `with torch.no_grad():`, or decorate a function that only evaluates with `@torch.no_grad()`",
     cause: Some(CauseId::GradRecordedInEval),
     check,
 };
