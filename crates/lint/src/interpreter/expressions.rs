@@ -260,6 +260,7 @@ impl<'a> Interpreter<'_, 'a> {
 
     /// Marks a tensor as scaled: divided by something that is no literal, or multiplied by a scale of accumulation.
     fn scaled(&self, value: AbstractValue<'a>, op: Operator, left: &'a Expr, right: &'a Expr) -> AbstractValue<'a> {
+        let AbstractValue::Tensor(tensor) = value else { return value };
         let is_scale = |it: &'a Expr| {
             let text = self.model.source(it).to_ascii_lowercase();
             ["accum", "micro", "scale", "steps"].iter().any(|word| text.contains(word))
@@ -270,11 +271,6 @@ impl<'a> Interpreter<'_, 'a> {
             Operator::Mult => is_scale(left) || is_scale(right),
             _ => false,
         };
-        match value {
-            AbstractValue::Tensor(tensor) if is_scaling => {
-                AbstractValue::Tensor(TensorValue { is_scaled: true, ..tensor })
-            }
-            value => value,
-        }
+        AbstractValue::Tensor(TensorValue { is_scaled: tensor.is_scaled || is_scaling, ..tensor })
     }
 }

@@ -199,6 +199,9 @@ impl<'a> Interpreter<'_, 'a> {
 
     /// `freeze(model)`, `deactivate_requires_grad(model)`: a function with such a name freezes the modules that it gets.
     pub(super) fn freeze_by_name(&mut self, syntax: &'a ExprCall) {
+        if syntax.arguments.args.is_empty() {
+            return;
+        }
         let name = self.model.source(&*syntax.func).to_ascii_lowercase();
         let is_freezing = ["freeze", "requires_grad", "frozen"].iter().any(|word| name.contains(word));
         if !is_freezing || name.ends_with("requires_grad_") || name.contains("unfreeze") {
