@@ -81,7 +81,25 @@ pub struct Finding {
     pub certainty: Certainty,
 }
 
+/// Rules whose mistake may cost host memory, time or an error alone.
+const BEYOND_GPU_MEMORY: [&str; 9] = [
+    "accumulated-graph",
+    "amp-argument-names",
+    "anomaly-detection-left-on",
+    "checkpoint-without-use-reentrant",
+    "deprecated-cuda-amp",
+    "empty-cache-in-loop",
+    "gc-collect-in-loop",
+    "graph-in-collection",
+    "memory-history-unbounded",
+];
+
 impl Finding {
+    /// Checks whether the mistake may cost something else than GPU memory, so that an equal need with the fix does not refute the finding.
+    pub fn may_spare_gpu_memory(&self) -> bool {
+        BEYOND_GPU_MEMORY.contains(&self.rule.0)
+    }
+
     /// Returns the finding in the form that all commands report; `file` is the name shown for the file.
     pub fn report(&self, source: &SourceFile, file: &str) -> LintFinding {
         let file = self.start.cell.map_or_else(|| file.to_owned(), |cell| format!("{file}:cell {cell}"));

@@ -9,7 +9,7 @@
 //! # Note [Time]
 //! Each object has the time of its creation. An object outlives a step of a loop if it is older than the step.
 //!
-//! # Note [LoopWork]
+//! # Note [Run limit]
 //! A run ends after [`MOST_STEPS`] expressions; facts found by then are kept, so that a longer program is less known, never wrongly.
 
 mod arguments;
@@ -57,15 +57,15 @@ struct Namespace<'a> {
     variables: FxHashMap<&'a str, AbstractValue<'a>>,
     /// The namespace around a nested function.
     around: Option<EnvId>,
-    /// The namespace of the file.
-    file: EnvRoot,
+    /// The file around.
+    file: FileIndex,
     /// Names declared `global` or `nonlocal`.
     outer: FxHashSet<&'a str>,
 }
 
-/// The file of a namespace.
+/// The index of a file: 0 is the linted one, the others are those of `LinkedFiles`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct EnvRoot(usize);
+struct FileIndex(usize);
 
 /// A run of a function.
 #[derive(Debug)]
@@ -256,7 +256,7 @@ impl<'a> Interpreter<'_, 'a> {
     fn new_env(&mut self, around: Option<EnvId>, file: usize) -> EnvId {
         let id = EnvId(u32::try_from(self.envs.len()).unwrap_or(u32::MAX));
         let born = self.tick();
-        self.envs.push(Namespace { born, around, file: EnvRoot(file), ..Namespace::default() });
+        self.envs.push(Namespace { born, around, file: FileIndex(file), ..Namespace::default() });
         id
     }
 
@@ -274,7 +274,7 @@ impl<'a> Interpreter<'_, 'a> {
         self.time
     }
 
-    /// Checks whether the work is used up: Note [LoopWork].
+    /// Checks whether the work is used up: Note [Run limit].
     fn is_over(&self) -> bool {
         self.steps >= MOST_STEPS
     }

@@ -103,6 +103,15 @@ impl SourceFile {
         }
     }
 
+    /// Returns the offset of the first line of the statement at an offset, and the indentation of that line. `None` for a file with a syntax
+    /// error, and for a statement behind another one on its line.
+    pub fn statement_line(&self, offset: usize) -> Option<(usize, &str)> {
+        let statement = logical_start(&self.parse().ok()?, offset);
+        let start = self.line_start(statement);
+        let indentation = self.text.get(start..statement)?;
+        indentation.trim().is_empty().then_some((start, indentation))
+    }
+
     /// Returns the source lines of `span` for a report; only the first line of a long span.
     pub(crate) fn excerpt(&self, span: TextSpan) -> Excerpt {
         const MOST_LINES: usize = 6;

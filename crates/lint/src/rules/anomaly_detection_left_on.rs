@@ -103,7 +103,7 @@ fn trains_in(model: &Model<'_>, with: &StmtWith) -> bool {
         let work = model.work_of(calls);
         let fits =
             |call: &Call<'_>| call.is_method("fit") || call.is_method("train") && call.syntax.arguments.is_empty();
-        (work.backwards > 0 && (work.steps > 0 || calls.first().is_some_and(|call| model.runs_each_step(call))))
+        (work.backwards > 0 && (work.steps > 0 || calls.first().is_some_and(|call| model.runs_with_steps(call))))
             || calls.iter().any(fits)
     })
 }

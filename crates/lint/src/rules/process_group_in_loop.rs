@@ -28,7 +28,7 @@ const GROUPS: [&str; 6] = [
 
 fn check(model: &Model<'_>, matches: &mut Matches) {
     for call in model.calls().iter().filter(|call| call.is_any(&GROUPS)) {
-        let is_repeated = model.runs_each_step(call) || model.runs_with_steps(call) || is_in_training(model, call);
+        let is_repeated = model.runs_with_steps(call) || is_in_training(model, call);
         if is_repeated && !is_destroyed(model, call) {
             matches.add(
                 call.syntax,

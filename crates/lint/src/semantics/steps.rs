@@ -1,5 +1,5 @@
-//! Code that runs again with every step of work, in a wider sense than `repetition.rs`: also in the wrapper of a decorator, in a context
-//! manager, in a callback, in a comprehension over batches, and below a condition that asks for a GPU.
+//! Code that runs again with every step of work: in a loop of steps, in functions that such a loop calls, in the wrapper of a decorator, in a
+//! context manager, in a callback, in a comprehension over batches, and below a condition that asks for a GPU.
 
 use std::cell::RefCell;
 
