@@ -103,10 +103,15 @@ fn round(arguments: &Lint, settings: &LintSettings, folder: &Path, found: &Files
 
 /// Proves the findings in named files by dry runs, and drops those whose fix changes nothing.
 fn prove_findings(arguments: &Lint, files: &[File], plan: &Plan, report: &mut LintReport) {
-    for file in files.iter().filter(|file| file.is_named && !file.is_standard_input) {
-        if !report.findings.iter().any(|found| is_in(found, file)) {
-            continue;
-        }
+    let with_findings = files.iter().filter(|file| report.findings.iter().any(|found| is_in(found, file)));
+    let (named, others): (Vec<&File>, Vec<&File>) =
+        with_findings.partition(|file| file.is_named && !file.is_standard_input);
+    if let Some(first) = others.first() {
+        let files = count(others.len(), "file is", "files are");
+        let next = format!("name a script that runs by itself, as `oomph lint --prove {}`", first.name);
+        report.notes.push(format!("{files} not dry-run as part of a folder: {next}"));
+    }
+    for file in named {
         if let Err(error) = prove_file(arguments, file, plan, report) {
             report.notes.push(format!("`{}` was not dry-run, so nothing is proved: {error}", file.name));
         }
@@ -122,11 +127,13 @@ fn prove_file(arguments: &Lint, file: &File, plan: &Plan, report: &mut LintRepor
         let reported = finding.report(&source, &file.name);
         let is_same = |it: &LintFinding| it.finding == reported.finding && it.end == reported.end;
         let Some(index) = report.findings.iter().position(is_same) else { continue };
-        match prover.prove(&finding, &file.path, source.text(), &before) {
+        match prover.prove(&finding, &file.path, &source, &before) {
             Proved::Changes(proof) => report.findings[index].proof = Some(proof),
             Proved::ChangesNothing => {
                 let (rule, line) = (finding.rule, finding.start.line);
-                report.notes.push(format!("line {line}: {rule} is dropped: its fix changes no byte of the dry run"));
+                report.notes.push(format!(
+                    "line {line}: {rule} is dropped: its fix changes no byte of GPU memory in the dry run"
+                ));
                 report.findings.remove(index);
             }
             Proved::Unknown(reason) => {

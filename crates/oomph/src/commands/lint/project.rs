@@ -11,6 +11,8 @@ use lint::{Project, ProjectFile};
 const MOST_BYTES: u64 = 1 << 20;
 /// The largest number of files searched for imports.
 const MOST_LISTED: usize = 20_000;
+/// The largest number of files beside a single linted file.
+const MOST_NEIGHBOURS: usize = 200;
 /// The largest number of folders between a file and the folder of its project.
 const MOST_LEVELS: usize = 6;
 /// Files that mark the folder of a project.
@@ -33,7 +35,11 @@ impl DiskProject {
         if let [only] = linted {
             files.extend(neighbours(only));
         }
-        files.retain(|path| path.extension().is_some_and(|it| it == "py") && !is_of_tests(path));
+        let shared = shared_folder(&files);
+        files.retain(|path| {
+            let within = shared.as_ref().and_then(|shared| path.strip_prefix(shared).ok()).unwrap_or(path);
+            path.extension().is_some_and(|it| it == "py") && !is_of_tests(within)
+        });
         files.sort();
         files.dedup();
         files.truncate(MOST_LISTED);
@@ -120,13 +126,27 @@ fn roots_above(folder: &Path) -> Vec<PathBuf> {
     roots
 }
 
+/// Returns the Python files beside a file and in the folder above, by name.
 fn neighbours(path: &Path) -> Vec<PathBuf> {
     let folders = path.ancestors().skip(1).take(2);
     let entries = folders.filter_map(|folder| fs::read_dir(folder).ok()).flatten().flatten();
-    entries.map(|entry| entry.path()).take(200).collect()
+    let mut files: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
+    files.retain(|path| path.extension().is_some_and(|it| it == "py"));
+    files.sort();
+    files.truncate(MOST_NEIGHBOURS);
+    files
 }
 
-/// Checks for a file of tests: its calls say nothing of how a program uses a function.
+/// Returns the innermost folder with all files.
+fn shared_folder(files: &[PathBuf]) -> Option<PathBuf> {
+    let mut folders = files.iter().filter_map(|path| path.parent());
+    let first = folders.next()?.to_owned();
+    Some(folders.fold(first, |shared, folder| {
+        shared.ancestors().find(|it| folder.starts_with(it)).unwrap_or(Path::new("")).to_owned()
+    }))
+}
+
+/// Checks for a file of tests by its path within the linted files: its calls say nothing of how a program uses a function.
 fn is_of_tests(path: &Path) -> bool {
     path.components().any(|part| {
         let part = part.as_os_str().to_string_lossy();

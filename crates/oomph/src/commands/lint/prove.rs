@@ -1,4 +1,8 @@
 //! `oomph lint --prove`: dry runs of a program with and without the fix of each finding. A finding whose fix changes no byte is dropped.
+//!
+//! # Note [Reach]
+//! A fix changes nothing, too, where the dry run never reaches the mended statement: evaluation behind an option, a branch for resumed runs. A
+//! third run with an allocation larger than any GPU before the statement tells: if the need stays as it was, the statement did not run.
 
 use std::ffi::OsString;
 use std::fs;
@@ -10,7 +14,7 @@ use drive::cleanup::interrupt;
 use drive::dry_run::record::record_to_end;
 use drive::run_dir::RunDir;
 use drive::words::Words;
-use lint::{Finding, Fix};
+use lint::{Edit, Finding, Fix, SourceFile, TextSpan};
 use patch::Rewrite;
 use report::lint::{LintProof, ProvedNeed};
 use run::Conditions;
@@ -20,6 +24,9 @@ use crate::args::{Check, Command, parse_line};
 use crate::environment::current_folder;
 use crate::error::Error;
 use crate::{gpu_choice, program};
+
+/// A statement that no program survives without a change of its need: it allocates 1 PiB of GPU memory.
+const PROBE: &str = r#"__import__("torch").empty(1 << 50, dtype=__import__("torch").uint8, device="cuda")"#;
 
 /// A program that is dry-run to prove findings.
 pub(super) struct ProofRunner {
@@ -33,7 +40,7 @@ pub(super) enum Proved {
     Changes(LintProof),
     /// The fix changes no byte.
     ChangesNothing,
-    /// The finding has no fix, or the program with the fix did not run.
+    /// The finding has no fix, the program with the fix did not run, or the dry run does not reach the line.
     Unknown(String),
 }
 
@@ -61,21 +68,38 @@ impl ProofRunner {
         self.run(Conditions::on_device(self.arguments.changes.clone()))
     }
 
-    /// Proves a finding: `before` is the need of the program as it is, `text` the text of `file`.
-    pub(super) fn prove(&self, finding: &Finding, file: &Path, text: &str, before: &ProvedNeed) -> Proved {
+    /// Proves a finding: `before` is the need of the program as it is, `source` the text of `file`.
+    pub(super) fn prove(&self, finding: &Finding, file: &Path, source: &SourceFile, before: &ProvedNeed) -> Proved {
         let Some(fix) = &finding.fix else {
             return Proved::Unknown("lint has no fix to run".to_owned());
         };
-        match self.measure_fixed(fix, file, text) {
-            Ok(after) if after == *before => Proved::ChangesNothing,
+        match self.measure_changed(&fix.edits, file, source.text()) {
+            Ok(after) if after == *before && finding.may_spare_gpu_memory() => Proved::Unknown(
+                "its fix changes no byte of GPU memory: it saves host memory, time or an error".to_owned(),
+            ),
+            Ok(after) if after == *before => self.check_reach(fix, file, source, before),
             Ok(after) => Proved::Changes(LintProof { before: before.clone(), after }),
             Err(error) => Proved::Unknown(format!("the program with the fix was not run: {error}")),
         }
     }
 
-    fn measure_fixed(&self, fix: &Fix, file: &Path, text: &str) -> Result<ProvedNeed, Error> {
+    /// Tells a fix that changes nothing from a statement that the dry run does not reach: Note [Reach].
+    fn check_reach(&self, fix: &Fix, file: &Path, source: &SourceFile, before: &ProvedNeed) -> Proved {
+        let line = fix.edits.first().and_then(|edit| source.statement_line(edit.span.start));
+        let Some((start, indentation)) = line else {
+            return Proved::Unknown("the fix changes no byte, and the line may not have run".to_owned());
+        };
+        let probe = Edit { span: TextSpan { start, end: start }, text: format!("{indentation}{PROBE}\n") };
+        match self.measure_changed(&[probe], file, source.text()) {
+            Ok(after) if after == *before => Proved::Unknown("the dry run does not reach the line".to_owned()),
+            _ => Proved::ChangesNothing,
+        }
+    }
+
+    /// Measures the need of the program with a changed file.
+    fn measure_changed(&self, edits: &[Edit], file: &Path, text: &str) -> Result<ProvedNeed, Error> {
         let mut rewrite = Rewrite::new(text);
-        let edits = fix.edits.iter().map(|edit| (edit.span.start..edit.span.end, edit.text.as_str()));
+        let edits = edits.iter().map(|edit| (edit.span.start..edit.span.end, edit.text.as_str()));
         rewrite.make(edits).map_err(Error::Stopped)?;
         let folder = RunDir::make(None)?;
         let copy = folder.path().join(file.file_name().unwrap_or_default());
