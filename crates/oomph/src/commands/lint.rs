@@ -10,6 +10,7 @@ mod watch;
 
 use std::path::Path;
 
+use drive::cleanup::interrupt;
 use lint::{Baseline, Finding, Options, SourceFile};
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -110,6 +111,9 @@ fn prove_findings(arguments: &Lint, files: &[File], plan: &Plan, report: &mut Li
         let files = count(others.len(), "file is", "files are");
         let next = format!("name a script that runs by itself, as `oomph lint --prove {}`", first.name);
         report.notes.push(format!("{files} not dry-run as part of a folder: {next}"));
+    }
+    if !named.is_empty() {
+        interrupt::begin_examination();
     }
     for file in named {
         if let Err(error) = prove_file(arguments, file, plan, report) {

@@ -74,17 +74,20 @@ impl ProofRunner {
             return Proved::Unknown("lint has no fix to run".to_owned());
         };
         match self.measure_changed(&fix.edits, file, source.text()) {
-            Ok(after) if after == *before && finding.may_spare_gpu_memory() => Proved::Unknown(
-                "its fix changes no byte of GPU memory: it saves host memory, time or an error".to_owned(),
-            ),
-            Ok(after) if after == *before => self.check_reach(fix, file, source, before),
+            Ok(after) if after == *before => self.explain_no_change(finding, fix, (file, source), before),
             Ok(after) => Proved::Changes(LintProof { before: before.clone(), after }),
             Err(error) => Proved::Unknown(format!("the program with the fix was not run: {error}")),
         }
     }
 
     /// Tells a fix that changes nothing from a statement that the dry run does not reach: Note [Reach].
-    fn check_reach(&self, fix: &Fix, file: &Path, source: &SourceFile, before: &ProvedNeed) -> Proved {
+    fn explain_no_change(
+        &self,
+        finding: &Finding,
+        fix: &Fix,
+        (file, source): (&Path, &SourceFile),
+        before: &ProvedNeed,
+    ) -> Proved {
         let line = fix.edits.first().and_then(|edit| source.statement_line(edit.span.start));
         let Some((start, indentation)) = line else {
             return Proved::Unknown("the fix changes no byte, and the line may not have run".to_owned());
@@ -92,6 +95,12 @@ impl ProofRunner {
         let probe = Edit { span: TextSpan { start, end: start }, text: format!("{indentation}{PROBE}\n") };
         match self.measure_changed(&[probe], file, source.text()) {
             Ok(after) if after == *before => Proved::Unknown("the dry run does not reach the line".to_owned()),
+            Err(error) if interrupt::has_come() => {
+                Proved::Unknown(format!("the program with the fix was not run: {error}"))
+            }
+            _ if finding.may_spare_gpu_memory() => Proved::Unknown(
+                "its fix changes no byte of GPU memory: it saves host memory, time or an error".to_owned(),
+            ),
             _ => Proved::ChangesNothing,
         }
     }
