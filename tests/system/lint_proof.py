@@ -1,4 +1,4 @@
-"""`oomph lint --prove`: what the dry runs with and without a fix say of each finding."""
+"""`oomph lint --prove`: the report on each finding after the dry runs with and without its fix."""
 
 import re
 import signal
@@ -13,7 +13,7 @@ import sys, torch
 model = torch.nn.Sequential(torch.nn.Linear(1024, 4096), torch.nn.ReLU(), torch.nn.Linear(4096, 1024)).cuda()
 optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
 """
-# A graph that keeps nothing but its input, which the caller keeps as well.
+# A graph that keeps nothing but the input of the layer.
 LAYER = """\
 import torch
 model = torch.nn.Linear(1024, 1024).cuda()
@@ -34,12 +34,12 @@ for _ in range(8):
     loss = model(torch.randn(512, 1024, device="cuda")).square().mean()
     total += loss
 """
-# A pass keeps 512 rows of the input (1024 floats), of the activation (4096) and of the output (1024). As it is all 8 passes are kept; with the fix
-# the last one is, while the next one runs.
+# A pass keeps 512 rows of the input (1024 floats), of the activation (4096) and of the output (1024). Without the fix all 8 passes are kept, with
+# the fix the last pass, while the next pass runs.
 PASS_MIB = 512 * (1024 + 4096 + 1024) * 4 / 2**20
 SPARED_MIB = (8 - 2) * PASS_MIB
 
-# The program, the exit status of `lint`, and what it says.
+# The program, the exit status of `lint`, and parts of the report.
 NOT_PROVED = [
     (
         "a fix without effect",
