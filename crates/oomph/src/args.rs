@@ -21,11 +21,11 @@ use std::ffi::OsString;
 
 use clap::{CommandFactory, Parser, Subcommand};
 
-pub(crate) use self::check::Check;
+pub(crate) use self::check::{Check, CheckForm};
 pub(crate) use self::explain::Explain;
 pub(crate) use self::fit::{Emit, Fit};
 pub(crate) use self::format::LintFormat;
-pub(crate) use self::groups::{GpuOptions, OutputOptions, RunArguments};
+pub(crate) use self::groups::{GpuOptions, RunArguments};
 pub(crate) use self::job::JobOptions;
 pub(crate) use self::json::{JsonTargets, find_command, find_json};
 pub(crate) use self::lint::{ALL, FixMode, Lint, parse_rule};

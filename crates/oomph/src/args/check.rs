@@ -1,7 +1,7 @@
 //! The arguments of `oomph check`.
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use report::Change;
@@ -9,6 +9,7 @@ use report::Change;
 use super::groups::{GpuOptions, OthersOption, OutputOptions, RunArguments};
 use super::job::JobOptions;
 use super::remedy::parse_change;
+use super::run::ReportKind;
 
 pub(super) const EXAMPLES: &str = "\
 Examples:
@@ -58,6 +59,11 @@ pub(crate) struct Check {
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) json_file: Option<PathBuf>,
 
+    /// Also write the report to FILE: JSON, a page if the name ends in `.html`, Markdown if it ends in `.md`, JUnit XML if it ends in `.xml`;
+    /// may be repeated
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) report: Vec<PathBuf>,
+
     /// Keep the recorded run in this folder, with a snapshot for torch's memory_viz
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) save: Option<PathBuf>,
@@ -69,4 +75,21 @@ pub(crate) struct Check {
     /// The script and its arguments; after `--`, any command line
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "SCRIPT [ARGS]")]
     pub(crate) program: Vec<OsString>,
+}
+
+/// The form of the report in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CheckForm {
+    /// JUnit XML.
+    Junit,
+    /// A form that `run` has, too.
+    Common(ReportKind),
+}
+
+impl CheckForm {
+    /// The form by the name of the file.
+    pub(crate) fn of(path: &Path) -> CheckForm {
+        let is_xml = path.extension().is_some_and(|ending| ending.eq_ignore_ascii_case("xml"));
+        if is_xml { CheckForm::Junit } else { CheckForm::Common(ReportKind::of(path, None)) }
+    }
 }

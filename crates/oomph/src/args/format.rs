@@ -4,6 +4,8 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use report::render::Format;
 use report::render::resources::RequestFormat;
 
+const GITLAB: &str = "gitlab";
+const JUNIT: &str = "junit";
 const SARIF: &str = "sarif";
 /// Ruff's name for the terminal format.
 const FULL: &str = "full";
@@ -13,6 +15,10 @@ const FULL: &str = "full";
 pub(crate) enum LintFormat {
     /// A format that every command has.
     Common(Format),
+    /// A code quality report of GitLab.
+    Gitlab,
+    /// JUnit XML.
+    Junit,
     /// SARIF 2.1.0.
     Sarif,
 }
@@ -45,12 +51,18 @@ pub(super) fn parser() -> impl TypedValueParser<Value = Format> {
 
 /// Reads the name of a format of `lint`.
 pub(super) fn lint_parser() -> impl TypedValueParser<Value = LintFormat> {
-    let sarif = PossibleValue::new(SARIF).help("SARIF 2.1.0, for code hosts and editors");
+    let own = [
+        PossibleValue::new(GITLAB).help("A code quality report for GitLab's merge requests"),
+        PossibleValue::new(JUNIT).help("JUnit XML, for CI systems: a failed test for each finding"),
+        PossibleValue::new(SARIF).help("SARIF 2.1.0, for code hosts and editors"),
+    ];
     let common = Format::ALL.map(|format| match format {
         Format::Terminal => possible(format).alias(FULL),
         format => possible(format),
     });
-    PossibleValuesParser::new(common.into_iter().chain([sarif])).map(|name| match name.as_str() {
+    PossibleValuesParser::new(common.into_iter().chain(own)).map(|name| match name.as_str() {
+        GITLAB => LintFormat::Gitlab,
+        JUNIT => LintFormat::Junit,
         SARIF => LintFormat::Sarif,
         name => LintFormat::Common(named(name).unwrap_or_default()),
     })

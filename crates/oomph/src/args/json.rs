@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use report::render::Format;
 
+use super::check::CheckForm;
 use super::run::ReportKind;
 use super::{define, format};
 
@@ -13,7 +14,7 @@ use super::{define, format};
 pub(crate) struct JsonTargets {
     /// Set if the object is expected on standard output.
     pub(crate) is_on_stdout: bool,
-    /// The file of `--json-file`, or of `run --report`.
+    /// The file of `--json-file`, or of `--report`.
     pub(crate) file: Option<PathBuf>,
 }
 
@@ -32,7 +33,7 @@ pub(crate) fn find_json(line: &[OsString]) -> JsonTargets {
     let mut words = line.iter().skip(1 + usize::from(command.get_name() != all.get_name()));
     // With a program, clap takes an unknown option for the program's first word, and most such options are misspelt.
     let mut is_ours = true;
-    let (mut report, mut format) = (None, None);
+    let (mut reports, mut format) = (Vec::new(), None);
     while let Some(word) = words.next() {
         let Some(option) = Written::of(word) else {
             if has_program(command) {
@@ -50,7 +51,7 @@ pub(crate) fn find_json(line: &[OsString]) -> JsonTargets {
             value => value,
         };
         match option.name.as_str() {
-            "--report" if is_ours => report = value.map(PathBuf::from),
+            "--report" if is_ours => reports.extend(value.map(PathBuf::from)),
             "--format" if is_run => format = value.and_then(|name| format::named(name.to_str()?)),
             "--json" => targets.is_on_stdout = true,
             "--format" | "--output-format" if value.as_deref().is_some_and(|value| value == "json") => {
@@ -60,9 +61,11 @@ pub(crate) fn find_json(line: &[OsString]) -> JsonTargets {
             _ => {}
         }
     }
-    if let Some(path) = report.filter(|path| ReportKind::of(path, format) == ReportKind::Text(Format::Json)) {
-        targets.file = Some(path);
-    }
+    let is_json = |path: &PathBuf| match (is_run, CheckForm::of(path)) {
+        (false, CheckForm::Junit) => false,
+        _ => ReportKind::of(path, format) == ReportKind::Text(Format::Json),
+    };
+    targets.file = reports.into_iter().find(is_json).or(targets.file);
     targets
 }
 
@@ -134,7 +137,10 @@ mod tests {
             ("record-into folder", true, None),
             ("nonsense --json", true, None),
             ("run --retry train.py --json", false, None),
+            ("check --report a.xml --report b.md --report c.json train.py", false, file("c.json")),
+            ("check --report a.xml train.py", false, None),
             ("run --report a.json train.py", false, file("a.json")),
+            ("run --report a.xml train.py", false, file("a.xml")),
             ("run --report a.html train.py", false, None),
             ("run --report=a --format json train.py --report b", false, file("a")),
             ("run --report a --format markdown train.py", false, None),

@@ -19,7 +19,7 @@ Examples:
   oomph lint --select graph-in-collection,retain-graph-in-loop src/
   oomph lint --diff train.py | git apply     the changes that --fix would make
   oomph lint --fix src/                      makes the safe fixes
-  oomph lint --format sarif src/ > lint.sarif
+  oomph lint --format sarif src/ > lint.sarif      also gitlab, junit
   oomph lint --write-baseline lint.json      later, only new findings: --baseline lint.json
   git show HEAD:train.py | oomph lint --stdin-filename train.py -
   oomph lint --fix - < train.py > fixed.py

@@ -1,24 +1,25 @@
 //! `oomph check`: runs the program on a phantom GPU and reports whether it fits.
 
-use std::path::{Path, PathBuf};
+mod report_files;
+
+use std::path::Path;
 use std::time::Instant;
 
+use diagnose::CheckCase;
 use diagnose::launchers::find_last_line;
-use diagnose::{CheckCase, Diagnosis};
 use drive::Program;
 use drive::cleanup::interrupt;
 use drive::dry_run::failure;
 use drive::dry_run::record::record_to_end;
 use drive::run_dir::{self, RunDir};
 use drive::words::Words;
+use report::Verdict;
 use report::render::terminal::Detail;
-use report::render::{Format, html, render};
-use report::{CheckReport, Verdict};
 use run::Conditions;
 use run::rerun::Aim;
 
-use crate::args::{Check, OutputOptions};
-use crate::effects::{publish, run_progress};
+use crate::args::Check;
+use crate::effects::run_progress;
 use crate::environment::current_folder;
 use crate::error::Error;
 use crate::exit::ExitStatus;
@@ -28,11 +29,7 @@ use crate::{forecast, lint_links, output, program};
 /// Runs the check and prints its report. `after_dashes`: the program was written after a `--`.
 pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, Error> {
     let started = Instant::now();
-    for path in arguments.output.html.iter().chain(&arguments.json_file) {
-        publish::check_writable(path)?;
-    }
-    let outputs = [&arguments.output.html, &arguments.json_file];
-    publish::check_apart(&outputs.into_iter().flatten().map(PathBuf::as_path).collect::<Vec<_>>())?;
+    let files = report_files::list(arguments)?;
     let words = Words::new(arguments.program.clone(), after_dashes);
     let choice = gpu_choice::choose(&arguments.gpu)?;
     let program = prepare(arguments, &choice, &words)?;
@@ -57,19 +54,10 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
     let report = diagnosis.report(links);
     let detail = if arguments.verbose { Detail::Full } else { Detail::Brief };
     run_progress::clear();
-    write_page(&arguments.output, &diagnosis, &report)?;
-    if let Some(path) = &arguments.json_file {
-        publish::write_whole(path, &render(&report, Format::Json, output::look(detail))?)?;
-    }
+    report_files::write(&files, &diagnosis, &report)?;
     output::show(&report, arguments.output.format.chosen(), detail)?;
     forecast::keep(&report, &program.spec.command, &arguments.changes, words.script());
     Ok(status(&report.verdict, arguments.strict))
-}
-
-/// Draws the run and writes the page, if a page was asked for.
-fn write_page(options: &OutputOptions, diagnosis: &Diagnosis, report: &CheckReport) -> Result<(), Error> {
-    let Some(path) = &options.html else { return Ok(()) };
-    publish::write_whole(path, &html::check(report, &diagnosis.draw()))
 }
 
 /// Returns the program's last printed line, such as the message of `sys.exit`.

@@ -16,7 +16,7 @@ use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use report::lint::{LintFinding, LintReport, LintRule, UnreadableFile};
 use report::render::terminal::{Detail, Look};
-use report::render::{Format, render, sarif};
+use report::render::{Format, gitlab, junit, render, sarif};
 use report::words::count;
 
 use self::files::{File, Files, Text};
@@ -318,6 +318,8 @@ fn show(arguments: &Lint, report: &LintReport, text: Option<&str>) -> Result<(),
     }
     match arguments.format() {
         LintFormat::Common(format) => output::show(report, format, Detail::Full),
+        LintFormat::Gitlab => output::answer(&gitlab::lint(report)?),
+        LintFormat::Junit => output::answer(&junit::lint(report)),
         LintFormat::Sarif => output::answer(&sarif::lint(report)?),
     }
 }

@@ -1,5 +1,7 @@
 //! The words of `lint` that several formats share.
 
+use sha2::{Digest as _, Sha256};
+
 use super::layout::short_path;
 use crate::finding::Severity;
 use crate::lint::{LintFinding, LintReport};
@@ -11,6 +13,28 @@ pub(super) fn place(found: &LintFinding, folder: &str) -> String {
         let column = location.column.map_or_else(String::new, |column| format!(":{column}"));
         format!("{}:{}{column}", short_path(&location.file, folder), location.line)
     })
+}
+
+/// The file's name, without the cell of a notebook.
+pub(super) fn file_of<'a>(found: &'a LintFinding, folder: &str) -> &'a str {
+    let name = found.finding.location.as_ref().map_or("", |location| short_path(&location.file, folder));
+    let cell = found.cell.and_then(|cell| name.strip_suffix(&format!(":cell {cell}")));
+    cell.unwrap_or(name)
+}
+
+/// The message, with the cell and the line of a notebook: formats of files have no words for cells.
+pub(super) fn describe_in_file(found: &LintFinding) -> String {
+    let message = &found.finding.message;
+    match (found.cell, &found.finding.location) {
+        (Some(cell), Some(at)) => format!("cell {cell}, line {}: {message}", at.line),
+        _ => message.clone(),
+    }
+}
+
+/// A fingerprint of texts.
+pub(super) fn fingerprint_of(parts: &[&str]) -> String {
+    let digest = Sha256::digest(parts.join("\n"));
+    format!("{:032x}", u128::from_be_bytes(std::array::from_fn(|at| digest[at])))
 }
 
 /// `3 findings in 120 files: 1 error, 2 warnings`.

@@ -2,10 +2,10 @@
 //! Format (SARIF) Version 2.1.0", sections 3.13 (log), 3.27 (result), 3.30 (region) and 3.55 (fix).
 
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 
 use super::Rendered;
 use super::layout::short_path;
+use super::lint::{describe_in_file, file_of, fingerprint_of};
 use crate::document::to_text;
 use crate::finding::Severity;
 use crate::lint::{LineColumn, LintEdit, LintFinding, LintFix, LintReport, LintRule, UnreadableFile};
@@ -45,32 +45,20 @@ fn result(found: &LintFinding, report: &LintReport) -> Value {
         "ruleId": finding.rule,
         "ruleIndex": report.rules.iter().position(|rule| rule.id == finding.rule),
         "level": level(finding.severity),
-        "message": { "text": finding.message },
-        "locations": [{ "physicalLocation": { "artifactLocation": artifact(file(found, report)) } }],
+        "message": { "text": describe_in_file(found) },
+        "locations": [{ "physicalLocation": { "artifactLocation": artifact(file_of(found, &report.folder)) } }],
         "partialFingerprints": { "lineText/v1": fingerprint(found) },
         "properties": { "certainty": found.certainty },
     });
     let start = finding.location.as_ref().map(|at| LineColumn { line: at.line, column: at.column.unwrap_or(1) });
-    match (found.cell, start) {
-        // Lines of a notebook belong to a cell and have no region in the file.
-        (Some(cell), Some(at)) => {
-            result["message"]["text"] = json!(format!("cell {cell}, line {}: {}", at.line, finding.message));
-        }
-        (_, start) => {
-            result["locations"][0]["physicalLocation"]["region"] = region(start.unwrap_or(found.end), found.end);
-            let text = finding.remedies.first().map_or("", |remedy| &remedy.remedy);
-            let fixes = found.fix.iter().map(|change| fix(change, file(found, report), text));
-            result["fixes"] = fixes.collect();
-        }
+    // Lines of a notebook belong to a cell and have no region in the file.
+    if found.cell.is_none() {
+        result["locations"][0]["physicalLocation"]["region"] = region(start.unwrap_or(found.end), found.end);
+        let text = finding.remedies.first().map_or("", |remedy| &remedy.remedy);
+        let fixes = found.fix.iter().map(|change| fix(change, file_of(found, &report.folder), text));
+        result["fixes"] = fixes.collect();
     }
     result
-}
-
-/// The file's name, without the cell of a notebook.
-fn file<'a>(found: &'a LintFinding, report: &LintReport) -> &'a str {
-    let name = found.finding.location.as_ref().map_or("", |location| short_path(&location.file, &report.folder));
-    let cell = found.cell.and_then(|cell| name.strip_suffix(&format!(":cell {cell}")));
-    cell.unwrap_or(name)
 }
 
 fn fix(fix: &LintFix, file: &str, text: &str) -> Value {
@@ -90,9 +78,7 @@ fn region(start: LineColumn, end: LineColumn) -> Value {
 
 /// A fingerprint that survives edits above the finding: the rule and the text of the lines.
 fn fingerprint(found: &LintFinding) -> String {
-    let text = format!("{}\n{}", found.finding.rule, found.excerpt.text.trim());
-    let digest = Sha256::digest(text);
-    format!("{:032x}", u128::from_be_bytes(std::array::from_fn(|at| digest[at])))
+    fingerprint_of(&[found.finding.rule.0, found.excerpt.text.trim()])
 }
 
 fn notification(file: &UnreadableFile, folder: &str) -> Value {
