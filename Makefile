@@ -211,7 +211,7 @@ clean:
 # All pages as a site with search: target/book/index.html, readable without network. Compiles mdBook once.
 MDBOOK := target/tools/mdbook-0.5.4
 
-.PHONY: docs wheel
+.PHONY: docs share wheel
 docs: $(MDBOOK)/bin/mdbook
 	$(PYTHON) docs/book.py --mdbook $<
 
@@ -229,7 +229,11 @@ atlas: binaries $(ATLAS)/.ready
 # dist/oomph-*.whl for every Linux with glibc 2.28 or later, and its test in a clean environment.
 WHEEL_TOOLS := target/wheel-tools
 
-wheel: setup $(WHEEL_TOOLS)/.ready $(FRAMEWORKS)/.ready
+# Man pages, and completions for shells, which maturin packs into the wheel and the sdist.
+share:
+	cargo run --quiet --locked --package generate -- --share python/wheel.data/data/share
+
+wheel: setup share $(WHEEL_TOOLS)/.ready $(FRAMEWORKS)/.ready
 	rm -rf dist
 	PATH="$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH" maturin build --release --locked --zig --target x86_64-unknown-linux-gnu \
 		--compatibility manylinux_2_28 --out dist

@@ -1,5 +1,6 @@
 //! Writes all files, and parts of files, that follow from a table: `make generate`. With `--check` (`make generate CHECK=1`, a part of
-//! `make lint`) nothing is written: each stale file is printed, and the exit status is 1.
+//! `make lint`) nothing is written: each stale file is printed, and the exit status is 1. With `--share FOLDER` (`make share`) it writes the
+//! man pages and the completions of a wheel there, and nothing else.
 //!
 //! A generator is a file of this crate with a function that returns [`Output`]s; `list_outputs` calls each.
 //!
@@ -19,12 +20,16 @@ mod error;
 mod lint_modules;
 #[cfg(feature = "pages")]
 mod lint_pages;
+#[cfg(feature = "pages")]
+mod man;
 mod output;
 #[cfg(feature = "pages")]
 mod reference;
 mod remedy_lists;
 #[cfg(feature = "pages")]
 mod schemas;
+#[cfg(feature = "pages")]
+mod share;
 mod variables;
 
 use std::path::Path;
@@ -38,10 +43,22 @@ use crate::output::Output;
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
 fn main() -> ExitCode {
-    let is_check = env::args().skip(1).any(|argument| argument == "--check");
+    let words: Vec<String> = env::args().skip(1).collect();
+    #[cfg(feature = "pages")]
+    if let [option, folder] = words.as_slice()
+        && option == "--share"
+    {
+        return finish(share::write(Path::new(folder)).map(|()| 0));
+    }
+    let is_check = words.iter().any(|word| word == "--check");
     let stale = list_outputs().and_then(|outputs| apply_all(&outputs, is_check));
-    match stale {
-        Ok(stale) => ExitCode::from(u8::from(is_check && stale > 0)),
+    finish(stale.map(|stale| if is_check { stale } else { 0 }))
+}
+
+/// Prints an error. The exit status is 0 without a problem.
+fn finish(problems: Result<usize, GenerateError>) -> ExitCode {
+    match problems {
+        Ok(problems) => ExitCode::from(u8::from(problems > 0)),
         Err(error) => {
             eprintln!("{error}");
             ExitCode::FAILURE

@@ -16,7 +16,7 @@ mod rates;
 mod size;
 mod table;
 
-pub use lookup::{Match, UnknownGpu, find, lookup};
+pub use lookup::{Match, UnknownGpu, find, list_names, lookup};
 pub use offers::{Offer, offers};
 pub use profile::{ComputeCapability, Field, GpuKind, Profile, Provenance};
 pub use rates::Rates;

@@ -100,6 +100,11 @@ fn preferred(asked: &Words, matching: &[&'static Profile]) -> Option<&'static Pr
     cards.copied().min_by_key(|profile| profile.total_bytes).filter(|_| asked.names_chip())
 }
 
+/// Lists the name to type for each model, in the order of the table.
+pub fn list_names() -> Vec<String> {
+    all().iter().map(typed_name).collect()
+}
+
 /// The shortest name to type for a model: `a100-sxm-40gb`.
 fn typed_name(profile: &'static Profile) -> String {
     let typed = |label: &String| {
@@ -252,6 +257,9 @@ mod tests {
             for label in std::iter::once(&profile.name).chain(&profile.aliases) {
                 assert_eq!(find(label).unwrap().name, profile.name, "{label}");
             }
+        }
+        for (profile, name) in all().iter().zip(list_names()) {
+            assert_eq!(lookup(&name), Ok(Match { profile, passed_over: Vec::new() }), "{name}");
         }
     }
 

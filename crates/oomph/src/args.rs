@@ -1,6 +1,7 @@
 //! The command line and its help. The structs of clap end here: `program::prepare` makes a run specification of them.
 
 mod check;
+mod completions;
 mod explain;
 mod fit;
 mod format;
@@ -22,6 +23,7 @@ use std::ffi::OsString;
 use clap::{CommandFactory, Parser, Subcommand};
 
 pub(crate) use self::check::{Check, CheckForm};
+pub(crate) use self::completions::Completions;
 pub(crate) use self::explain::Explain;
 pub(crate) use self::fit::{Emit, Fit};
 pub(crate) use self::format::LintFormat;
@@ -87,6 +89,9 @@ pub(crate) enum Command {
     /// Runs any command on a phantom GPU and records nothing: to try out what oomph sees, or to debug.
     #[command(after_help = phantom::EXAMPLES)]
     Phantom(Phantom),
+    /// Prints the script that completes commands, options and names in a shell.
+    #[command(after_help = completions::EXAMPLES)]
+    Completions(Completions),
 }
 
 /// Returns clap's definition of all commands.
@@ -95,6 +100,11 @@ pub(crate) fn define() -> clap::Command {
     // Clap then names the whole command line in each usage.
     all.build();
     all
+}
+
+/// Returns clap's definition of all commands, with the values that a shell offers.
+pub(crate) fn define_completed() -> clap::Command {
+    completions::add_offers(&Arguments::command())
 }
 
 /// Returns the definition of one command, as `oomph COMMAND --help` shows it.

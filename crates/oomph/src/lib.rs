@@ -31,6 +31,11 @@ pub fn define_command_line() -> clap::Command {
     args::define()
 }
 
+/// Returns the same with the values that a shell offers, for its completion.
+pub fn define_completed_line() -> clap::Command {
+    args::define_completed()
+}
+
 /// Runs the command line `arguments`, the program's own name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let line: Vec<OsString> = arguments.into_iter().collect();

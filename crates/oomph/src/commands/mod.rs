@@ -3,6 +3,7 @@
 mod against;
 mod answer;
 pub(crate) mod check;
+pub(crate) mod completions;
 pub(crate) mod explain;
 pub(crate) mod fit;
 pub(crate) mod gpus;
@@ -58,6 +59,7 @@ pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Er
         Command::Top(arguments) => top::run(&arguments),
         Command::RecordInto(arguments) => record_into::run(&arguments),
         Command::Phantom(arguments) => phantom::run(&arguments),
+        Command::Completions(arguments) => completions::run(&arguments),
     }
 }
 
