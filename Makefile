@@ -30,7 +30,7 @@ SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 
 # The suites of tests/run.py.
 KINDS := agent golden messages differential values captures compiled system effects effects-functions causes caught deaths against retry limits hooks \
-	live top python-api services fits plans sweeps lives lives-frameworks leaks blame mistakes zoo crosscheck frameworks notebook validation validation-tests
+	live top packaging python-api services fits plans sweeps lives lives-frameworks leaks blame mistakes zoo crosscheck frameworks notebook validation validation-tests
 
 .PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries everything generate lint rustdoc \
 	unit $(KINDS) remedies notebook-screens weights validate atlas clean
@@ -211,7 +211,7 @@ clean:
 # All pages as a site with search: target/book/index.html, readable without network. Compiles mdBook once.
 MDBOOK := target/tools/mdbook-0.5.4
 
-.PHONY: docs share wheel
+.PHONY: docs share wheel sdist
 docs: $(MDBOOK)/bin/mdbook
 	$(PYTHON) docs/book.py --mdbook $<
 
@@ -234,10 +234,16 @@ share:
 	cargo run --quiet --locked --package generate -- --share python/wheel.data/data/share
 
 wheel: setup share $(WHEEL_TOOLS)/.ready $(FRAMEWORKS)/.ready
-	rm -rf dist
+	rm -f dist/oomph-*.whl
 	PATH="$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH" maturin build --release --locked --zig --target x86_64-unknown-linux-gnu \
 		--compatibility manylinux_2_28 --out dist
 	$(PY) tests/wheel.py dist/oomph-*.whl --python $(PY) --pytest $(FRAMEWORKS)/bin/python
+
+# dist/oomph-*.tar.gz, which pip builds where no wheel suits.
+sdist: share $(WHEEL_TOOLS)/.ready
+	rm -f dist/oomph-*.tar.gz
+	$(WHEEL_TOOLS)/bin/maturin sdist --out dist
+	$(PYTHON) tests/packaging/sdist.py dist/oomph-*.tar.gz
 
 $(WHEEL_TOOLS)/.ready: requirements/wheel.txt
 	$(PYTHON) -m venv $(WHEEL_TOOLS)

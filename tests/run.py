@@ -95,6 +95,7 @@ KINDS = {
     "python-api": check("python_api/check.py", python="{frameworks}"),
     "against": check("against/check.py"),
     "messages": check("messages/check.py"),
+    "packaging": check("packaging/check.py"),
     "golden": Kind(("{examples}/golden", "{golden}"), is_whole=True),
     "validation-tests": Kind(("{python}", "-m", "unittest", "discover", "-s", "tests/validation", "-t", "tests/validation", "-q"), is_whole=True),
 }

@@ -16,7 +16,7 @@ A wheel puts those of bash, zsh and fish below the `share` folder of its environ
 
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// The shell
+    /// The shell that completes
     #[arg(value_name = "SHELL")]
     pub(crate) shell: Shell,
 }
