@@ -69,6 +69,7 @@ def check(wheel: pathlib.Path, torch: pathlib.Path, folder: pathlib.Path):
         ((scripts / "pip", "install", "--quiet", "--no-index", "--disable-pip-version-check", wheel), ""),
         ((command, "--version"), r"^oomph \d+\.\d+\.\d+$"),
         ((scripts / "python", "-m", "oomph", "--version"), r"^oomph \d+\.\d+\.\d+$"),
+        (("ls", folder / "venv/share/man/man1/oomph-check.1", folder / "venv/share/bash-completion/completions/oomph"), r"oomph-check\.1$"),
         (("env", "OOMPH_RUN=recorded", scripts / "python", "-c", "import sys; print(*sys.meta_path)"), r"_oomph_finder\.Finder"),
         ((command, "check", "--gpu", "rtx-4090", "--python", torch, "tiny.py"), r"^fits RTX 4090"),
     ]:
