@@ -1,0 +1,2 @@
+#!/bin/sh
+python train.py --length 32768 --layers 14 --recompute mlp

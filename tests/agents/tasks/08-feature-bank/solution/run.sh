@@ -1,0 +1,4 @@
+#!/bin/sh
+# The recordings differ in length: avoid fragmentation.
+export PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True
+python train.py
