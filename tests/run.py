@@ -94,6 +94,7 @@ KINDS = {
     "top": check("top/check.py"),
     "python-api": check("python_api/check.py", python="{frameworks}"),
     "against": check("against/check.py"),
+    "lsp": check("lsp/check.py", python="{services}"),
     "messages": check("messages/check.py"),
     "packaging": check("packaging/check.py"),
     "golden": Kind(("{examples}/golden", "{golden}"), is_whole=True),

@@ -37,6 +37,7 @@ pub use project::{Project, ProjectFile};
 pub use rule::Rule;
 pub use source::{SourceFile, Unreadable};
 pub use span::{Position, TextSpan};
+pub use suppress::suppress;
 
 use std::path::Path;
 

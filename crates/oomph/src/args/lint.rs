@@ -23,11 +23,28 @@ Examples:
   oomph lint --write-baseline lint.json      later, only new findings: --baseline lint.json
   git show HEAD:train.py | oomph lint --stdin-filename train.py -
   oomph lint --fix - < train.py > fixed.py
+  oomph lint --lsp                           a language server, which an editor starts
   oomph rule graph-in-collection             the page of a rule
 
 `# oomph: ignore[RULE]` on a line silences a rule there. Settings are read from `oomph.toml` or, under
 [tool.oomph.lint], from `pyproject.toml`: select, ignore, pedantic, include, exclude, unsafe-fixes, baseline.
 Exit status: 0 nothing was found, 1 something was, 2 oomph could not do its work.";
+
+/// The options that name files or print: a client names the files, and standard output belongs to the protocol.
+const NOT_OF_A_SERVER: [&str; 12] = [
+    "paths",
+    "prove",
+    "fix",
+    "diff",
+    "exclude",
+    "include",
+    "no_gitignore",
+    "stdin_filename",
+    "watch",
+    "write_baseline",
+    "json",
+    "format",
+];
 
 /// The word that selects every rule.
 pub(crate) const ALL: &str = "ALL";
@@ -120,6 +137,10 @@ pub(crate) struct Lint {
     #[arg(long, conflicts_with_all = ["fix", "write_baseline"], help_heading = "Files")]
     pub(crate) watch: bool,
 
+    /// Serve an editor by the Language Server Protocol, on standard input and output
+    #[arg(long, conflicts_with_all = NOT_OF_A_SERVER, help_heading = "Editors")]
+    pub(crate) lsp: bool,
+
     /// Do not report the findings in this file, which --write-baseline wrote
     #[arg(long, value_name = "FILE", help_heading = "Settings")]
     pub(crate) baseline: Option<PathBuf>,
@@ -167,6 +188,11 @@ impl FixMode {
 }
 
 impl Lint {
+    /// The same with `--fix`.
+    pub(crate) fn with_fixes(&self) -> Lint {
+        Lint { fix: true, ..self.clone() }
+    }
+
     /// The format that was asked for.
     pub(crate) fn format(&self) -> LintFormat {
         if self.json { LintFormat::Common(Format::Json) } else { self.format }

@@ -2,6 +2,7 @@
 
 mod baseline;
 mod files;
+mod lsp;
 mod mend;
 mod project;
 mod prove;
@@ -64,6 +65,9 @@ struct Mending {
 
 /// Lints the files and prints; with `--watch`, again whenever a file changes.
 pub(crate) fn run(arguments: &Lint) -> Result<ExitStatus, Error> {
+    if arguments.lsp {
+        return lsp::run(arguments);
+    }
     let folder = std::env::current_dir().unwrap_or_default();
     let settings = LintSettings::find(arguments, &folder)?;
     let look = || files::find(arguments, &settings, &folder);

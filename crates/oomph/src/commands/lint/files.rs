@@ -19,6 +19,10 @@ use crate::effects::patience::{PatientInput, Wait};
 use crate::error::{Error, LintError};
 
 const STANDARD_INPUT: &str = "-";
+/// The names of folders with the files of others.
+const OTHERS: [&str; 2] = ["node_modules", "site-packages"];
+/// The file at the top of a virtual environment.
+const ENVIRONMENT: &str = "pyvenv.cfg";
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 /// One byte more than `lint` accepts, which then reports a larger file. The limit also ends the reading of a device.
 const MOST_BYTES: u64 = (16 << 20) + 1;
@@ -152,9 +156,20 @@ fn plain(path: &Path) -> PathBuf {
 fn is_left_out(entry: &DirEntry, excluded: &Gitignore) -> bool {
     let is_folder = entry.file_type().is_some_and(|kind| kind.is_dir());
     let name = entry.file_name();
-    let is_others =
-        is_folder && (name == "node_modules" || name == "site-packages" || entry.path().join("pyvenv.cfg").is_file());
+    let is_others = is_folder && (OTHERS.iter().any(|it| *it == name) || entry.path().join(ENVIRONMENT).is_file());
     is_others || excluded.matched(entry.path(), is_folder).is_ignore()
+}
+
+/// Checks whether a file is left out of its folder: by the settings, or as part of an environment.
+pub(super) fn is_left_out_of(settings: &LintSettings, path: &Path) -> Result<bool, Error> {
+    let excluded = matcher(&settings.folder, &settings.table.exclude)?;
+    let is_within = path.starts_with(&settings.folder);
+    let is_excluded = is_within && excluded.matched_path_or_any_parents(path, false).is_ignore();
+    let is_others = |folder: &Path| {
+        let name = folder.file_name().unwrap_or_default();
+        OTHERS.iter().any(|it| *it == name) || folder.join(ENVIRONMENT).is_file()
+    };
+    Ok(is_excluded || path.ancestors().skip(1).any(is_others))
 }
 
 /// The patterns for files in folders.

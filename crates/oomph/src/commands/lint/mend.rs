@@ -2,10 +2,8 @@
 
 use std::path::Path;
 
-use lint::{Applicability, Finding, Fix, Options, SourceFile};
+use lint::{Applicability, Finding, Fix, Options, Project, SourceFile};
 use patch::Rewrite;
-
-use super::project::DiskProject;
 
 /// The largest number of rounds: a fix may bring up another finding.
 const MOST_ROUNDS: usize = 10;
@@ -18,7 +16,7 @@ pub(super) type Spared<'a> = &'a dyn Fn(&SourceFile, &[Finding]) -> Vec<bool>;
 pub(super) struct Again<'a> {
     pub(super) options: &'a Options,
     pub(super) path: &'a Path,
-    pub(super) project: &'a DiskProject,
+    pub(super) project: &'a dyn Project,
 }
 
 /// A mended file.
