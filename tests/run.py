@@ -95,6 +95,7 @@ KINDS = {
     "python-api": check("python_api/check.py", python="{frameworks}"),
     "against": check("against/check.py"),
     "lsp": check("lsp/check.py", python="{services}"),
+    "ci": check("ci/check.py", python="{services}"),
     "messages": check("messages/check.py"),
     "packaging": check("packaging/check.py"),
     "golden": Kind(("{examples}/golden", "{golden}"), is_whole=True),
