@@ -15,7 +15,7 @@ use crate::finding::{Finding, Location};
 use crate::life::{StageUse, name_stage};
 use crate::lint::{LintFinding, LintReport, UnreadableFile};
 use crate::render::layout::short_path;
-use element::Element;
+use element::XmlElement;
 
 /// The report of `lint`: a suite for each file with findings, and a failure for each finding. Without a finding, one test that passes:
 /// Jenkins takes a report without tests for a mistake.
@@ -29,7 +29,7 @@ pub fn lint(report: &LintReport) -> String {
         suite_of(&mut suites, short_path(&file.file, &report.folder)).cases.push(case_of_unreadable(file, class));
     }
     if suites.is_empty() {
-        let passed = TestCase::new(class, &super::lint::headline(report), Outcome::Passed);
+        let passed = TestCase::new(class, &super::lint::headline(report), TestOutcome::Passed);
         suites.push(Suite { name: "oomph lint".to_owned(), cases: vec![passed] });
     }
     write("oomph lint", &suites, None)
@@ -59,13 +59,13 @@ struct Suite {
 struct TestCase {
     class: &'static str,
     name: String,
-    outcome: Outcome,
+    outcome: TestOutcome,
     /// More to read; may be empty.
     output: String,
     seconds: Option<f64>,
 }
 
-enum Outcome {
+enum TestOutcome {
     Passed,
     Failed { kind: String, message: String, body: String },
     Error { kind: &'static str, message: String },
@@ -73,30 +73,30 @@ enum Outcome {
 }
 
 impl TestCase {
-    fn new(class: &'static str, name: &str, outcome: Outcome) -> TestCase {
+    fn new(class: &'static str, name: &str, outcome: TestOutcome) -> TestCase {
         TestCase { class, name: name.to_owned(), outcome, output: String::new(), seconds: None }
     }
 
-    fn write(&self) -> Element {
+    fn write(&self) -> XmlElement {
         let seconds = self.seconds.map(in_seconds);
-        let case = Element::new("testcase").with("classname", self.class).with("name", &self.name);
+        let case = XmlElement::new("testcase").with("classname", self.class).with("name", &self.name);
         let case = seconds.into_iter().fold(case, |case, seconds| case.with("time", &seconds));
-        let case = self.outcome.write().into_iter().fold(case, Element::child);
-        if self.output.is_empty() { case } else { case.child(Element::new("system-out").text(&self.output)) }
+        let case = self.outcome.write().into_iter().fold(case, XmlElement::child);
+        if self.output.is_empty() { case } else { case.child(XmlElement::new("system-out").text(&self.output)) }
     }
 }
 
-impl Outcome {
-    fn write(&self) -> Option<Element> {
+impl TestOutcome {
+    fn write(&self) -> Option<XmlElement> {
         match self {
-            Outcome::Passed => None,
-            Outcome::Failed { kind, message, body } => {
-                Some(Element::new("failure").with("type", kind).with("message", message).text(body))
+            TestOutcome::Passed => None,
+            TestOutcome::Failed { kind, message, body } => {
+                Some(XmlElement::new("failure").with("type", kind).with("message", message).text(body))
             }
-            Outcome::Error { kind, message } => {
-                Some(Element::new("error").with("type", kind).with("message", message).text(message))
+            TestOutcome::Error { kind, message } => {
+                Some(XmlElement::new("error").with("type", kind).with("message", message).text(message))
             }
-            Outcome::Skipped(reason) => Some(Element::new("skipped").with("message", reason)),
+            TestOutcome::Skipped(reason) => Some(XmlElement::new("skipped").with("message", reason)),
         }
     }
 }
@@ -114,35 +114,35 @@ fn case_of_finding(found: &LintFinding, report: &LintReport, class: &'static str
     let finding = &found.finding;
     let at = place(found, &report.folder);
     let body = format!("{at}: {}", describe(finding, None, &report.folder));
-    let failed = Outcome::Failed { kind: finding.rule.to_string(), message: describe_in_file(found), body };
+    let failed = TestOutcome::Failed { kind: finding.rule.to_string(), message: describe_in_file(found), body };
     TestCase::new(class, &format!("{} {at}", finding.rule), failed)
 }
 
 fn case_of_unreadable(file: &UnreadableFile, class: &'static str) -> TestCase {
-    TestCase::new(class, "is read", Outcome::Error { kind: "unreadable", message: file.reason.clone() })
+    TestCase::new(class, "is read", TestOutcome::Error { kind: "unreadable", message: file.reason.clone() })
 }
 
 fn case_of_stage(row: &StageUse, folder: &str, class: &'static str) -> TestCase {
     let words = words_of_whole_row(row, folder);
     let outcome = match row.fits {
-        Some(true) => Outcome::Passed,
+        Some(true) => TestOutcome::Passed,
         Some(false) => {
-            Outcome::Failed { kind: "out-of-memory".to_owned(), message: words.clone(), body: words.clone() }
+            TestOutcome::Failed { kind: "out-of-memory".to_owned(), message: words.clone(), body: words.clone() }
         }
-        None => Outcome::Skipped("it is not known whether the stage fits"),
+        None => TestOutcome::Skipped("it is not known whether the stage fits"),
     };
     TestCase { output: words, ..TestCase::new(class, name_stage(row.stage), outcome) }
 }
 
-fn outcome_of_verdict(report: &CheckReport) -> Outcome {
+fn outcome_of_verdict(report: &CheckReport) -> TestOutcome {
     match &report.verdict {
-        Verdict::Fits { .. } | Verdict::FitsSoFar { .. } => Outcome::Passed,
-        Verdict::Oom { .. } => Outcome::Failed {
+        Verdict::Fits { .. } | Verdict::FitsSoFar { .. } => TestOutcome::Passed,
+        Verdict::Oom { .. } => TestOutcome::Failed {
             kind: report.mistake.map_or_else(|| "out-of-memory".to_owned(), |cause| cause.to_string()),
             message: report.headline(),
             body: report.findings.iter().map(|it| describe(it, it.location.as_ref(), &report.folder)).collect(),
         },
-        Verdict::Incomplete { .. } => Outcome::Error { kind: "incomplete", message: report.headline() },
+        Verdict::Incomplete { .. } => TestOutcome::Error { kind: "incomplete", message: report.headline() },
     }
 }
 
@@ -156,21 +156,21 @@ fn describe<Rule: Display>(finding: &Finding<Rule>, at: Option<&Location>, folde
 
 fn write(name: &str, suites: &[Suite], seconds: Option<f64>) -> String {
     let counts = Counts::of(suites.iter().flat_map(|suite| &suite.cases));
-    let root = counts.attributes().fold(Element::new("testsuites").with("name", name), with_count);
+    let root = counts.attributes().fold(XmlElement::new("testsuites").with("name", name), with_count);
     let root = seconds.into_iter().fold(root, |root, seconds| root.with("time", &in_seconds(seconds)));
-    let root = suites.iter().map(|suite| write_suite(suite, seconds)).fold(root, Element::child);
+    let root = suites.iter().map(|suite| write_suite(suite, seconds)).fold(root, XmlElement::child);
     root.document()
 }
 
-fn write_suite(suite: &Suite, seconds: Option<f64>) -> Element {
+fn write_suite(suite: &Suite, seconds: Option<f64>) -> XmlElement {
     let counts = Counts::of(suite.cases.iter());
-    let element = counts.attributes().fold(Element::new("testsuite").with("name", &suite.name), with_count);
+    let element = counts.attributes().fold(XmlElement::new("testsuite").with("name", &suite.name), with_count);
     let element = element.with("skipped", &counts.skipped.to_string());
     let element = seconds.into_iter().fold(element, |element, seconds| element.with("time", &in_seconds(seconds)));
-    suite.cases.iter().map(TestCase::write).fold(element, Element::child)
+    suite.cases.iter().map(TestCase::write).fold(element, XmlElement::child)
 }
 
-fn with_count(element: Element, (name, count): (&'static str, usize)) -> Element {
+fn with_count(element: XmlElement, (name, count): (&'static str, usize)) -> XmlElement {
     element.with(name, &count.to_string())
 }
 
@@ -188,10 +188,10 @@ impl Counts {
         cases.fold(Counts::default(), |mut counts, case| {
             counts.tests += 1;
             match case.outcome {
-                Outcome::Passed => {}
-                Outcome::Failed { .. } => counts.failures += 1,
-                Outcome::Error { .. } => counts.errors += 1,
-                Outcome::Skipped(_) => counts.skipped += 1,
+                TestOutcome::Passed => {}
+                TestOutcome::Failed { .. } => counts.failures += 1,
+                TestOutcome::Error { .. } => counts.errors += 1,
+                TestOutcome::Skipped(_) => counts.skipped += 1,
             }
             counts
         })

@@ -7,32 +7,32 @@ use crate::sanitize::clean;
 const INDENTATION: &str = "  ";
 
 /// An element with attributes and either text or children.
-pub(super) struct Element {
+pub(super) struct XmlElement {
     name: &'static str,
     attributes: Vec<(&'static str, String)>,
     text: String,
-    children: Vec<Element>,
+    children: Vec<XmlElement>,
 }
 
-impl Element {
-    pub(super) fn new(name: &'static str) -> Element {
-        Element { name, attributes: Vec::new(), text: String::new(), children: Vec::new() }
+impl XmlElement {
+    pub(super) fn new(name: &'static str) -> XmlElement {
+        XmlElement { name, attributes: Vec::new(), text: String::new(), children: Vec::new() }
     }
 
     /// Adds an attribute.
-    pub(super) fn with(mut self, name: &'static str, value: &str) -> Element {
+    pub(super) fn with(mut self, name: &'static str, value: &str) -> XmlElement {
         self.attributes.push((name, safe(value)));
         self
     }
 
     /// Sets the text, whose lines stay lines.
-    pub(super) fn text(mut self, text: &str) -> Element {
+    pub(super) fn text(mut self, text: &str) -> XmlElement {
         self.text = text.trim_end().lines().map(safe).collect::<Vec<_>>().join("\n");
         self
     }
 
     /// Adds a child.
-    pub(super) fn child(mut self, child: Element) -> Element {
+    pub(super) fn child(mut self, child: XmlElement) -> XmlElement {
         self.children.push(child);
         self
     }
@@ -45,8 +45,10 @@ impl Element {
     }
 
     fn write(&self, to: &mut String, indentation: &str) {
-        let attributes: String = self.attributes.iter().map(|(name, value)| format!(" {name}=\"{value}\"")).collect();
-        to.extend([indentation, "<", self.name, &attributes]);
+        to.extend([indentation, "<", self.name]);
+        for (name, value) in &self.attributes {
+            to.extend([" ", name, "=\"", value, "\""]);
+        }
         if self.text.is_empty() && self.children.is_empty() {
             to.push_str("/>\n");
             return;
@@ -79,14 +81,14 @@ mod tests {
 
     #[test]
     fn texts_of_others_become_harmless() {
-        let element = Element::new("a").with("b", "x < \"y\"\u{1b}\n").text("1 & 2\n]]>\u{ffff}\n");
+        let element = XmlElement::new("a").with("b", "x < \"y\"\u{1b}\n").text("1 & 2\n]]>\u{ffff}\n");
         let expected = "<a b=\"x &lt; &quot;y&quot;\\x1b \">1 &amp; 2\n]]&gt;\u{fffd}</a>";
         assert_eq!(element.document().lines().skip(1).collect::<Vec<_>>().join("\n"), expected);
     }
 
     #[test]
     fn children_are_indented() {
-        let element = Element::new("a").child(Element::new("b").text("c")).child(Element::new("d"));
+        let element = XmlElement::new("a").child(XmlElement::new("b").text("c")).child(XmlElement::new("d"));
         assert_eq!(element.document().split_once('\n').map(|it| it.1), Some("<a>\n  <b>c</b>\n  <d/>\n</a>\n"));
     }
 }
