@@ -20,6 +20,8 @@ ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
 PROGRAMS = ROOT / "tests" / "programs"
 
+# Variables of coding agents: oomph would answer with their object.
+AGENTS = ("CLAUDECODE", "CODEX_SANDBOX", "AI_AGENT", "CURSOR_AGENT")
 # Names the case in the environment of all its processes, even of orphans.
 _MARK = "SYSTEM_TEST_CASE"
 # Of a run that takes more than ten seconds, in a file.
@@ -203,7 +205,7 @@ class Workshop:
 
 def _plain_environment() -> dict[str, str]:
     """Ours, without what would change a program or oomph."""
-    theirs = ("OOMPH_", "PYTORCH_", "CUDA_", "PYTHON", "LD_", "TORCH", "VIRTUAL_ENV", "NO_COLOR", "FORCE_COLOR", "CLICOLOR")
+    theirs = ("OOMPH_", "PYTORCH_", "CUDA_", "PYTHON", "LD_", "TORCH", "VIRTUAL_ENV", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", *AGENTS)
     return {name: value for name, value in os.environ.items() if not name.startswith(theirs)}
 
 

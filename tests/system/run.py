@@ -13,6 +13,7 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 sys.path.insert(1, str(Path(__file__).resolve().parents[1]))
 
+import agent_mode
 import bad_input
 import bad_places
 import bad_programs
@@ -51,7 +52,7 @@ import tune
 import verdicts
 from harness import Case, Workshop
 
-THEMES = {"exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "bad_places": bad_places, "bad_programs": bad_programs, "launchers": launchers, "ranks": ranks, "resource_requests": resource_requests, "large": large, "explain": explain, "explain_output": explain_output, "faults": faults, "json_documents": json_documents, "tune": tune, "fit": fit, "fit_mistakes": fit_mistakes, "forecasts": forecasts, "kept": kept, "lint": lint, "lint_fixes": lint_fixes, "lint_proof": lint_proof, "needs": needs, "later": later, "leftovers": leftovers, "streams": streams, "known": known, "processes": processes, "shared": shared, "so_far": so_far, "stopped": stopped, "others": others, "signals": signals, "surroundings": surroundings, "sweep": sweep}
+THEMES = {"agent_mode": agent_mode, "exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "bad_places": bad_places, "bad_programs": bad_programs, "launchers": launchers, "ranks": ranks, "resource_requests": resource_requests, "large": large, "explain": explain, "explain_output": explain_output, "faults": faults, "json_documents": json_documents, "tune": tune, "fit": fit, "fit_mistakes": fit_mistakes, "forecasts": forecasts, "kept": kept, "lint": lint, "lint_fixes": lint_fixes, "lint_proof": lint_proof, "needs": needs, "later": later, "leftovers": leftovers, "streams": streams, "known": known, "processes": processes, "shared": shared, "so_far": so_far, "stopped": stopped, "others": others, "signals": signals, "surroundings": surroundings, "sweep": sweep}
 
 
 SHARE = 0.15

@@ -21,7 +21,6 @@ LONGER = {
     "crates/diagnose/tests/check/main.rs": 705,
     "crates/diagnose/tests/explain/main.rs": 745,
     "crates/phantom/tests/undo.rs": 486,
-    "crates/report/src/check.rs": 424,
     "crates/report/tests/render.rs": 619,
     "crates/run/src/fork/schedule.rs": 403,
     "python/tests/test_bounds.py": 454,

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use report::metrics::{DeviceMetrics, LoaderMetrics, ProcessMetrics, StepGrowth};
-use trace::run::{DeviceStats, GpuRecord, LoaderWait, StepRecord};
+use report::metrics::{DeviceMetrics, LoaderMetrics, ProcessMetrics, StepGrowth, TrackerRun};
+use trace::run::{DeviceStats, GpuRecord, LoaderWait, StepRecord, TrackerRecord};
 use trace::{BlockChange, Phase, Process, Record, Recording};
 
 use crate::measure::pace::estimate_growth;
@@ -24,6 +24,7 @@ pub struct Meter {
     phase: Option<Phase>,
     /// The last recorded steps with a time.
     timed: VecDeque<TimedStep>,
+    trackers: Vec<TrackerRun>,
     devices: BTreeMap<u32, DeviceMeter>,
 }
 
@@ -91,6 +92,7 @@ impl Meter {
             Record::Gpu(gpu) => self.note_gpu(gpu),
             Record::Step(step) => self.note_step(step),
             Record::Oom(oom) => self.note_stats(&oom.stats),
+            Record::Tracker(tracker) => self.trackers.push(name_run(tracker)),
             Record::End(end) => {
                 end.devices.iter().for_each(|stats| self.note_stats(stats));
                 self.has_ended = true;
@@ -154,6 +156,7 @@ impl Meter {
             phase: self.phase.map(Phase::name),
             step_seconds: self.time_step(),
             loader: self.measure_loader(),
+            trackers: self.trackers.clone(),
             devices: devices.map(DeviceMeter::measure).collect(),
         }
     }
@@ -258,8 +261,21 @@ impl DeviceMeter {
             let steps_to_error = (usable.saturating_sub(peak) / per_step_bytes).checked_add(1)?;
             (usable > 0).then_some(StepGrowth { per_step_bytes, steps_to_error })
         });
-        DeviceMetrics { growth, ..self.known.clone() }
+        let known = self.known.clone();
+        let spare_bytes = self.usable_bytes.map(|usable| usable.saturating_sub(known.reserved_peak_bytes));
+        DeviceMetrics {
+            growth,
+            cache_bytes: known.reserved_bytes.saturating_sub(known.allocated_bytes),
+            need_bytes: spare_bytes.map(|spare| known.total_bytes.saturating_sub(spare)),
+            spare_bytes,
+            ..known
+        }
     }
+}
+
+fn name_run(record: &TrackerRecord) -> TrackerRun {
+    let TrackerRecord { library, run, name, place } = record.clone();
+    TrackerRun { library, run, name, place }
 }
 
 #[cfg(test)]
@@ -300,6 +316,7 @@ mod tests {
         let found = meter(&growing, &changes);
         assert_eq!((found.allocated_bytes, found.allocated_peak_bytes, found.alloc_retries), (140, 700, Some(0)));
         assert_eq!((found.total_bytes, found.reserved_bytes, found.reserved_peak_bytes), (1200, 800, 800));
+        assert_eq!((found.cache_bytes, found.need_bytes, found.spare_bytes), (660, Some(1000), Some(200)));
     }
 
     #[test]

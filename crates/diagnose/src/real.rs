@@ -87,6 +87,7 @@ impl Real {
             assumptions: Vec::new(),
             hint: None,
             next,
+            larger: None,
             folder: folder.to_owned(),
             surroundings: Surroundings::default(),
             seconds,

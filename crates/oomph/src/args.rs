@@ -10,9 +10,11 @@ mod job;
 mod json;
 mod lint;
 mod lists;
+mod mcp;
 mod phantom;
 mod remedy;
 mod run;
+mod skill;
 mod sweep;
 mod top;
 mod tune;
@@ -29,11 +31,13 @@ pub(crate) use self::fit::{Emit, Fit};
 pub(crate) use self::format::LintFormat;
 pub(crate) use self::groups::{GpuOptions, RunArguments};
 pub(crate) use self::job::JobOptions;
-pub(crate) use self::json::{JsonTargets, find_command, find_json};
+pub(crate) use self::json::{JsonTargets, asks_for_agent, find_command, find_json};
 pub(crate) use self::lint::{ALL, FixMode, Lint, parse_rule};
 pub(crate) use self::lists::{Gpus, RemedyName, RuleName};
+pub(crate) use self::mcp::Mcp;
 pub(crate) use self::phantom::Phantom;
 pub(crate) use self::run::{MetricsTarget, RecordInto, ReportKind, Run, SnapshotSignal};
+pub(crate) use self::skill::Skill;
 pub(crate) use self::sweep::Sweep;
 pub(crate) use self::top::Top;
 pub(crate) use self::tune::Tune;
@@ -43,6 +47,11 @@ pub(crate) use self::watch::WatchSaves;
 #[derive(Debug, Parser)]
 #[command(name = "oomph", version, propagate_version = true, arg_required_else_help = true)]
 struct Arguments {
+    /// Answer a coding agent: one compact object and no progress; the default under known agents [env: OOMPH_AGENT=]
+    // Read by `audience` before the other arguments: their defaults follow from the reader.
+    #[arg(long, global = true, display_order = 1000, help_heading = "Output")]
+    agent: bool,
+
     #[command(subcommand)]
     command: Command,
 }
@@ -79,6 +88,9 @@ pub(crate) enum Command {
     /// Which memory mistakes are in the source? Reads Python files and notebooks; runs nothing.
     #[command(after_help = lint::EXAMPLES)]
     Lint(Box<Lint>),
+    /// Serves a coding agent: `check`, `fit`, `explain` and `gpus` as tools of the Model Context Protocol.
+    #[command(after_help = mcp::EXAMPLES)]
+    Mcp(Mcp),
     /// Lists the known GPUs, or shows one with the source of each figure.
     #[command(after_help = lists::GPUS_EXAMPLES)]
     Gpus(Gpus),
@@ -86,6 +98,9 @@ pub(crate) enum Command {
     Remedy(RemedyName),
     /// Lists the rules of `lint`, and of `check` and `explain`, or prints the page of one.
     Rule(RuleName),
+    /// Prints the instructions for coding agents, or writes them into a folder of skills.
+    #[command(after_help = skill::EXAMPLES)]
+    Skill(Skill),
     /// Runs any command on a phantom GPU and records nothing: to try out what oomph sees, or to debug.
     #[command(after_help = phantom::EXAMPLES)]
     Phantom(Phantom),

@@ -1,5 +1,7 @@
 //! Environment variables that the commands read, and the current folder.
 
+use std::path::Path;
+
 pub(crate) use wire::variable::PYTHON;
 
 /// Returns the current folder; empty if it was removed.
@@ -14,6 +16,17 @@ pub(crate) fn is_in_real_run() -> bool {
     has_folder && std::env::split_paths(&paths).any(|path| path.ends_with(drive::unpack::INJECT))
 }
 
+/// True for a source file that may be read: `OOMPH_SOURCES` names the folder of all of them.
+pub(crate) fn may_read_source(file: &Path) -> bool {
+    let folder = std::env::var_os(wire::variable::SOURCES).filter(|folder| !folder.is_empty());
+    folder.is_none_or(|folder| file.canonicalize().is_ok_and(|file| file.starts_with(folder)))
+}
+
+/// True for a command of a program that is in a dry run.
+pub(crate) fn is_in_dry_run() -> bool {
+    std::env::var_os(wire::variable::RUN_DIR).is_some_and(|folder| !folder.is_empty())
+}
+
 /// The width that `COLUMNS` states, as other tools read it.
 pub(crate) fn stated_columns() -> Option<usize> {
     std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0)
@@ -22,4 +35,16 @@ pub(crate) fn stated_columns() -> Option<usize> {
 /// True if `NO_COLOR` asks for text without colours.
 pub(crate) fn is_colour_unwanted() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
+}
+
+/// The variables that coding agents set for the commands that they start, as the Hugging Face Hub's client reads them.
+pub(crate) const AGENTS: [&str; 4] = ["CLAUDECODE", "CODEX_SANDBOX", "AI_AGENT", "CURSOR_AGENT"];
+
+/// True if a coding agent started the command: one of its variables is set, or `OOMPH_AGENT` is. `OOMPH_AGENT=0` says no.
+pub(crate) fn names_agent() -> bool {
+    let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
+    match std::env::var_os(wire::variable::AGENT) {
+        Some(stated) if !stated.is_empty() => stated != "0",
+        _ => AGENTS.into_iter().any(is_set),
+    }
 }

@@ -7,8 +7,10 @@ use std::process::ExitCode;
 use std::sync::OnceLock;
 
 use report::failure::CommandError;
+use report::render::agent::write_error;
 
 use crate::args::{JsonTargets, find_command, find_json};
+use crate::audience;
 use crate::effects::publish;
 use crate::error::Error;
 use crate::exit::ExitStatus;
@@ -31,8 +33,11 @@ pub(crate) fn tell(error: &Error) {
 
 /// Prints a message of clap's: help is an answer, a wrong argument a failure.
 pub(crate) fn tell_usage(error: &clap::Error) -> ExitCode {
-    // A closed pipe is no error.
-    let _ = error.print();
+    let is_read_in_object = audience::is_agent() && error.use_stderr();
+    if !is_read_in_object {
+        // A closed pipe is no error.
+        let _ = error.print();
+    }
     if !error.use_stderr() {
         return ExitCode::SUCCESS;
     }
@@ -43,7 +48,11 @@ pub(crate) fn tell_usage(error: &clap::Error) -> ExitCode {
 
 /// Writes an error where a program expects JSON. A further failure is not reported: standard error has the first one.
 fn write(error: CommandError) {
-    let JsonTargets { is_on_stdout, file } = LINE.get().map(|line| find_json(line)).unwrap_or_default();
+    let targets = LINE.get().map(|line| find_json(line)).unwrap_or_default();
+    if targets.is_for_agent() {
+        let _ = write_error(&error).map(|text| output::verbatim(&text));
+    }
+    let JsonTargets { is_on_stdout, file, .. } = targets;
     if !is_on_stdout && file.is_none() {
         return;
     }

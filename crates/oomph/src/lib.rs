@@ -5,6 +5,7 @@
 
 mod args;
 mod artifacts;
+mod audience;
 mod commands;
 mod effects;
 mod environment;
@@ -48,6 +49,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return ExitStatus::Failed.into();
     }
     failure::set_line(&line);
+    audience::find(&line);
     drive::events::set_listener(Box::new(effects::run_progress::ShownRuns));
     let (command, after_dashes) = match args::parse_line(&line) {
         Ok(parsed) => parsed,

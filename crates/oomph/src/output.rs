@@ -8,6 +8,7 @@ use report::failure::clean_lines;
 use report::render::terminal::{Bars, Detail, Look, Styles};
 use report::render::{Format, Report, render};
 
+use crate::audience;
 use crate::error::Error;
 
 const FAILURE: Style = AnsiColor::Red.on_default().bold();
@@ -21,7 +22,8 @@ pub(crate) fn show(report: &dyn Report, format: Format, detail: Detail) -> Resul
 /// Prints a report as a message, behind the output of a program.
 pub(crate) fn say_report(report: &dyn Report, detail: Detail) -> Result<(), Error> {
     let look = Look { prefix: "oomph: ", ..look_of(&io::stderr(), detail) };
-    tell(&render(report, Format::Terminal, look)?);
+    let format = if audience::is_agent() { Format::Agent } else { Format::Terminal };
+    tell(&render(report, format, look)?);
     Ok(())
 }
 
@@ -48,8 +50,11 @@ pub(crate) fn say(text: &str) {
     tell(&format!("{}\n", clean_lines(text)));
 }
 
-/// Prints an error and its hint.
+/// Prints an error and its hint. A coding agent reads both in the object on standard output.
 pub(crate) fn failure(error: &Error) {
+    if audience::is_agent() {
+        return;
+    }
     if let Some(output) = error.last_output() {
         tell(&format!("{output}\n\n"));
     }

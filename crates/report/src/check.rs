@@ -1,18 +1,19 @@
 //! The report of `check` as values. The serialised form is the contract of `check --json` (docs/schema/README.md):
 //! keys are added, never renamed, and the doc comments are the descriptions in its schema.
 
+mod verdict;
+
 use causes::CauseId;
 use serde::{Deserialize, Serialize};
 use trace::run::Effects;
 use trace::{Bytes, LifeStage, Phase};
 
 use crate::breakdown::{Breakdown, Contents};
-use crate::condition::Condition;
 use crate::finding::{Finding, Location};
 use crate::life::LifeReport;
 use crate::remark::Remark;
-use crate::size_search::SizeSearch;
 use crate::stopped::Stopped;
+pub use verdict::Verdict;
 
 /// The answer to "does this program fit this GPU".
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -81,6 +82,9 @@ pub struct CheckReport {
     /// The words of the next command; `None` without one.
     #[serde(default)]
     pub next: Option<Vec<String>>,
+    /// The words of the command that looks for the largest batch, of a program that fits and leaves a tenth of the device; else `None`.
+    #[serde(default)]
+    pub larger: Option<Vec<String>>,
     /// The reader's working directory: names of files in `headline` are relative to it.
     #[serde(default)]
     pub folder: String,
@@ -110,46 +114,6 @@ impl Gpu {
     pub fn available_bytes(&self) -> Bytes {
         self.total_bytes - self.others_bytes
     }
-}
-
-/// The verdict. A program that fits cannot lack memory: its spare memory has no sign.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(tag = "verdict", rename_all = "lowercase")]
-pub enum Verdict {
-    /// Every request was served, and the program ran to its end, or its rest is known to repeat what was run.
-    Fits {
-        /// The device's memory less the peak.
-        spare_bytes: Bytes,
-        /// The search for a size that fits, if the program ran out on purpose until one did.
-        search: Option<SizeSearch>,
-    },
-    /// Every request of the part that was run was served.
-    #[serde(rename = "fits_so_far")]
-    FitsSoFar {
-        /// The device's memory less the peak.
-        spare_bytes: Bytes,
-        /// The search for a size that fits, if the program ran out on purpose until one did.
-        search: Option<SizeSearch>,
-        /// The early end of the program, as a sentence without a full stop.
-        stopped: Option<String>,
-        /// The conditions under which the rest fits, too.
-        conditions: Vec<Condition>,
-    },
-    /// A request of the program could not be served, whoever caught the error.
-    Oom {
-        /// The device's memory less the need: negative, unless fragmentation alone is to blame.
-        spare_bytes: i64,
-        /// The assumed sizes with which the program does not fit, where it fits with other ones.
-        assumed: Vec<Condition>,
-    },
-    /// The program ended before a verdict was possible.
-    Incomplete {
-        /// The end of the program, as a sentence without a full stop.
-        reason: String,
-        /// The device's memory less the peak so far.
-        spare_bytes: i64,
-    },
 }
 
 /// The largest use of memory without a limit, and the reason why the need may be larger.
@@ -182,26 +146,6 @@ pub struct Filling {
     pub breakdown: Breakdown,
     /// The lines that allocated the blocks, largest first.
     pub sites: Vec<Site>,
-}
-
-impl Verdict {
-    /// True if a request could not be served.
-    pub fn is_oom(&self) -> bool {
-        matches!(self, Verdict::Oom { .. })
-    }
-
-    /// The search for a size that fits, of a program that fits.
-    pub fn search(&self) -> Option<&SizeSearch> {
-        match self {
-            Verdict::Fits { search, .. } | Verdict::FitsSoFar { search, .. } => search.as_ref(),
-            Verdict::Oom { .. } | Verdict::Incomplete { .. } => None,
-        }
-    }
-
-    /// True if the program fits, as far as it was run.
-    pub fn is_fit(&self) -> bool {
-        matches!(self, Verdict::Fits { .. } | Verdict::FitsSoFar { .. })
-    }
 }
 
 /// Three ways to count the same peak.

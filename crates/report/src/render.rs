@@ -3,6 +3,7 @@
 //! A format is a file with a [`Renderer`], and its line in [`Format`] and in `Format::renderer`: commands and arguments read both from here.
 
 mod against;
+pub mod agent;
 mod answer;
 mod blame;
 mod concise;
@@ -68,11 +69,14 @@ pub enum Format {
     Markdown,
     /// For programs.
     Json,
+    /// For coding agents.
+    Agent,
 }
 
 impl Format {
     /// All formats, in the order of the help pages.
-    pub const ALL: [Format; 5] = [Format::Terminal, Format::Concise, Format::Github, Format::Markdown, Format::Json];
+    pub const ALL: [Format; 6] =
+        [Format::Terminal, Format::Concise, Format::Github, Format::Markdown, Format::Json, Format::Agent];
 
     /// The name on the command line, and a summary for the help page.
     pub const fn describe(self) -> (&'static str, &'static str) {
@@ -82,6 +86,10 @@ impl Format {
             Format::Github => ("github", "Annotations in the log of a GitHub workflow"),
             Format::Markdown => ("markdown", "A heading and a list, for a pull request or a job's summary"),
             Format::Json => ("json", "One JSON object"),
+            Format::Agent => (
+                "agent",
+                "A compact JSON object for coding agents: the answer, its cause, the changes, the next command",
+            ),
         }
     }
 
@@ -93,6 +101,7 @@ impl Format {
             Format::Github => Box::new(github::Github),
             Format::Markdown => Box::new(markdown::Markdown),
             Format::Json => Box::new(json::Json),
+            Format::Agent => Box::new(agent::Agent),
         }
     }
 }

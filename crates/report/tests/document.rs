@@ -265,6 +265,7 @@ impl Draw {
             effects: None,
             seconds: self.ratio,
             next: self.maybe(vec![self.text(), self.text()]),
+            larger: None,
             folder: self.text(),
         }
     }

@@ -96,7 +96,7 @@ fn headline_of(format: Format, text: &str) -> String {
             message.replace("%25", "%")
         }
         Format::Markdown => unescape(first.split_once(": ").unwrap().1),
-        Format::Json => {
+        Format::Json | Format::Agent => {
             serde_json::from_str::<serde_json::Value>(text).unwrap()["headline"].as_str().unwrap().to_owned()
         }
     }

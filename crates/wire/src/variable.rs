@@ -73,6 +73,7 @@ macro_rules! variables {
 
 variables! {
     PYTHON = "OOMPH_PYTHON", User, Binary: "the Python that runs scripts, as `--python`";
+    AGENT = "OOMPH_AGENT", User, Binary: "`1`: the reader is a coding agent, as `--agent`; `0`: a person; unset = the variables of known agents tell";
     CACHE_DIR = "OOMPH_CACHE_DIR", User, Binary: "the folder to unpack the phantom and the agent into; default: the user's cache folder";
     REPLACED = "OOMPH_REPLACED", User, Binary | Agent: "a file to which the functions that each dry run replaced are appended, for `tests/hooks` (Note [Replacements] in `python/oomph/agent/hooks`)";
     RUN_DIR = "OOMPH_RUN_DIR", Run, Phantom | Agent: "absolute path of the run directory; unset = record nothing";
@@ -104,6 +105,7 @@ variables! {
     WORLD = "OOMPH_WORLD", Run, Agent: "the specification of the world that a child of a fork server enters, or of its confinement (Note [World] in `crates/world/src/lib.rs`)";
     GUARD = "OOMPH_GUARD", Run, Phantom | Agent: "the guard of the user's files, `namespace` or `functions`: zeros are written as holes (Note [Holes] in `crates/phantom/src/holes.rs`)";
     OFFLINE = "OOMPH_OFFLINE", Run, Phantom | Agent: "`1`: connections to other programs are refused (Note [Connections] in `crates/phantom/src/files/network.rs`), and the Hugging Face Hub is closed (`scenery/weights/network.py`)";
+    SOURCES = "OOMPH_SOURCES", Process, Binary: "set by `oomph mcp`: the folder outside of which no source is read for the lines that a log or a run names; unset = all are read";
     RESULTS = "OOMPH_RESULTS", Process, Binary: "the number of a descriptor that the pytest plugin passes to a test: a dry run keeps it, although it can be written";
     PRELOAD = "OOMPH_PRELOAD", Process, Binary: "the `LD_PRELOAD` of a program that enters a world first";
     AGENT_PID = "OOMPH_AGENT_PID", Process, Agent: "set by the agent: the first process of the run, so that its helpers record nothing";

@@ -28,6 +28,8 @@ pub struct CheckCase {
     pub hint: Option<String>,
     /// The words of the next command, if the program does not fit.
     pub next: Option<Vec<String>>,
+    /// The words of the command that looks for the largest batch, if the program fits with room.
+    pub larger: Option<Vec<String>>,
     /// The reader's working directory; paths are shown relative to it.
     pub folder: String,
     /// What the launcher knows of the runs' surroundings.

@@ -1,8 +1,8 @@
 //! The report, made of a diagnosis in one expression.
 
 use causes::{CauseId, Role};
-use report::{CheckReport, Gpu, SourceLink};
-use trace::{Process, Run};
+use report::{CheckReport, Gpu, SourceLink, Verdict};
+use trace::{Bytes, Process, Run};
 
 use super::Diagnosis;
 use super::case::{Case, CheckCase};
@@ -51,6 +51,7 @@ pub(super) fn make_report(diagnosis: &Diagnosis, links: Vec<Option<SourceLink>>)
             .next
             .clone()
             .filter(|_| measured.verdict.is_oom() && measured.passes.is_none() && !is_in_source(*mistake)),
+        larger: asked.larger.clone().filter(|_| has_room(&measured.verdict, case.available())),
         verdict: measured.verdict,
         folder: asked.folder.clone(),
     }
@@ -75,6 +76,14 @@ fn list_unapplied(case: &Case) -> Vec<String> {
 /// True for a mistake that a change to the source removes, and no search for settings and sizes.
 fn is_in_source(mistake: Option<CauseId>) -> bool {
     mistake.is_some_and(|cause| matches!(cause.role(), Role::Growth | Role::Peak))
+}
+
+/// True if the program leaves a tenth of the memory.
+fn has_room(verdict: &Verdict, available: Bytes) -> bool {
+    match verdict {
+        Verdict::Fits { spare_bytes, .. } | Verdict::FitsSoFar { spare_bytes, .. } => spare_bytes.0 >= available.0 / 10,
+        Verdict::Oom { .. } | Verdict::Incomplete { .. } => false,
+    }
 }
 
 fn gpu(asked: &CheckCase, case: &Case) -> Gpu {

@@ -113,7 +113,7 @@ pub(crate) struct FormatOptions {
     json: bool,
 
     /// The format of the answer
-    #[arg(long, value_name = "FORMAT", value_parser = format::parser(), default_value = "terminal")]
+    #[arg(long, value_name = "FORMAT", value_parser = format::parser(), default_value = format::usual())]
     format: Format,
 }
 

@@ -1,6 +1,6 @@
 //! The places where a program expects JSON, on any command line: clap's own errors come before its answers.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::PathBuf;
 
 use report::render::Format;
@@ -14,6 +14,10 @@ use super::{define, format};
 pub(crate) struct JsonTargets {
     /// Set if the object is expected on standard output.
     pub(crate) is_on_stdout: bool,
+    /// Set if `--agent` or `--format agent` is among the options.
+    asks_for_agent: bool,
+    /// Set if another format is.
+    names_format: bool,
     /// The file of `--json-file`, or of `--report`.
     pub(crate) file: Option<PathBuf>,
 }
@@ -53,10 +57,13 @@ pub(crate) fn find_json(line: &[OsString]) -> JsonTargets {
         match option.name.as_str() {
             "--report" if is_ours => reports.extend(value.map(PathBuf::from)),
             "--format" if is_run => format = value.and_then(|name| format::named(name.to_str()?)),
+            "--agent" => targets.asks_for_agent = true,
             "--json" => targets.is_on_stdout = true,
-            "--format" | "--output-format" if value.as_deref().is_some_and(|value| value == "json") => {
-                targets.is_on_stdout = true;
-            }
+            "--format" | "--output-format" => match value.as_deref().and_then(OsStr::to_str) {
+                Some("json") => targets.is_on_stdout = true,
+                Some("agent") => targets.asks_for_agent = true,
+                _ => targets.names_format = true,
+            },
             "--json-file" if is_ours => targets.file = value.map(PathBuf::from).or(targets.file),
             _ => {}
         }
@@ -67,6 +74,18 @@ pub(crate) fn find_json(line: &[OsString]) -> JsonTargets {
     };
     targets.file = reports.into_iter().find(is_json).or(targets.file);
     targets
+}
+
+/// True if the options ask for the answer of a coding agent.
+pub(crate) fn asks_for_agent(line: &[OsString]) -> bool {
+    find_json(line).asks_for_agent
+}
+
+impl JsonTargets {
+    /// True if an answer on standard output is the object of a coding agent: no other format is named.
+    pub(crate) fn is_for_agent(&self) -> bool {
+        crate::audience::is_agent() && !self.is_on_stdout && !self.names_format
+    }
 }
 
 /// True if the words from the first one without a dash on are a program's.

@@ -162,7 +162,7 @@ pub(crate) struct Lint {
     json: bool,
 
     /// The format of the answer
-    #[arg(long, alias = "output-format", value_name = "FORMAT", value_parser = format::lint_parser(), default_value = "terminal", help_heading = "Output")]
+    #[arg(long, alias = "output-format", value_name = "FORMAT", value_parser = format::lint_parser(), default_value = format::usual(), help_heading = "Output")]
     format: LintFormat,
 }
 

@@ -97,7 +97,7 @@ pub(crate) struct Sweep {
     json: bool,
 
     /// The format of the answer, or a request for the smallest resources that the program needs
-    #[arg(long, value_name = "FORMAT", value_parser = format::sweep_parser(), default_value = "terminal", help_heading = "Output")]
+    #[arg(long, value_name = "FORMAT", value_parser = format::sweep_parser(), default_value = format::usual(), help_heading = "Output")]
     format: SweepFormat,
 
     /// Read a task on standard input, and write its points: the part of a sweep on another machine

@@ -44,7 +44,8 @@ pub(crate) fn run(arguments: &Check, after_dashes: bool) -> Result<ExitStatus, E
         gpu_assumed: choice.is_assumed,
         assumptions: gpu_choice::list_assumptions(&program.profile).collect(),
         hint,
-        next: suggest_fit(arguments, &words),
+        next: suggest_fit(arguments, &words, None),
+        larger: suggest_fit(arguments, &words, Some("--max-batch")),
         folder: current_folder(),
         surroundings: program::find_surroundings(&program),
         seconds: started.elapsed().as_secs_f64(),
@@ -67,9 +68,9 @@ fn last_words(folder: &Path) -> Option<String> {
     Some(format!("the last line that it printed: {last}"))
 }
 
-/// Returns the command that searches for the smallest change with which the program fits; `None` for a single rank,
-/// which `fit` does not run.
-fn suggest_fit(arguments: &Check, words: &Words) -> Option<Vec<String>> {
+/// Returns the command that searches for the smallest change with which the program fits, or with `wanted` for another answer; `None` for a
+/// single rank, which `fit` does not run.
+fn suggest_fit(arguments: &Check, words: &Words, wanted: Option<&str>) -> Option<Vec<String>> {
     let (gpu, run) = (&arguments.gpu, &arguments.run);
     arguments.job.job().ok().filter(Option::is_none)?;
     let python = run.python.as_ref().map(|python| python.to_string_lossy().into_owned());
@@ -82,7 +83,7 @@ fn suggest_fit(arguments: &Check, words: &Words) -> Option<Vec<String>> {
         ("--python", python.filter(|_| words.script().is_some())),
     ];
     let options = options.into_iter().filter_map(|(name, value)| Some([name.to_owned(), value?]));
-    let command = ["oomph", "fit"].map(str::to_owned).into_iter();
+    let command = ["oomph", "fit"].into_iter().chain(wanted).map(str::to_owned);
     Some(command.chain(options.flatten()).chain(words.to_list()).collect())
 }
 

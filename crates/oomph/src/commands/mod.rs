@@ -8,6 +8,7 @@ pub(crate) mod explain;
 pub(crate) mod fit;
 pub(crate) mod gpus;
 pub(crate) mod lint;
+pub(crate) mod mcp;
 mod now;
 pub(crate) mod phantom;
 mod real_run;
@@ -15,6 +16,7 @@ pub(crate) mod record_into;
 pub(crate) mod remedy;
 pub(crate) mod rule;
 pub(crate) mod run;
+pub(crate) mod skill;
 pub(crate) mod sweep;
 pub(crate) mod top;
 pub(crate) mod tune;
@@ -27,21 +29,26 @@ use drive::guard::descriptors;
 
 use crate::args::Command;
 use crate::effects::{publish, run_progress};
+use crate::environment::is_in_dry_run;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::failure;
 
 /// Runs a command. `after_dashes`: its program was written after a `--`.
 pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Error> {
-    if matches!(command, Command::Check(_) | Command::Fit(_) | Command::Sweep(_) | Command::Tune(_) | Command::Watch(_))
-    {
+    // A program that checks itself would start dry runs without an end.
+    if (makes_dry_runs(&command) || matches!(command, Command::Mcp(_))) && is_in_dry_run() {
+        return Err(Error::InsideDryRun);
+    }
+    if makes_dry_runs(&command) {
         descriptors::close_inherited();
     }
     if matches!(&command, Command::Run(arguments) if arguments.retry.is_none()) {
         descriptors::note_passed();
     }
     // The program replaces this process, or has the terminal, and handles Ctrl-C itself.
-    if !matches!(command, Command::Phantom(_) | Command::Run(_)) {
+    // The server ends its commands first, which end their programs.
+    if !matches!(command, Command::Phantom(_) | Command::Run(_) | Command::Mcp(_)) {
         interrupt::watch(finish)?;
     }
     match command {
@@ -53,14 +60,20 @@ pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Er
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Rule(arguments) => rule::run(&arguments),
         Command::Gpus(arguments) => gpus::run(&arguments),
+        Command::Mcp(arguments) => mcp::run(&arguments),
         Command::Sweep(arguments) => sweep::run(&arguments, after_dashes),
         Command::Watch(arguments) => watch::run(&arguments, after_dashes),
         Command::Run(arguments) => run::run(&arguments, after_dashes),
         Command::Top(arguments) => top::run(&arguments),
         Command::RecordInto(arguments) => record_into::run(&arguments),
+        Command::Skill(arguments) => skill::run(&arguments),
         Command::Phantom(arguments) => phantom::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
     }
+}
+
+fn makes_dry_runs(command: &Command) -> bool {
+    matches!(command, Command::Check(_) | Command::Fit(_) | Command::Sweep(_) | Command::Tune(_) | Command::Watch(_))
 }
 
 /// Ends the process at a signal, when its programs have ended.

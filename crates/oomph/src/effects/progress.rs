@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use report::words::count;
 
+use crate::audience;
 use crate::effects::log_lines::LogLines;
 
 /// The time between two pictures of a spinner.
@@ -15,7 +16,7 @@ const A_WHILE: Duration = Duration::from_millis(300);
 /// The progress of a long work, shown while this value lives.
 pub(crate) struct Progress {
     bar: ProgressBar,
-    /// `None` at a terminal.
+    /// `None` at a terminal, and for a coding agent.
     lines: Option<LogLines>,
 }
 
@@ -31,6 +32,10 @@ impl Progress {
     }
 
     fn start(bar: ProgressBar, template: &str) -> Progress {
+        if audience::is_agent() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+            return Progress { bar, lines: None };
+        }
         set_template(&bar, template);
         bar.enable_steady_tick(TICK);
         let lines = bar.is_hidden().then(LogLines::start);
@@ -113,7 +118,7 @@ impl ReadProgress {
     /// Moves the position by `count` bytes.
     pub(crate) fn advance(&mut self, count: usize) {
         self.bar.inc(count as u64);
-        if !self.is_shown && self.since.elapsed() > A_WHILE {
+        if !self.is_shown && self.since.elapsed() > A_WHILE && !audience::is_agent() {
             self.bar.set_draw_target(ProgressDrawTarget::stderr());
             self.is_shown = true;
         }

@@ -88,6 +88,7 @@ pub(crate) fn fits() -> CheckReport {
         effects: None,
         seconds: 4.25,
         next: None,
+        larger: None,
         folder: "/home/ann/gpt".to_owned(),
     }
 }

@@ -243,6 +243,7 @@ pub(crate) fn case(run: Run) -> CheckCase {
         assumptions: Vec::new(),
         hint: None,
         next: None,
+        larger: None,
         folder: "/home/ann/gpt".to_owned(),
         surroundings: Surroundings::default(),
         seconds: 1.0,

@@ -41,6 +41,7 @@ pub(super) fn find(arguments: &Fit, program: &Program) -> Result<(Option<Mistake
         assumptions: Vec::new(),
         hint: None,
         next: None,
+        larger: None,
         folder: current_folder(),
         surroundings: program::find_surroundings(program),
         seconds: 0.0,

@@ -131,6 +131,7 @@ impl ProofRunner {
             assumptions: Vec::new(),
             hint: None,
             next: None,
+            larger: None,
             folder: current_folder(),
             surroundings: program::find_surroundings(&self.program),
             seconds: 0.0,

@@ -1,0 +1,78 @@
+//! The object of `check`, and of an out-of-memory error on a real GPU.
+
+use causes::Role;
+use serde_json::{Value, json};
+
+use super::super::blame::{filling, find_filling_growth, find_stated};
+use super::super::layout::words_of;
+use super::object::{Object, at_place, describe_cause, describe_remedy};
+use crate::breakdown::Breakdown;
+use crate::check::{CheckReport, Growth, Site};
+use crate::finding::Finding;
+use crate::real_run::RunReport;
+
+/// The lines of the program with the most memory that are named.
+const LINES: usize = 3;
+
+/// Describes the answer of a dry run.
+pub(super) fn describe(report: &CheckReport) -> Object {
+    add(Object::of(report), report).or_next(report.larger.clone())
+}
+
+/// Describes the out-of-memory error that ended a real run.
+pub(super) fn describe_error(run: &RunReport, error: &CheckReport) -> Object {
+    add(Object::of(run), error)
+}
+
+fn add(object: Object, report: &CheckReport) -> Object {
+    let (breakdown, sites) = filling(report);
+    let cause = find_cause(report);
+    let remedies = cause.iter().flat_map(|finding| &finding.remedies).map(describe_remedy);
+    let is_other =
+        |finding: &&Finding| cause.is_none_or(|cause| *finding != cause) && finding.rule.role() != Role::Need;
+    let others = report.findings.iter().filter(is_other);
+    let need = report.need.usage.device_bytes;
+    object
+        .beside_verdict([("need_bytes", Some(need)), ("device_bytes", Some(report.gpu.available_bytes()))])
+        .row([("cause", describe_blame(report, cause))])
+        .list("changes", remedies)
+        .list_some("also", others.map(|finding| describe_cause(finding, &report.folder)))
+        .list_some(
+            "ran_out",
+            report.oom.iter().map(|oom| {
+                let request = json!({"requested_bytes": oom.requested_bytes, "at": words_of(&oom.place)});
+                at_place(request, oom.location.as_ref(), &report.folder)
+            }),
+        )
+        .row([("memory", Some(describe_parts(breakdown)))])
+        .list("lines", sites.iter().take(LINES).map(|site| describe_site(site, &report.folder)))
+}
+
+/// The finding of the headline, else the first finding of a program that does not fit.
+fn find_cause(report: &CheckReport) -> Option<&Finding> {
+    find_stated(report).or_else(|| report.findings.first().filter(|_| report.verdict.is_oom()))
+}
+
+/// The cause, with the growth that fills the device.
+fn describe_blame(report: &CheckReport, cause: Option<&Finding>) -> Option<Value> {
+    let growth = find_filling_growth(report).map(|growth| describe_growth(growth, &report.folder));
+    let mut blame = cause.map(|finding| describe_cause(finding, &report.folder));
+    if let (Some(blame), Some(growth)) = (&mut blame, &growth) {
+        blame["growth"] = growth.clone();
+    }
+    blame.or(growth)
+}
+
+fn describe_growth(growth: &Growth, folder: &str) -> Value {
+    let value = json!({"bytes_per_iteration": growth.bytes_per_iteration, "full_at": growth.full_at});
+    at_place(value, growth.location.as_ref(), folder)
+}
+
+fn describe_parts(breakdown: &Breakdown) -> Value {
+    breakdown.parts().iter().map(|part| (part.category.words().to_owned(), json!(part.bytes))).collect()
+}
+
+fn describe_site(site: &Site, folder: &str) -> Value {
+    let value = json!({"bytes": site.bytes, "what": site.category.words(), "count": site.count});
+    at_place(value, site.location.as_ref(), folder)
+}
