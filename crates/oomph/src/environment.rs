@@ -27,7 +27,7 @@ pub(crate) fn is_in_dry_run() -> bool {
     std::env::var_os(wire::variable::RUN_DIR).is_some_and(|folder| !folder.is_empty())
 }
 
-/// The width that `COLUMNS` states, as other tools read it.
+/// The width of the terminal in `COLUMNS`.
 pub(crate) fn stated_columns() -> Option<usize> {
     std::env::var("COLUMNS").ok()?.parse().ok().filter(|columns| *columns > 0)
 }
@@ -37,10 +37,10 @@ pub(crate) fn is_colour_unwanted() -> bool {
     std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty())
 }
 
-/// The variables that coding agents set for the commands that they start, as the Hugging Face Hub's client reads them.
+/// Variables of coding agents in the environment of their commands, as the Hugging Face Hub's client reads them.
 pub(crate) const AGENTS: [&str; 4] = ["CLAUDECODE", "CODEX_SANDBOX", "AI_AGENT", "CURSOR_AGENT"];
 
-/// True if a coding agent started the command: one of its variables is set, or `OOMPH_AGENT` is. `OOMPH_AGENT=0` says no.
+/// True under a coding agent: `OOMPH_AGENT` or a variable of an agent is set. `OOMPH_AGENT=0` stands for a person.
 pub(crate) fn names_agent() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     match std::env::var_os(wire::variable::AGENT) {

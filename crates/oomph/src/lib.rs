@@ -49,7 +49,7 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
         return ExitStatus::Failed.into();
     }
     failure::set_line(&line);
-    audience::find(&line);
+    audience::set(args::asks_for_agent(&line) || environment::names_agent());
     drive::events::set_listener(Box::new(effects::run_progress::ShownRuns));
     let (command, after_dashes) = match args::parse_line(&line) {
         Ok(parsed) => parsed,

@@ -22,8 +22,8 @@ pub(crate) fn show(report: &dyn Report, format: Format, detail: Detail) -> Resul
 /// Prints a report as a message, behind the output of a program.
 pub(crate) fn say_report(report: &dyn Report, detail: Detail) -> Result<(), Error> {
     let look = Look { prefix: "oomph: ", ..look_of(&io::stderr(), detail) };
-    let format = if audience::is_agent() { Format::Agent } else { Format::Terminal };
-    tell(&render(report, format, look)?);
+    let shown = if audience::is_agent() { Format::Agent } else { Format::Terminal };
+    tell(&render(report, shown, look)?);
     Ok(())
 }
 

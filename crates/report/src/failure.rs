@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use crate::document::to_text;
-use crate::render::Rendered;
 use crate::sanitize::clean;
 
 /// The document of a command that could not do its work.
@@ -93,7 +92,7 @@ pub enum ErrorKind {
 
 impl CommandError {
     /// Writes the error as an indented JSON object with a newline at its end. Foreign names are clean, as on a terminal.
-    pub fn write(mut self) -> Rendered {
+    pub fn write(mut self) -> Result<String, serde_json::Error> {
         self.message = clean_lines(&self.message);
         self.hint = self.hint.as_deref().map(clean_lines);
         to_text(&ErrorDocument { error: self })

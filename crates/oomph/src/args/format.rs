@@ -70,8 +70,8 @@ pub(super) fn lint_parser() -> impl TypedValueParser<Value = LintFormat> {
 
 /// The name of the format for the reader of the output.
 pub(super) fn usual() -> &'static str {
-    let format = if crate::audience::is_agent() { Format::Agent } else { Format::Terminal };
-    format.describe().0
+    let usual = if crate::audience::is_agent() { Format::Agent } else { Format::Terminal };
+    usual.describe().0
 }
 
 fn possible(format: Format) -> PossibleValue {

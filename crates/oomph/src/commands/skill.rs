@@ -1,6 +1,6 @@
 //! `oomph skill`: the instructions for coding agents, with the commands and options of this version's command line.
 
-mod options;
+mod placeholders;
 
 use std::fs;
 use std::path::Path;
@@ -37,7 +37,7 @@ fn install(folder: &Path) -> Result<(), Error> {
 /// Returns the skill with the options of the command line's definition.
 fn write() -> String {
     let text = TEMPLATE.replace("{{version}}", env!("CARGO_PKG_VERSION"));
-    options::fill(&text, &define())
+    placeholders::fill(&text, &define())
 }
 
 #[cfg(test)]
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn every_command_and_option_exists() {
         for text in [write(), PARAGRAPH.to_owned()] {
-            assert_eq!(options::list_unknown(&text, &define()), Vec::<String>::new());
+            assert_eq!(placeholders::list_unknown(&text, &define()), Vec::<String>::new());
         }
     }
 }
