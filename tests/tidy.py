@@ -43,10 +43,11 @@ ARROWS = {
     "python": set(),
     "patch": {"options", "python", "remedies", "report", "trace"},
     "lint": {"causes", "python", "report"},
+    "mcp": set(),
     "run": {"wire", "trace", "options", "remedies", "report"},
     "generate": {"wire", "trace", "gpus", "remedies", "report", "lint", "oomph"},
     "drive": {"wire", "trace", "gpus", "options", "run", "diagnose", "world"},
-    "oomph": {"wire", "trace", "gpus", "causes", "options", "remedies", "report", "run", "diagnose", "patch", "lint", "drive"},
+    "oomph": {"wire", "trace", "gpus", "causes", "options", "remedies", "report", "run", "diagnose", "patch", "lint", "mcp", "drive"},
 }
 
 

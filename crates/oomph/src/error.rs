@@ -33,6 +33,10 @@ pub(crate) enum Error {
     Tune(#[from] TuneError),
     #[error("{0}")]
     Machine(#[from] MachineError),
+    #[error("{0}")]
+    Serve(#[from] mcp::ServeError),
+    #[error("this oomph runs inside a dry run, whose program started it")]
+    InsideDryRun,
     #[error("cannot use the terminal: {0}")]
     Terminal(io::Error),
     #[error("there is no remedy `{0}`")]
@@ -91,6 +95,8 @@ impl Error {
             Error::Sweep(error) => error.hint(),
             Error::Tune(error) => return tune_hint(error).map(str::to_owned),
             Error::Machine(error) => error.hint(),
+            Error::Serve(mcp::ServeError::Folder { .. }) => "name the folder of the project: --folder DIR",
+            Error::InsideDryRun => "in the program, put the call behind `if not oomph.is_recording():`",
             Error::Terminal(_) => "`oomph top --once` prints one look",
             Error::UnknownRemedy(_) => "`oomph remedy` lists the remedies",
             Error::UnknownRule { .. } => "`oomph rule` lists the rules",
@@ -114,7 +120,9 @@ impl Error {
             Error::OtherKind { .. } | Error::TooLong { .. } => {
                 "name the file itself; a pipe is read to its end as well"
             }
-            Error::Stopped(_) | Error::Unreadable { .. } | Error::Output(_) | Error::Json(_) => return None,
+            Error::Serve(_) | Error::Stopped(_) | Error::Unreadable { .. } | Error::Output(_) | Error::Json(_) => {
+                return None;
+            }
         };
         Some(hint.to_owned())
     }

@@ -11,6 +11,7 @@ use report::words::relative;
 use report::{Evidence, Finding, Location, Remedy, SourceLink, Value};
 
 use crate::effects::whole_file::{self, SOURCE};
+use crate::environment::may_read_source;
 
 /// Returns lint's finding about the cause of each finding; in the script, if the run does not tell the line.
 pub(crate) fn find(findings: &[Finding], folder: &str, script: Option<&Path>) -> Vec<Option<SourceLink>> {
@@ -57,7 +58,8 @@ fn lint_text(text: &[u8]) -> Option<Vec<lint::Finding>> {
 }
 
 fn nearest(cause: CauseId, location: &Location) -> Option<lint::Finding> {
-    lint_text(&whole_file::read(Path::new(&location.file), SOURCE).ok()?)?
+    let file = Some(Path::new(&location.file)).filter(|file| may_read_source(file))?;
+    lint_text(&whole_file::read(file, SOURCE).ok()?)?
         .into_iter()
         .filter(|found| found.cause == Some(cause))
         .min_by_key(|found| found.start.line.abs_diff(location.line))

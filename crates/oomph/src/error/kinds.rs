@@ -44,13 +44,15 @@ impl Error {
             }
             Error::Machine(_) => ErrorKind::NoDriver,
             Error::UnknownRemedy(_) | Error::UnknownRule { .. } => ErrorKind::UnknownName,
+            Error::InsideDryRun => ErrorKind::BadArguments,
             Error::Stopped(_) => ErrorKind::Interrupted,
             Error::NoBatch(_) | Error::NoSize(_) => ErrorKind::NoBatchSize,
             Error::Unreadable { source, .. } => kind_of_read(source),
             Error::Damaged { .. } => ErrorKind::DamagedFile,
             Error::Unwritable { .. } | Error::NotAFile(_) | Error::SameOutput(_) => ErrorKind::UnwritableFile,
             Error::NotApplied(_) => ErrorKind::NotApplied,
-            Error::Terminal(_) | Error::Output(_) => ErrorKind::System,
+            Error::Serve(mcp::ServeError::Folder { .. }) => ErrorKind::NoSuchFile,
+            Error::Serve(_) | Error::Terminal(_) | Error::Output(_) => ErrorKind::System,
             Error::OnlyForked(_) | Error::Json(_) => ErrorKind::Bug,
         }
     }
