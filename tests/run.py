@@ -93,6 +93,7 @@ KINDS = {
     "live": check("live/check.py"),
     "top": check("top/check.py"),
     "python-api": check("python_api/check.py", python="{frameworks}"),
+    "mcp": check("mcp/check.py", python="{services}"),
     "against": check("against/check.py"),
     "lsp": check("lsp/check.py", python="{services}"),
     "ci": check("ci/check.py", python="{services}"),
