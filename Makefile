@@ -212,7 +212,7 @@ clean:
 # All pages as a site with search: target/book/index.html, readable without network. Compiles mdBook once.
 MDBOOK := target/tools/mdbook-0.5.4
 
-.PHONY: docs share wheel sdist
+.PHONY: docs share wheel wheel-file sdist
 docs: $(MDBOOK)/bin/mdbook
 	$(PYTHON) docs/book.py --mdbook $<
 
@@ -234,11 +234,16 @@ WHEEL_TOOLS := target/wheel-tools
 share:
 	cargo run --quiet --locked --package generate -- --share python/wheel.data/data/share
 
-wheel: setup share $(WHEEL_TOOLS)/.ready $(FRAMEWORKS)/.ready
-	rm -f dist/oomph-*.whl
-	PATH="$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH" maturin build --release --locked --zig --target x86_64-unknown-linux-gnu \
-		--compatibility manylinux_2_28 --out dist
+wheel: setup $(FRAMEWORKS)/.ready
+	$(MAKE) wheel-file
 	$(PY) tests/wheel.py dist/oomph-*.whl --python $(PY) --pytest $(FRAMEWORKS)/bin/python
+
+# The wheel alone, also for another processor, whose standard library rustup has: make wheel-file TRIPLE=aarch64-unknown-linux-gnu
+TRIPLE ?= x86_64-unknown-linux-gnu
+
+wheel-file: share $(WHEEL_TOOLS)/.ready
+	rm -f dist/oomph-*.whl
+	PATH="$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH" maturin build --release --locked --zig --target $(TRIPLE) --compatibility manylinux_2_28 --out dist
 
 # dist/oomph-*.tar.gz, which pip builds where no wheel suits.
 sdist: share $(WHEEL_TOOLS)/.ready

@@ -18,7 +18,7 @@ sys.path.insert(1, str(pathlib.Path(__file__).resolve().parent / "python_api"))
 import outcomes
 
 GLIBC = (2, 28)
-COMMAND_BYTES = 16 * 1024**2
+COMMAND_BYTES = 24 * 1024**2
 PROGRAM = """\
 import torch
 

@@ -20,15 +20,23 @@ fn main() {
     let workspace = crate_dir.join("../..");
     let out = PathBuf::from(variable("OUT_DIR"));
     watch(&workspace);
-    let built = build_libraries(&workspace, &out);
-    let mut files: BTreeMap<String, PathBuf> =
-        LIBRARIES.iter().map(|name| (format!("lib/{name}"), built.join(name))).collect();
+    let mut files: BTreeMap<String, PathBuf> = if has_libraries() {
+        let built = build_libraries(&workspace, &out);
+        LIBRARIES.iter().map(|name| (format!("lib/{name}"), built.join(name))).collect()
+    } else {
+        BTreeMap::new()
+    };
     gather(&workspace.join("python"), &workspace.join("python/oomph"), &mut files);
     fs::write(out.join("carried.rs"), pack(&files, &out)).expect("OUT_DIR is writable");
 }
 
 /// The libraries, each of a package of its own.
 const LIBRARIES: [&str; 2] = ["liboomph_phantom.so", "liboomph_recorder.so"];
+
+/// The libraries know the system calls and the structures of x86-64 alone; on other processors `unpack` refuses (`CARRIES_LIBRARIES`).
+fn has_libraries() -> bool {
+    variable("CARGO_CFG_TARGET_ARCH") == "x86_64"
+}
 
 fn variable(name: &str) -> String {
     env::var(name).unwrap_or_else(|_| panic!("Cargo sets {name} for build scripts"))

@@ -61,6 +61,7 @@ pub(crate) fn on_path(name: &str) -> Option<PathBuf> {
 
 /// Checks that a Python has a supported PyTorch.
 pub(crate) fn check_torch(python: &Path) -> Result<(), Error> {
+    crate::unpack::check_processor()?;
     let torch = probe(python)?.ok_or_else(|| Error::from(SetupError::NoTorch(python.to_owned())))?;
     check_version(python, torch)
 }

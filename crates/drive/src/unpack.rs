@@ -25,6 +25,8 @@ mod carried {
     include!(concat!(env!("OUT_DIR"), "/carried.rs"));
 }
 
+/// True if the build script put the libraries into the binary.
+const CARRIES_LIBRARIES: bool = cfg!(target_arch = "x86_64");
 /// Names under which programs open the driver at run time; each links to the phantom.
 const LINKS: [&str; 3] = ["libcuda.so.1", "libcuda.so", "libnvidia-ml.so.1"];
 /// The folder of the agent's `sitecustomize`, inside the unpacked folder.
@@ -42,6 +44,11 @@ pub struct Unpacked {
     pub inject_dir: PathBuf,
 }
 
+/// Refuses a processor that no library of the phantom and the recorder is built for.
+pub(crate) fn check_processor() -> Result<(), SetupError> {
+    if CARRIES_LIBRARIES { Ok(()) } else { Err(SetupError::OtherProcessor(std::env::consts::ARCH)) }
+}
+
 /// Unpacks all files, unless an earlier run did.
 pub fn unpack() -> Result<Unpacked, Error> {
     unpack_in(parent()?)
@@ -54,6 +61,7 @@ pub fn unpack_for(folder: &Path) -> Result<Unpacked, Error> {
 }
 
 fn unpack_in(parent: PathBuf) -> Result<Unpacked, Error> {
+    check_processor()?;
     let parent = searchable(parent)?;
     let folder = parent.join(HASH);
     if !is_whole(&folder) {

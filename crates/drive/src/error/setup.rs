@@ -52,6 +52,8 @@ pub enum SetupError {
     CpuOnlyTorch { python: PathBuf, version: String },
     #[error("PyTorch {version} is not supported; this oomph knows {}", trace::release::SUPPORTED)]
     UnsupportedTorch { version: String },
+    #[error("programs can be run on a phantom GPU, and recorded, only on x86-64: this oomph is for {0}")]
+    OtherProcessor(&'static str),
     #[error("cannot unpack the phantom GPU into `{}`: {source}", folder.display())]
     Cache { folder: PathBuf, source: io::Error },
     #[error("programs may not be run from `{}`: its file system is mounted noexec", .0.display())]
@@ -103,6 +105,9 @@ impl SetupError {
                 "install the CUDA build (`pip install torch` on Linux, without the CPU index); no GPU is needed for it"
             }
             SetupError::UnsupportedTorch { .. } => "choose a Python with a supported version with --python",
+            SetupError::OtherProcessor(_) => {
+                "run it on Linux on x86-64, where no GPU is needed; `explain`, `lint` and `gpus` work here"
+            }
             SetupError::Cache { .. }
             | SetupError::CacheNoExec(_)
             | SetupError::CacheSplits(_)

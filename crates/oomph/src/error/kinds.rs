@@ -135,6 +135,7 @@ fn kind_of_setup(error: &SetupError) -> ErrorKind {
         Setup::NotInPath(_) | Setup::NotExecutable(_) | Setup::NoInterpreter { .. } | Setup::NoProgram { .. } => {
             ErrorKind::NoProgram
         }
+        Setup::OtherProcessor(_) => ErrorKind::System,
         Setup::Cache { .. } | Setup::CacheNoExec(_) | Setup::CacheSplits(_) | Setup::NoCache => ErrorKind::NoCache,
     }
 }
