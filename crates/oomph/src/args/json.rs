@@ -167,7 +167,8 @@ mod tests {
         ];
         for (line, is_on_stdout, file) in cases {
             let words: Vec<OsString> = ["oomph"].into_iter().chain(line.split(' ')).map(OsString::from).collect();
-            assert_eq!(find_json(&words), JsonTargets { is_on_stdout, file }, "{line}");
+            let found = find_json(&words);
+            assert_eq!((found.is_on_stdout, found.file), (is_on_stdout, file), "{line}");
         }
     }
 }
