@@ -8,6 +8,7 @@ pub mod now;
 pub mod publish;
 mod server;
 pub mod snapshots;
+pub mod trackers;
 pub(crate) mod watch;
 
 use std::io;

@@ -27,8 +27,24 @@ pub struct ProcessMetrics {
     /// The wait for the `DataLoader`, over the same steps; `None` without a loader.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loader: Option<LoaderMetrics>,
+    /// The runs of trackers that the process logs to.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub trackers: Vec<TrackerRun>,
     /// The devices that the process uses.
     pub devices: Vec<DeviceMetrics>,
+}
+
+/// The run of a tracker.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct TrackerRun {
+    /// The library, such as `mlflow`.
+    pub library: String,
+    /// The id of the run.
+    pub run: String,
+    /// The name of the run; empty if it has none.
+    pub name: String,
+    /// The project, or the address of the store.
+    pub place: String,
 }
 
 /// The wait for a `DataLoader`.
@@ -60,6 +76,15 @@ pub struct DeviceMetrics {
     pub allocated_peak_bytes: u64,
     /// The most reserved so far.
     pub reserved_peak_bytes: u64,
+    /// The reserved memory that no block uses: reserved less allocated.
+    pub cache_bytes: u64,
+    /// The memory of the device less the spare memory: the most reserved so far, and the memory outside of PyTorch. `None` until the free memory
+    /// is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub need_bytes: Option<u64>,
+    /// The memory that was free before the program, less the most reserved so far; `None` until it is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub spare_bytes: Option<u64>,
     /// The free memory in segments that have other blocks in use, after the last recorded step: no `empty_cache` releases it. `None` if no
     /// record states it yet.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,12 +127,15 @@ type Metric = (&'static str, &'static str, &'static str);
 
 const STEPS: Metric = ("steps_total", "counter", "Completed optimizer steps.");
 type DeviceMetric = (Metric, fn(&DeviceMetrics) -> Option<u64>);
-const OF_DEVICES: [DeviceMetric; 9] = [
+const OF_DEVICES: [DeviceMetric; 12] = [
     (("device_bytes", "gauge", "Memory of the device."), |it| Some(it.total_bytes)),
     (("allocated_bytes", "gauge", "Allocated memory."), |it| Some(it.allocated_bytes)),
     (("reserved_bytes", "gauge", "Reserved memory."), |it| Some(it.reserved_bytes)),
     (("allocated_peak_bytes", "gauge", "The most allocated so far."), |it| Some(it.allocated_peak_bytes)),
     (("reserved_peak_bytes", "gauge", "The most reserved so far."), |it| Some(it.reserved_peak_bytes)),
+    (("cache_bytes", "gauge", "Reserved memory that no block uses."), |it| Some(it.cache_bytes)),
+    (("need_bytes", "gauge", "Memory of the device less the spare memory."), |it| it.need_bytes),
+    (("spare_bytes", "gauge", "Memory that was free before, less the most reserved so far."), |it| it.spare_bytes),
     (("inactive_split_bytes", "gauge", "Free memory in segments that have other blocks in use."), |it| {
         it.inactive_split_bytes
     }),
@@ -165,6 +193,7 @@ mod tests {
             reserved_bytes: 50,
             allocated_peak_bytes: 60,
             reserved_peak_bytes: 70,
+            cache_bytes: 10,
             alloc_retries: growth.map(|_| 2),
             growth,
             ..DeviceMetrics::default()
@@ -176,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_line_has_the_growth_only_if_there_is_growth() {
-        let device = r#"{"device":1,"name":"NVIDIA T4","total_bytes":100,"allocated_bytes":40,"reserved_bytes":50,"allocated_peak_bytes":60,"reserved_peak_bytes":70"#;
+        let device = r#"{"device":1,"name":"NVIDIA T4","total_bytes":100,"allocated_bytes":40,"reserved_bytes":50,"allocated_peak_bytes":60,"reserved_peak_bytes":70,"cache_bytes":10"#;
         let cases = [(None, ""), (Some(GROWTH), r#","alloc_retries":2,"growth_per_step_bytes":5,"steps_to_error":9"#)];
         for (growth, rest) in cases {
             let expected = format!(

@@ -160,6 +160,11 @@ def gpu(*, device: int, name: str, total_bytes: int, free_bytes: int | None) -> 
     return {"kind": "gpu", "device": device, "name": name, "total_bytes": total_bytes, "free_bytes": free_bytes}
 
 
+def tracker(*, library: str, run: str, name: str, place: str) -> dict:
+    """The run of a tracker that a real program logs to (`python/oomph/agent/live/trackers.py`)."""
+    return {"kind": "tracker", "library": library, "run": run, "name": name, "place": place}
+
+
 def dump(*, events: int, step: int) -> dict:
     """PyTorch's own snapshot of a real run was written: segments and blocks, without a history."""
     return {"kind": "dump", "events": events, "step": step}

@@ -14,6 +14,7 @@ use nix::fcntl::OFlag;
 
 use super::server::Server;
 use super::start_thread;
+use super::trackers::TrackerPipe;
 use super::watch::Watch;
 use crate::error::Error;
 use crate::events::remark;
@@ -29,6 +30,16 @@ pub enum Outlet {
     File(LogFile),
     /// An address, at which the last figures are read.
     Server(Server),
+    /// The helper of a tracker.
+    Tracker(TrackerPipe),
+}
+
+/// An outlet, and its form of the figures.
+pub struct Channel {
+    /// The place.
+    pub outlet: Outlet,
+    /// The form.
+    pub write: WriteFigures,
 }
 
 impl Outlet {
@@ -51,7 +62,7 @@ impl Outlet {
     /// The address; `None` for a file.
     pub fn address(&self) -> Option<SocketAddr> {
         match self {
-            Outlet::File(_) => None,
+            Outlet::File(_) | Outlet::Tracker(_) => None,
             Outlet::Server(server) => Some(server.address()),
         }
     }
@@ -60,6 +71,7 @@ impl Outlet {
         match self {
             Outlet::File(file) => file.append(&text),
             Outlet::Server(server) => server.set_text(text),
+            Outlet::Tracker(pipe) => pipe.write(&text),
         }
     }
 }
@@ -97,10 +109,10 @@ pub struct Publisher {
 
 impl Publisher {
     /// Publishes the figures of the run in `folder`.
-    pub fn start(folder: &Path, outlet: Outlet, write: WriteFigures) -> Result<Publisher, Error> {
+    pub fn start(folder: &Path, channels: Vec<Channel>) -> Result<Publisher, Error> {
         let (stop, stopped) = channel();
         let watch = Watch::new(folder);
-        let thread = start_thread(move || publish_until(&stopped, watch, outlet, &write))?;
+        let thread = start_thread(move || publish_until(&stopped, watch, channels))?;
         Ok(Publisher { stop: Some(stop), thread: Some(thread) })
     }
 }
@@ -116,10 +128,11 @@ impl Drop for Publisher {
     }
 }
 
-fn publish_until(stopped: &Receiver<()>, mut watch: Watch, mut outlet: Outlet, write: &WriteFigures) {
+fn publish_until(stopped: &Receiver<()>, mut watch: Watch, mut channels: Vec<Channel>) {
     loop {
         let is_last = stopped.recv_timeout(PAUSE) != Err(RecvTimeoutError::Timeout);
-        outlet.publish(write(&watch.refresh(is_last)));
+        let meters = watch.refresh(is_last);
+        channels.iter_mut().for_each(|channel| channel.outlet.publish((channel.write)(&meters)));
         if is_last {
             return;
         }

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
+use drive::live::trackers::TrackerTarget;
 use report::Change;
 use report::render::Format;
 
@@ -22,6 +23,7 @@ Examples:
   oomph run --report end.json train.py       the explanation as JSON, too
   oomph explain run/                         the same explanation again, at any time
   oomph run --metrics :9400 train.py         http://127.0.0.1:9400/metrics, while it runs
+  oomph run --log-to tensorboard,mlflow train.py   the same figures, in the trackers that are installed for the program's Python
   kill -USR2 PID                             a snapshot; `oomph explain --pid PID` only looks
 
 The program runs as it would without oomph: on the GPUs of this machine, with its terminal, its signals and its files.
@@ -68,6 +70,14 @@ pub(crate) struct Run {
     /// Write figures once a second: to a FILE, one JSON line per process, or for Prometheus at an ADDRESS such as `:9400`
     #[arg(long, value_name = "FILE|ADDRESS", value_parser = parse_target)]
     pub(crate) metrics: Option<MetricsTarget>,
+
+    /// Log figures once a second to a tracker: tensorboard, wandb, mlflow or trackio; `=PLACE` is the folder, project or experiment
+    #[arg(long, value_name = "TRACKER[=PLACE]", value_delimiter = ',', value_parser = parse_tracker)]
+    pub(crate) log_to: Vec<TrackerTarget>,
+
+    /// The longest wait for the trackers after the program's end
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = clap::value_parser!(u32).range(0..=3600), requires = "log_to")]
+    pub(crate) log_wait: u32,
 
     /// The signal to oomph for a snapshot of the recording; the program does not see it
     #[arg(long, value_name = "SIGNAL", value_enum, ignore_case = true, default_value = "USR2")]
@@ -145,6 +155,17 @@ pub(crate) enum SnapshotSignal {
     Nothing,
 }
 
+/// The trackers that the helper knows.
+const TRACKERS: [&str; 4] = ["tensorboard", "wandb", "mlflow", "trackio"];
+
+fn parse_tracker(text: &str) -> Result<TrackerTarget, String> {
+    let (name, place) = text.split_once('=').unwrap_or((text, ""));
+    if !TRACKERS.contains(&name) {
+        return Err(format!("`{name}` is not a tracker; expected {} or {}", TRACKERS[..3].join(", "), TRACKERS[3]));
+    }
+    Ok(TrackerTarget { name: name.to_owned(), place: place.to_owned() })
+}
+
 /// A host and a port are an address; all else is a file, also with a `/` in front of the last part.
 fn parse_target(text: &str) -> Result<MetricsTarget, String> {
     let file = || Ok(MetricsTarget::File(PathBuf::from(text)));
@@ -171,6 +192,15 @@ fn parse_target(text: &str) -> Result<MetricsTarget, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_tracker_is_a_name_with_a_place() {
+        let of = |name: &str, place: &str| Ok(TrackerTarget { name: name.to_owned(), place: place.to_owned() });
+        assert_eq!(parse_tracker("wandb"), of("wandb", ""));
+        assert_eq!(parse_tracker("tensorboard=logs/a=b"), of("tensorboard", "logs/a=b"));
+        let refused = "`comet` is not a tracker; expected tensorboard, wandb, mlflow or trackio";
+        assert_eq!(parse_tracker("comet"), Err(refused.to_owned()));
+    }
 
     #[test]
     fn a_target_is_a_file_or_an_address_of_this_machine() {

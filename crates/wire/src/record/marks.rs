@@ -418,6 +418,17 @@ macro_rules! agent_records {
                     /// The free memory by `cudaMemGetInfo` and PyTorch's reserved memory; `None` before the first request, which makes the context.
                     free_bytes: u64_or_null,
                 }
+                /// The run of a tracker that a real program logs to (`python/oomph/agent/live/trackers.py`).
+                Tracker "tracker" => many trackers: TrackerRecord {
+                    /// The library: `wandb`, `mlflow` or `trackio`.
+                    library: text,
+                    /// The id of the run.
+                    run: text,
+                    /// The name of the run; empty if it has none.
+                    name: text,
+                    /// The project, or the address of the store.
+                    place: text,
+                }
                 /// PyTorch's own snapshot of a real run was written: segments and blocks, without a history.
                 Dump "dump" => last dump: DumpRecord {
                     /// The number of events in the recording by then.

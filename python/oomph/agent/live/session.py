@@ -23,6 +23,7 @@ from ..remedies import Remedies
 from .loader import LoaderClock
 from .objects import Found, Places, Waiting
 from .recorder import Recorder
+from .trackers import TrackerRuns
 
 # The least time between two records of steps, after the first steps, in seconds. A record takes some 0.1 ms; on a slow disk the time between two
 # is so many times longer than the last one took, up to the longest pause.
@@ -45,6 +46,7 @@ class Session:
         self._record_file = RecordFile(env.run_dir, env.rank, self._recorder.reserve)
         self._stats = Stats()
         self._loader = LoaderClock()
+        self._trackers = TrackerRuns()
         self._marks = Places()
         self._counts: weakref.WeakKeyDictionary[torch.optim.Optimizer, int] = weakref.WeakKeyDictionary()
         self._steps = 0
@@ -92,6 +94,7 @@ class Session:
             self._record_file.write(record)
         self._early.clear()
         self._stats.attach()
+        Stats.running = self._stats
         problem = self._recorder.start(os.path.join(self._env.run_dir, self._record_file.stem + wire.RECORDING))
         if problem is not None:
             self._record_file.write(records.unrecorded(reason=problem))
@@ -124,6 +127,12 @@ class Session:
                 self._write_gpu(device, torch.cuda.mem_get_info(device)[0] + stats["reserved_bytes"])
 
     @guarded
+    def _write_trackers(self) -> None:
+        """The runs of trackers, before the record of a step: `oomph run --log-to` waits for it."""
+        for record in self._trackers.list_new():
+            self._record_file.write(record)
+
+    @guarded
     def _forked(self) -> None:
         """A forked child cannot use the parent's CUDA: the recording is the parent's."""
         self._early.clear()
@@ -148,6 +157,7 @@ class Session:
         if self._record_file.is_open and (done <= _FIRST_STEPS or now >= self._next_record):
             devices = self._stats.of_all()
             self._write_free(devices)
+            self._write_trackers()
             record = records.step(
                 step=done,
                 devices=devices,

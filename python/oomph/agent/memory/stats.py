@@ -10,6 +10,9 @@ from ..hooks import events
 class Stats:
     """Reads `memory_stats` cheaply: straight from the allocator, seven figures of it."""
 
+    # Of a real run, for `oomph.callbacks`.
+    running: "Stats | None" = None
+
     def __init__(self) -> None:
         # Per device: the largest allocated and reserved peaks seen at a reset.
         self._peaks: dict[int, tuple[int, int]] = {}

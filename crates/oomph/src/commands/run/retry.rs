@@ -10,7 +10,7 @@ use report::fit::{FitVerdict, Plan};
 
 use super::search::{self, SearchScope};
 use super::stop::Stop;
-use super::watching::open_outlet;
+use super::watching::Outlets;
 use super::{EndedRun, Runner};
 use crate::error::Error;
 use crate::output;
@@ -63,7 +63,8 @@ impl Series<'_> {
         let words = describe_plan(&plan, &plans.before);
         output::say(&format!("oomph: retry {number} of {most} with {words}, verified by dry runs on {device}"));
         let folder = run_dir::make_lasting(Some(&self.folder.join(format!("retry{number}")))).map_err(Error::from)?;
-        self.last = self.runner.run(folder, &plan.changes, open_outlet(self.runner.arguments)?)?;
+        let outlets = Outlets::open(self.runner.arguments, &self.runner.spec.command)?;
+        self.last = self.runner.run(folder, &plan.changes, outlets)?;
         Ok(())
     }
 
