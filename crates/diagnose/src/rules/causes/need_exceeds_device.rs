@@ -143,8 +143,10 @@ fn smaller_batch(breakdown: &Breakdown, need: Bytes, total: Bytes) -> Option<Rem
         standing: Standing::Estimated,
         before_bytes: Some(need),
         after_bytes: Some(after(part)),
-        how: "estimated as if every activation scaled with the batch; with twice the gradient accumulation the \
-              effective batch stays the same"
-            .to_owned(),
+        how: format!(
+            "estimated as if every activation scaled with the batch; with {} the gradient accumulation the effective \
+             batch stays the same",
+            if part == 2 { "twice".to_owned() } else { format!("{part} times") }
+        ),
     })
 }

@@ -59,7 +59,7 @@ impl<'f> Failed<'f> {
         self.cause_of(rule, what, remedy, self.list_alike(), self.requested)
     }
 
-    /// As [`Failed::cause`], for tensors of a shape: where the request is another, for the live tensors alone.
+    /// As [`Failed::cause`], for tensors of a shape: where the request is another, for the live tensors of the same line alone.
     pub(in crate::rules) fn cause_of_shape(
         &self,
         rule: CauseId,
@@ -71,9 +71,11 @@ impl<'f> Failed<'f> {
             return self.cause(rule, what, remedy);
         }
         let sizes = ELEMENT_BYTES.map(|bytes| Bytes(elements(shape).saturating_mul(bytes)));
+        let failed_at = self.facts.failed_at();
+        let is_alike =
+            |life: &Lifetime| sizes.contains(&life.requested()) && self.view.own_line(life.stack) == failed_at;
         let live = self.view.live_with_ids(self.moment);
-        let alike: Vec<_> =
-            live.filter(|(_, life, contents)| !stays(*contents) && sizes.contains(&life.requested())).collect();
+        let alike: Vec<_> = live.filter(|(_, life, contents)| !stays(*contents) && is_alike(life)).collect();
         let size = alike.first()?.1.requested();
         let [_, rest @ ..] = alike.as_slice() else { return None };
         let rest = rest.iter().map(|(id, life, _)| (*id, life.block())).collect();
