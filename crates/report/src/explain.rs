@@ -54,6 +54,9 @@ pub struct ExplainReport {
     pub comparison: Option<Comparison>,
     /// Further remarks for the reader, a sentence each.
     pub notes: Vec<String>,
+    /// The job of Slurm that the inputs are of: its state, its host memory and its nodes; `None` without `--slurm-job`.
+    #[serde(default)]
+    pub job: Option<String>,
     /// The reader's working directory: names of files in `headline` are relative to it.
     #[serde(default)]
     pub folder: String,

@@ -35,6 +35,9 @@ pub struct RunReport {
     pub unrecorded: Vec<String>,
     /// The missing parts of the recording.
     pub gaps: Vec<String>,
+    /// Further remarks for the reader, a sentence each, such as on the job of Slurm.
+    #[serde(default)]
+    pub notes: Vec<String>,
     /// The remedies that were asked for and changed nothing.
     pub unapplied: Vec<UnappliedRemedy>,
     /// The cause, the figures and the remedies of a run that memory ended, as `oomph check` reports them; `None` for any other end.

@@ -23,6 +23,7 @@ pub(super) fn explain(report: &ExplainReport) -> Vec<Figure> {
     };
     facts.extend(report.peak.as_ref().map(|peak| ("peak", words_of_peak(peak))));
     facts.extend(device.map_or_else(Vec::new, history));
+    facts.extend(report.job.clone().map(|job| ("job", job)));
     facts
 }
 

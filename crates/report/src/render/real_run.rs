@@ -32,6 +32,7 @@ pub(super) fn list_remarks(report: &RunReport) -> Vec<String> {
     }));
     remarks.extend(report.unrecorded.iter().map(|reason| format!("allocations were not recorded: {reason}")));
     remarks.extend(report.gaps.iter().map(|gap| format!("not recorded: {gap}")));
+    remarks.extend(report.notes.iter().cloned());
     remarks.extend(report.unapplied.iter().map(|it| format!("{} was not applied: {}", it.remedy, it.reason)));
     remarks
 }

@@ -2,9 +2,11 @@
 
 use causes::Role;
 use serde_json::{Value, json};
+use trace::Bytes;
 
 use super::super::blame::{filling, find_filling_growth, find_stated};
 use super::super::layout::words_of;
+use super::super::verdict::without_limit;
 use super::object::{Object, at_place, describe_cause, describe_remedy};
 use crate::breakdown::Breakdown;
 use crate::check::{CheckReport, Growth, Site};
@@ -31,11 +33,10 @@ fn add(object: Object, report: &CheckReport) -> Object {
     let is_other =
         |finding: &&Finding| cause.is_none_or(|cause| *finding != cause) && finding.rule.role() != Role::Need;
     let others = report.findings.iter().filter(is_other);
-    let need = report.need.usage.device_bytes;
     object
-        .beside_verdict([("need_bytes", Some(need)), ("device_bytes", Some(report.gpu.available_bytes()))])
+        .beside_verdict(describe_need(report))
         .row([("cause", describe_blame(report, cause))])
-        .list("changes", remedies)
+        .list("changes", remedies.chain(describe_segments(report)))
         .list_some("also", others.map(|finding| describe_cause(finding, &report.folder)))
         .list_some(
             "ran_out",
@@ -46,6 +47,31 @@ fn add(object: Object, report: &CheckReport) -> Object {
         )
         .row([("memory", Some(describe_parts(breakdown)))])
         .list("lines", sites.iter().take(LINES).map(|site| describe_site(site, &report.folder)))
+}
+
+/// The need on the device, in parts, beside the device's memory. A program that fits needs what it takes under the limit.
+fn describe_need(report: &CheckReport) -> [(&'static str, Option<Bytes>); 5] {
+    let usage = if report.verdict.is_fit() { report.peak.usage } else { report.need.usage };
+    let apart = usage.device_bytes - usage.reserved_bytes.min(usage.device_bytes);
+    [
+        ("need_bytes", Some(usage.device_bytes)),
+        ("device_bytes", Some(report.gpu.available_bytes())),
+        ("allocated_bytes", Some(usage.allocated_bytes)),
+        ("reserved_bytes", Some(usage.reserved_bytes)),
+        ("context_bytes", Some(apart)),
+    ]
+}
+
+/// Expandable segments, for a program that fits only while PyTorch empties its cache.
+fn describe_segments(report: &CheckReport) -> Option<Value> {
+    let expandable = report.need.expandable_bytes.filter(|_| without_limit(report).is_some())?;
+    Some(json!({
+        "change": "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+        "standing": "estimated",
+        "before_bytes": report.need.usage.device_bytes,
+        "after_bytes": expandable,
+        "how": "the recorded requests, replayed: PyTorch need not empty its cache, which takes time",
+    }))
 }
 
 /// The finding of the headline, else the first finding of a program that does not fit.

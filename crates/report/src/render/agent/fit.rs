@@ -10,9 +10,11 @@ use crate::words::quote_all;
 
 /// Describes the plans, cheapest first, or the largest size that fits.
 pub(super) fn describe(report: &FitReport) -> Object {
-    let (need, target) = (report.before.device_bytes, report.gpu.target_bytes);
+    // A search for a size states the need of the size, not of the unchanged program.
+    let need = report.max_batch.is_none().then_some(report.before.device_bytes);
+    let (target, total) = (report.gpu.target_bytes, report.gpu.total_bytes);
     let object = Object::of(report)
-        .beside_verdict([("need_bytes", Some(need)), ("target_bytes", Some(target))])
+        .beside_verdict([("need_bytes", need), ("target_bytes", Some(target)), ("device_bytes", Some(total))])
         .row([("cause", report.cause.as_ref().map(|cause| describe_cause(cause, &report.folder)))])
         .list("changes", report.plans.iter().map(|plan| describe_plan(plan, report)));
     match &report.max_batch {

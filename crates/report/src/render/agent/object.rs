@@ -106,6 +106,10 @@ pub(super) fn describe_cause(finding: &Finding, folder: &str) -> Value {
     if let Some(without) = finding.without.filter(|without| without.lowers_peak()) {
         cause["bytes"] = json!(without.freed_bytes);
     }
+    // The mistake in the source, which may be another line than the allocation.
+    if let Some(seen) = finding.evidence.iter().find(|evidence| evidence.source == "oomph lint") {
+        cause["mend"] = json!(clean(&seen.value.to_string()));
+    }
     cause["page"] = json!(format!("oomph rule {}", finding.rule));
     cause
 }

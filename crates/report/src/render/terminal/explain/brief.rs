@@ -36,6 +36,9 @@ pub(super) fn write(page: &mut Page, report: &ExplainReport) {
     } else if let Some((name, text)) = figures::explain(report).first() {
         page.fact(name, text);
     }
+    if let Some(job) = &report.job {
+        page.fact("job", job);
+    }
     write_grounds(page, first);
     write_remedies(page, report);
     write_foot(page, report);
@@ -94,8 +97,11 @@ fn write_foot(page: &mut Page, report: &ExplainReport) {
 
 /// What was found in a text without a finding.
 fn write_nothing(page: &mut Page, report: &ExplainReport) {
-    if !report.notes.is_empty() {
+    if !report.notes.is_empty() || report.job.is_some() {
         page.line("");
+    }
+    if let Some(job) = &report.job {
+        page.fact("job", job);
     }
     for note in report.notes.iter().take(REMEDIES) {
         page.fact("found", note);
