@@ -59,7 +59,7 @@ impl<W: Write> LanguageServer<W> {
         match message {
             Message::Request(request) => {
                 let (id, answer) = (request.id.clone(), self.answer(request));
-                self.send(Message::Response(respond(id, answer)))
+                self.send(&Message::Response(respond(id, answer)))
             }
             Message::Notification(note) if note.method == notification::Exit::METHOD => {
                 Flow::Break(self.stage == SessionStage::ShutDown)
@@ -133,7 +133,7 @@ impl<W: Write> LanguageServer<W> {
     fn heed(&mut self, note: Notification) -> Flow {
         let Notification { method, params } = note;
         let heeded = match method.as_str() {
-            notification::Initialized::METHOD if self.client.watches_files => return self.send(start::watch_files()),
+            notification::Initialized::METHOD if self.client.watches_files => return self.send(&start::watch_files()),
             notification::DidOpenTextDocument::METHOD => parse(params).map(|it| self.open(it)),
             notification::DidChangeTextDocument::METHOD => parse(params).map(|it| self.change(it)),
             notification::DidCloseTextDocument::METHOD => match parse(params) {
@@ -216,10 +216,10 @@ impl<W: Write> LanguageServer<W> {
     }
 
     fn notify<N: notification::Notification>(&mut self, params: N::Params) -> Flow {
-        self.send(Message::Notification(Notification::new(N::METHOD.to_owned(), params)))
+        self.send(&Message::Notification(Notification::new(N::METHOD.to_owned(), params)))
     }
 
-    fn send(&mut self, message: Message) -> Flow {
+    fn send(&mut self, message: &Message) -> Flow {
         match message.write(&mut self.output) {
             Ok(()) => Flow::Continue(()),
             Err(_) => Flow::Break(false),
