@@ -5,6 +5,7 @@
 """
 
 import argparse
+import posixpath
 import re
 import subprocess
 import sys
@@ -22,6 +23,8 @@ NEEDED = [
     r"crates/recorder/src/lib\.rs", r"docs/lint/graph-in-collection\.md", r"docs/rules/fragmentation\.md", r"docs/remedies/gradient-accumulation\.md",
     r"python/oomph/agent/session\.py", r"python/wheel\.data/purelib/oomph\.pth", r"python/wheel\.data/data/share/man/man1/oomph\.1",
 ]  # fmt: skip
+# A file that a source has in it.
+INCLUDED = re.compile(r"include_(?:str|bytes)!\(\s*\"([^\"]+)\"")
 UNWANTED = [r"tests/", r"target/", r"python/tests/", r"crates/[^/]+/tests/", r"crates/lint/corpus/", r"docs/images/", r".*\.pyc", r"\."]
 
 
@@ -42,16 +45,31 @@ def find_faults(archive: Path):
     """Yields each missing file, each file that is not to be published, and a size above the limit."""
     with tarfile.open(archive) as files:
         names = [name.partition("/")[2] for name in files.getnames()]
+        dangling = list(find_dangling(files, set(names)))
     print(f"{archive.name}: {len(names)} files, {archive.stat().st_size / 2**20:.2f} MiB")
     for pattern in NEEDED:
         if not any(re.fullmatch(pattern, name) for name in names):
             yield f"no file `{pattern}`"
+    yield from dangling
     for pattern in UNWANTED:
         found = [name for name in names if re.match(pattern, name)]
         if found:
             yield f"{len(found)} files of `{pattern}`, such as {found[0]}"
     if archive.stat().st_size > MOST_BYTES:
         yield f"{archive.stat().st_size:,} bytes, at most {MOST_BYTES:,} are allowed"
+
+
+def find_dangling(files: tarfile.TarFile, names: set[str]):
+    """Yields each file that a source includes and the archive lacks; tests are not built."""
+    for member in files.getmembers():
+        name = member.name.partition("/")[2]
+        if not name.endswith(".rs") or "tests" in Path(name).with_suffix("").parts:
+            continue
+        source = files.extractfile(member).read().decode().partition("#[cfg(test)]")[0]
+        for included in INCLUDED.findall(source):
+            path = posixpath.normpath(posixpath.join(posixpath.dirname(name), included))
+            if path not in names:
+                yield f"{name} includes {path}, which is no file of the archive"
 
 
 def build(archive: Path) -> list[str]:
