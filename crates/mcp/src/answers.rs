@@ -3,19 +3,19 @@
 use rmcp::model::{CallToolResult, ContentBlock};
 use serde_json::{Map, Value, json};
 
-use crate::brief::{Detail, shorten};
+use crate::brief::{ReportLength, shorten};
 
 /// The end of a failed program's output that an agent sees: the traceback, as a rule.
 const OUTPUT_BYTES: usize = 2 << 10;
 
 /// The result for a report, or for the error that a command wrote. `None` if the text is neither.
-pub(crate) fn read_answer(text: &str, detail: Detail) -> Option<CallToolResult> {
+pub(crate) fn read_answer(text: &str, detail: ReportLength) -> Option<CallToolResult> {
     let report: Map<String, Value> = serde_json::from_str(text).ok()?;
     if let Some(error) = report.get("error") {
         return Some(fail(describe_error(error)));
     }
     report.get("headline")?;
-    let report = if detail == Detail::Full { report } else { shorten(&report) };
+    let report = if detail == ReportLength::Full { report } else { shorten(&report) };
     Some(succeed(describe_report(&report), report))
 }
 
@@ -109,13 +109,13 @@ mod tests {
             (failed, "raised\n\nTraceback", false),
         ];
         for (document, expected, is_report) in cases {
-            let result = read_answer(document, Detail::Brief).expect("a document");
+            let result = read_answer(document, ReportLength::Brief).expect("a document");
             assert_eq!(text(&result), expected);
             assert_eq!(result.structured_content.is_some(), is_report, "{document}");
             assert_eq!(result.is_error, Some(!is_report), "{document}");
         }
         for nothing in ["", "{", "[]", "7", "{}"] {
-            assert!(read_answer(nothing, Detail::Full).is_none(), "{nothing}");
+            assert!(read_answer(nothing, ReportLength::Full).is_none(), "{nothing}");
         }
     }
 

@@ -7,10 +7,9 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-/// The length of a report.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-pub(crate) enum Detail {
+pub(crate) enum ReportLength {
     #[default]
     Brief,
     Full,
@@ -90,7 +89,7 @@ mod tests {
 
     use super::*;
 
-    fn object(value: Value) -> Map<String, Value> {
+    fn object(value: &Value) -> Map<String, Value> {
         value.as_object().cloned().unwrap_or_default()
     }
 
@@ -98,7 +97,7 @@ mod tests {
     fn lists_of_objects_are_cut_and_counted_and_nothing_else() {
         let filler = "x".repeat(400);
         let site = json!({"frames": [{"a": 1}, {"a": 2}, {"a": 3}, {"a": 4}, {"a": 5}, {"a": 6}], "text": filler});
-        let report = object(json!({
+        let report = object(&json!({
             "headline": "h",
             "next": ["oomph", "fit", "a", "b", "c", "d", "e", "f", "g", "h", "i"],
             "nothing": null,
@@ -115,10 +114,10 @@ mod tests {
 
     #[test]
     fn a_short_report_stays_whole_and_a_hopeless_one_keeps_pairs() {
-        let short = object(json!({"list": vec![json!({"a": 1}); 20]}));
+        let short = object(&json!({"list": vec![json!({"a": 1}); 20]}));
         assert_eq!(shorten(&short), short);
         let long = "x".repeat(BRIEF_BYTES);
-        let hopeless = object(json!({"text": long, "list": vec![json!({"b": [[1], [2], [3]]}); 4]}));
+        let hopeless = object(&json!({"text": long, "list": vec![json!({"b": [[1], [2], [3]]}); 4]}));
         let cut = shorten(&hopeless);
         assert_eq!(cut["list"], json!([{"b": [[1], [2]]}, {"b": [[1], [2]]}]));
         assert_eq!(cut[LEFT_OUT], json!({"list.b": 2, "list": 2}));

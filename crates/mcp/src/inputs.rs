@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-use crate::brief::Detail;
+use crate::brief::ReportLength;
 use crate::confinement::Confinement;
 use crate::error::CallError;
 
@@ -52,7 +52,7 @@ impl CommandWords {
 /// Arguments of `check`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct CheckInput {
+pub(crate) struct CheckCall {
     /// The Python script, by its path in the served folder: `train.py`.
     script: String,
     /// The script's arguments, a word each: `["--batch-size", "16"]`.
@@ -81,10 +81,10 @@ pub(crate) struct CheckInput {
     python: Option<String>,
     /// `brief` cuts long lists, `full` is the whole report.
     #[serde(default)]
-    pub(crate) detail: Detail,
+    pub(crate) detail: ReportLength,
 }
 
-impl CheckInput {
+impl CheckCall {
     /// The command line.
     pub(crate) fn to_words(&self, limits: &CallLimits) -> Result<CommandWords, CallError> {
         let mut line = CommandWords::of("check");
@@ -106,7 +106,7 @@ impl CheckInput {
 /// Arguments of `fit`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct FitInput {
+pub(crate) struct FitCall {
     /// The Python script, by its path in the served folder: `train.py`.
     script: String,
     /// The script's arguments, a word each: `["--batch-size", "64"]`.
@@ -141,17 +141,19 @@ pub(crate) struct FitInput {
     python: Option<String>,
     /// `brief` cuts long lists, `full` is the whole report.
     #[serde(default)]
-    pub(crate) detail: Detail,
+    pub(crate) detail: ReportLength,
 }
 
-impl FitInput {
+impl FitCall {
     /// The command line.
     pub(crate) fn to_words(&self, limits: &CallLimits) -> Result<CommandWords, CallError> {
         let mut line = CommandWords::of("fit");
         line.switch("--max-batch", self.max_batch);
         line.switch("--keep-numerics", self.keep_numerics);
         for (name, changes) in [("--allow", &self.allow), ("--deny", &self.deny)] {
-            changes.iter().for_each(|change| line.option(name, Some(change)));
+            for change in changes {
+                line.option(name, Some(change));
+            }
         }
         let program = ProgramInput {
             script: &self.script,
@@ -210,7 +212,7 @@ fn refuse_null(line: &CommandWords) -> Result<(), CallError> {
 /// Arguments of `explain`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct ExplainInput {
+pub(crate) struct ExplainCall {
     /// Logs, memory snapshots (`torch.cuda.memory._dump_snapshot`), tables of `nvidia-smi`, recorded runs: files and folders in the served folder.
     #[serde(default)]
     paths: Vec<String>,
@@ -219,10 +221,10 @@ pub(crate) struct ExplainInput {
     text: Option<String>,
     /// `brief` cuts long lists, `full` is the whole report.
     #[serde(default)]
-    pub(crate) detail: Detail,
+    pub(crate) detail: ReportLength,
 }
 
-impl ExplainInput {
+impl ExplainCall {
     /// The command line.
     pub(crate) fn to_words(&self, limits: &CallLimits) -> Result<CommandWords, CallError> {
         let mut line = CommandWords::of("explain");
@@ -242,13 +244,13 @@ impl ExplainInput {
 /// Arguments of `gpus`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct GpusInput {
+pub(crate) struct GpusCall {
     /// A GPU, by a forgiving name such as `4090` or `a100 80gb`: all its figures. Without a name: the names and sizes of all.
     #[serde(default)]
     pub(crate) name: Option<String>,
 }
 
-impl GpusInput {
+impl GpusCall {
     /// The command line.
     pub(crate) fn to_words(&self) -> Result<CommandWords, CallError> {
         let mut line = CommandWords::of("gpus");
@@ -313,17 +315,17 @@ mod tests {
         ];
         for (value, expected) in cases {
             let shown = value.to_string();
-            assert_eq!(words(value, |input: &CheckInput| input.to_words(&limits)), expected, "{shown}");
+            assert_eq!(words(value, |input: &CheckCall| input.to_words(&limits)), expected, "{shown}");
         }
         let fit = json!({"script": "train.py", "max_batch": true, "allow": ["lora"], "deny": ["--yes", "b"]});
         assert_eq!(
-            words(fit, |input: &FitInput| input.to_words(&limits)),
+            words(fit, |input: &FitCall| input.to_words(&limits)),
             "fit --json --max-batch --allow=lora --deny=--yes --deny=b --python=/opt/python train.py"
         );
-        let explain = |input: &ExplainInput| input.to_words(&limits);
+        let explain = |input: &ExplainCall| input.to_words(&limits);
         assert_eq!(words(json!({"paths": ["crash.log", "--html"]}), explain), "explain --json crash.log ./--html");
         assert_eq!(words(json!({"paths": ["crash.log"], "text": "t"}), explain), "explain --json crash.log - < t");
-        assert_eq!(words(json!({"name": "--x"}), GpusInput::to_words), "gpus --json -- --x");
+        assert_eq!(words(json!({"name": "--x"}), GpusCall::to_words), "gpus --json -- --x");
     }
 
     #[test]
@@ -345,11 +347,11 @@ mod tests {
         ];
         for (value, expected) in cases {
             let shown = value.to_string();
-            let said = words(value, |input: &CheckInput| input.to_words(&limits));
+            let said = words(value, |input: &CheckCall| input.to_words(&limits));
             assert!(said.contains(expected), "{shown}: {said}");
         }
         for value in [json!({}), json!({"text": " "}), json!({"paths": []})] {
-            let said = words(value, |input: &ExplainInput| input.to_words(&limits));
+            let said = words(value, |input: &ExplainCall| input.to_words(&limits));
             assert!(said.starts_with("nothing to explain"), "{said}");
         }
     }

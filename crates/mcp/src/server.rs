@@ -16,10 +16,10 @@ use tokio::time::sleep;
 use tokio_util::sync::CancellationToken;
 
 use crate::answers::{fail, read_answer, read_gpus};
-use crate::brief::Detail;
+use crate::brief::ReportLength;
 use crate::command::{EndedCommand, Launcher};
 use crate::error::CallError;
-use crate::inputs::{CallLimits, CheckInput, CommandWords, ExplainInput, FitInput, GpusInput};
+use crate::inputs::{CallLimits, CheckCall, CommandWords, ExplainCall, FitCall, GpusCall};
 use crate::progress::{CallProgress, HEARTBEAT};
 use crate::tools::ToolName;
 
@@ -74,21 +74,21 @@ impl ToolServer {
         answer.ok_or_else(|| report_silence(tool, &ended))
     }
 
-    fn read_arguments(&self, tool: ToolName, arguments: Value) -> Result<(CommandWords, Detail), CallError> {
+    fn read_arguments(&self, tool: ToolName, arguments: Value) -> Result<(CommandWords, ReportLength), CallError> {
         match tool {
             ToolName::Check => {
-                let input: CheckInput = parse(arguments)?;
+                let input: CheckCall = parse(arguments)?;
                 Ok((input.to_words(&self.limits)?, input.detail))
             }
             ToolName::Fit => {
-                let input: FitInput = parse(arguments)?;
+                let input: FitCall = parse(arguments)?;
                 Ok((input.to_words(&self.limits)?, input.detail))
             }
             ToolName::Explain => {
-                let input: ExplainInput = parse(arguments)?;
+                let input: ExplainCall = parse(arguments)?;
                 Ok((input.to_words(&self.limits)?, input.detail))
             }
-            ToolName::Gpus => Ok((parse::<GpusInput>(arguments)?.to_words()?, Detail::Full)),
+            ToolName::Gpus => Ok((parse::<GpusCall>(arguments)?.to_words()?, ReportLength::Full)),
         }
     }
 

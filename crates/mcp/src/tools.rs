@@ -5,7 +5,7 @@ use std::sync::Arc;
 use rmcp::handler::server::common::schema_for_type;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 
-use crate::inputs::{CheckInput, ExplainInput, FitInput, GpusInput};
+use crate::inputs::{CheckCall, ExplainCall, FitCall, GpusCall};
 use crate::outline::{outline, outline_any, outline_gpus, whole};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,10 +72,10 @@ impl ToolName {
 
     fn input_schema(self) -> Arc<JsonObject> {
         match self {
-            ToolName::Check => schema_for_type::<CheckInput>(),
-            ToolName::Fit => schema_for_type::<FitInput>(),
-            ToolName::Explain => schema_for_type::<ExplainInput>(),
-            ToolName::Gpus => schema_for_type::<GpusInput>(),
+            ToolName::Check => schema_for_type::<CheckCall>(),
+            ToolName::Fit => schema_for_type::<FitCall>(),
+            ToolName::Explain => schema_for_type::<ExplainCall>(),
+            ToolName::Gpus => schema_for_type::<GpusCall>(),
         }
     }
 
