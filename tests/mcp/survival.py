@@ -186,7 +186,7 @@ def recurse(place: Place) -> str:
     inside = (
         "import subprocess, sys, torch\ntorch.zeros(3, device='cuda')\n"
         "done = subprocess.run(sys.argv[1:], stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60)\n"
-        "raise SystemExit(f'status {done.returncode}: {done.stderr}{done.stdout}')\n"
+        "raise RuntimeError(f'status {done.returncode}: ' + ' '.join((done.stderr + done.stdout).split()))\n"
     )
     place.write("inside.py", inside)
     oomph = str(place.oomph)
