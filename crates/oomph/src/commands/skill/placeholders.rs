@@ -37,19 +37,19 @@ fn describe(option: &Arg) -> String {
     format!("- `--{}{value}`: {}", option.get_long().unwrap_or_default(), help.lines().next().unwrap_or_default())
 }
 
-/// Lists the commands and options of a text that the command line does not have: words behind `oomph`, up to the script or the end of the code.
+/// Lists the commands and options in the code of a text that the command line does not have: words behind `oomph`, up to a script or a `--`.
 #[cfg(test)]
 pub(super) fn list_unknown(text: &str, all: &Command) -> Vec<String> {
-    let uses = text.split(['`', '\n', '|']).filter_map(|code| code.trim().strip_prefix("oomph "));
-    uses.flat_map(|code| find_unknown(code, all)).collect()
+    let uses = text.split('`').skip(1).step_by(2).filter_map(|code| code.strip_prefix("oomph "));
+    uses.filter(|code| !code.starts_with("COMMAND")).flat_map(|code| find_unknown(code, all)).collect()
 }
 
 #[cfg(test)]
 fn find_unknown(code: &str, all: &Command) -> Vec<String> {
     let (name, rest) = code.split_once(' ').unwrap_or((code, ""));
     let Some(command) = all.find_subcommand(name) else { return vec![name.to_owned()] };
-    let ours = rest.split(' ').take_while(|word| !word.ends_with(".py"));
-    let options = ours.filter_map(|word| word.strip_prefix("--")).filter(|name| !name.is_empty());
+    let ours = rest.split(' ').take_while(|word| !word.ends_with(".py") && *word != "--");
+    let options = ours.filter_map(|word| word.strip_prefix("--"));
     options
         .filter(|name| find(command, name).is_none())
         .map(|name| format!("{} --{name}", command.get_name()))
