@@ -74,6 +74,7 @@ impl Explanation {
             memory: self.memory,
             comparison: self.comparison,
             notes: self.notes,
+            job: None,
             inputs: self.stated.inputs,
             ooms: self.stated.ooms,
             oom_inputs: self.stated.oom_inputs,

@@ -59,6 +59,7 @@ impl Real {
             caught: find_caught(run, is_fatal),
             unrecorded: run.processes.iter().filter_map(|it| Some(it.unrecorded.as_ref()?.reason.clone())).collect(),
             gaps: list_gaps(run),
+            notes: Vec::new(),
             unapplied: list_unapplied(run, changes),
             out_of_memory: None,
             folder: folder.to_owned(),

@@ -17,6 +17,7 @@ pub(crate) fn launch() -> Launch {
         unlimited: false,
         steps: 0,
         job: None,
+        slurm_job: None,
         ended: None,
         host: None,
         effects: None,

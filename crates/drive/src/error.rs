@@ -1,6 +1,7 @@
 //! Failures of runs: a sentence each, and the next step.
 
 mod setup;
+mod slurm;
 
 use std::io;
 use std::net::SocketAddr;
@@ -10,6 +11,7 @@ use diagnose::failure::ProgramFailure;
 use thiserror::Error;
 
 pub use self::setup::SetupError;
+pub use self::slurm::SlurmError;
 
 /// The failure of a run, or of its preparation. The text states the finding and [`Error::hint`] the next step.
 #[derive(Debug, Error)]
@@ -71,6 +73,9 @@ pub enum Error {
         /// The system's error.
         source: io::Error,
     },
+    /// Nothing is known of a job of Slurm.
+    #[error("{0}")]
+    Slurm(#[from] SlurmError),
     /// There is no such process.
     #[error("there is no process {0}")]
     NoProcess(u32),
@@ -116,6 +121,7 @@ impl Error {
             Error::MetricsFile { .. } => {
                 "name a file in a folder that exists and may be written to; `:9400` serves the figures instead"
             }
+            Error::Slurm(error) => error.hint(),
             Error::MetricsAddress { .. } => "name another port; port 0 takes a free one, which is printed",
             Error::NoProcess(_) | Error::NotInRun(_) => {
                 "name the process id of a running `oomph run`, or of a program under it; `pgrep -af 'oomph run'` lists them"

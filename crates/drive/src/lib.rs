@@ -24,6 +24,7 @@ pub mod process;
 mod python;
 pub mod records;
 pub mod run_dir;
+pub mod slurm;
 pub mod start_error;
 pub mod unpack;
 pub mod words;

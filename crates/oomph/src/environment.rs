@@ -16,6 +16,11 @@ pub(crate) fn is_in_real_run() -> bool {
     has_folder && std::env::split_paths(&paths).any(|path| path.ends_with(drive::unpack::INJECT))
 }
 
+/// The job of Slurm that this process belongs to.
+pub(crate) fn slurm_job() -> Option<String> {
+    std::env::var("SLURM_JOB_ID").ok().filter(|id| !id.is_empty())
+}
+
 /// True for a source file that may be read: `OOMPH_SOURCES` names the folder of all of them.
 pub(crate) fn may_read_source(file: &Path) -> bool {
     let folder = std::env::var_os(wire::variable::SOURCES).filter(|folder| !folder.is_empty());

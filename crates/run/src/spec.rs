@@ -101,6 +101,7 @@ impl RunSpec {
             unlimited: conditions.limit == Limit::Unlimited,
             steps: self.options.stop_at.number(),
             job: self.options.job.clone(),
+            slurm_job: None,
             ended: None,
             host: None,
             effects: None,

@@ -21,6 +21,7 @@ pub mod pickle;
 pub mod recording;
 pub mod release;
 pub mod run;
+pub mod slurm;
 pub mod snapshot;
 pub mod source_file;
 pub mod stack;

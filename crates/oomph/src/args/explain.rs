@@ -16,6 +16,7 @@ Examples:
   oomph explain yesterday/ today/            two recorded runs: where they part
   oomph explain run/                         a run that `oomph run` or `oomph check --save` kept
   oomph explain --pid 4711                   what a program under `oomph run` holds now
+  oomph explain --slurm-job 123              the logs and the recording of a job, and why Slurm ended it
   python train.py 2>&1 | oomph explain
   nvidia-smi -q | oomph explain - crash.log
   oomph explain --html why.html snapshot.pickle
@@ -36,7 +37,38 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "PID", conflicts_with = "files", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) pid: Option<u32>,
 
+    /// Explain the end of a job of Slurm: its logs, its recording if there is one, and the facts that Slurm knows; `123`, `123_4` or `123+0`
+    #[arg(long, value_name = "ID", conflicts_with_all = ["files", "pid"], value_parser = parse_job)]
+    pub(crate) slurm_job: Option<String>,
+
     /// Logs, snapshots, tables, folders; `-` or no FILE reads standard input when piped
     #[arg(value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
+}
+
+/// Refuses texts that are no id, which `scontrol` would answer with all jobs.
+fn parse_job(text: &str) -> Result<String, String> {
+    let is_number = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    let parts = text.split_once(['_', '+']).map_or((text, "0"), |parts| parts);
+    if is_number(parts.0) && is_number(parts.1) {
+        return Ok(text.to_owned());
+    }
+    Err(format!(
+        "`{text}` is not a job; expected 123, 123_4 for a task of an array, or 123+0 for a part of a heterogeneous job"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_is_a_number_with_a_part() {
+        for text in ["123", "123_4", "123+0"] {
+            assert_eq!(parse_job(text).as_deref(), Ok(text));
+        }
+        for text in ["", "all", "123_", "_4", "123_[1-3]", "12a", "-1", "1,2", "1.batch"] {
+            assert!(parse_job(text).is_err(), "{text}");
+        }
+    }
 }

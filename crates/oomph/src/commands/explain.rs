@@ -3,25 +3,24 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use diagnose::ExplainCase;
 use drive::run_dir;
-use report::explain::ExplainVerdict;
 use report::render::{Format, html};
 use trace::Launch;
 
-use super::answer::deliver;
-use super::{against, now, real_run};
+use super::answer::{deliver, explain_inputs};
+use super::{against, now, real_run, slurm_job};
 use crate::args::{Explain, help_of};
 use crate::effects::publish;
-use crate::environment::current_folder;
 use crate::error::{Error, InputError};
 use crate::exit::ExitStatus;
-use crate::{artifacts, lint_links, output};
+use crate::{artifacts, output};
 
 /// The input of `explain`, whose kind decides the analysis.
 enum Subject<'a> {
     /// A running program.
     Process(u32),
+    /// A job of Slurm.
+    Job(&'a str),
     /// A recorded real run.
     Run(&'a Path, Launch),
     /// Two recorded runs.
@@ -32,7 +31,11 @@ enum Subject<'a> {
 
 /// Reads, explains and prints.
 pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
-    if arguments.pid.is_none() && arguments.files.is_empty() && std::io::stdin().is_terminal() {
+    if arguments.pid.is_none()
+        && arguments.slurm_job.is_none()
+        && arguments.files.is_empty()
+        && std::io::stdin().is_terminal()
+    {
         if arguments.output.format.chosen() == Format::Json {
             return Err(Error::from(InputError::NothingNamed));
         }
@@ -42,6 +45,7 @@ pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
     let pages: Vec<&Path> = arguments.output.html.iter().map(PathBuf::as_path).collect();
     publish::check_apart(&pages)?;
     match find_subject(arguments)? {
+        Subject::Job(id) => slurm_job::explain(id, arguments),
         Subject::Process(pid) => now::show_process(pid, arguments),
         Subject::Run(folder, launched) if real_run::is_open(folder, &launched)? => now::show_folder(folder, arguments),
         Subject::Run(folder, launched) => explain_run(folder, &launched, arguments),
@@ -53,6 +57,9 @@ pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
 fn find_subject(arguments: &Explain) -> Result<Subject<'_>, Error> {
     if let Some(pid) = arguments.pid {
         return Ok(Subject::Process(pid));
+    }
+    if let Some(id) = &arguments.slurm_job {
+        return Ok(Subject::Job(id));
     }
     match arguments.files.as_slice() {
         [folder] if run_dir::is_run(folder) => {
@@ -73,23 +80,5 @@ fn explain_run(folder: &Path, launched: &Launch, arguments: &Explain) -> Result<
 }
 
 fn explain_files(arguments: &Explain) -> Result<ExitStatus, Error> {
-    let case = ExplainCase {
-        inputs: artifacts::read(&arguments.files)?,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        folder: current_folder(),
-    };
-    let explanation = diagnose::explain(&case);
-    let links = lint_links::find(explanation.findings(), &case.folder, None);
-    let report = explanation.report(links);
-    deliver(&report, || html::explain(&report), arguments)?;
-    Ok(status(report.verdict()))
-}
-
-/// Texts without an error and without a table are not what `explain` reads.
-fn status(verdict: ExplainVerdict) -> ExitStatus {
-    match verdict {
-        ExplainVerdict::Oom | ExplainVerdict::Found => ExitStatus::Found,
-        ExplainVerdict::Clean => ExitStatus::Fits,
-        ExplainVerdict::NothingToExplain => ExitStatus::Failed,
-    }
+    explain_inputs(artifacts::read(&arguments.files)?, None, arguments)
 }

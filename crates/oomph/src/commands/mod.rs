@@ -17,6 +17,7 @@ pub(crate) mod remedy;
 pub(crate) mod rule;
 pub(crate) mod run;
 pub(crate) mod skill;
+mod slurm_job;
 pub(crate) mod sweep;
 pub(crate) mod top;
 pub(crate) mod tune;

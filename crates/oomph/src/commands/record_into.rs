@@ -2,8 +2,10 @@
 
 use drive::{run_dir, unpack};
 use run::{Conditions, RunSpec};
+use trace::Launch;
 
 use crate::args::RecordInto;
+use crate::environment::slurm_job;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::output;
@@ -11,7 +13,8 @@ use crate::output;
 /// Unpacks the agent, writes `run.json` unless another process did, and prints the folder for Python's path.
 pub(crate) fn run(arguments: &RecordInto) -> Result<ExitStatus, Error> {
     let spec = RunSpec::real(arguments.program.clone());
-    run_dir::join_lasting(&arguments.folder, &spec.launch(&Conditions::on_device(Vec::new())))?;
+    let launched = Launch { slurm_job: slurm_job(), ..spec.launch(&Conditions::on_device(Vec::new())) };
+    run_dir::join_lasting(&arguments.folder, &launched)?;
     let unpacked = unpack::unpack_for(&arguments.folder)?;
     output::verbatim(&format!("{}\n", unpacked.inject_dir.display()))?;
     Ok(ExitStatus::Fits)

@@ -3,6 +3,7 @@
 mod retry;
 mod search;
 mod stop;
+mod trackers;
 mod watching;
 
 use std::cell::Cell;
@@ -12,7 +13,6 @@ use std::path::{Path, PathBuf};
 
 use diagnose::AgainstRun;
 use drive::dry_run::program;
-use drive::live::publish::Outlet;
 use drive::process::attended::Attendant;
 use drive::process::host::HostWatch;
 use drive::process::launch;
@@ -28,11 +28,11 @@ use run::{Conditions, Folders, RunSpec};
 use trace::Launch;
 use trace::run::Ended;
 
-use self::watching::{Watching, open_outlet};
+use self::watching::{Outlets, Watching};
 use super::{against, real_run};
 use crate::args::{MetricsTarget, ReportKind, Run};
 use crate::effects::publish;
-use crate::environment::is_in_real_run;
+use crate::environment::{is_in_real_run, slurm_job};
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::{failure, forecast, output};
@@ -47,7 +47,7 @@ pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Err
     // A wrong file or folder is an error before the program starts.
     check_outputs(arguments)?;
     let before = arguments.against.as_deref().map(against::read).transpose()?;
-    let outlet = open_outlet(arguments)?;
+    let outlets = Outlets::open(arguments, &words)?;
     let attendant = Attendant::new()?;
     let (folder, unpacked) = match prepare(arguments) {
         Ok(prepared) => prepared,
@@ -60,7 +60,7 @@ pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Err
         output::say(&format!("oomph: runs with {}", named(&arguments.changes)));
     }
     forecast::warn(&runner.spec.command, &arguments.changes);
-    let first = runner.run(folder, &arguments.changes, outlet)?;
+    let first = runner.run(folder, &arguments.changes, outlets)?;
     Ok(ExitStatus::Programs(retry::retry(&runner, first)))
 }
 
@@ -108,6 +108,9 @@ fn become_part(words: &[OsString], arguments: &Run) -> Error {
     if arguments.report.is_some() {
         output::say("oomph: no report: another `oomph run` runs this one");
     }
+    if !arguments.log_to.is_empty() {
+        output::say("oomph: no figures for a tracker: another `oomph run` runs this one");
+    }
     let mut command = match launch::command(words) {
         Ok(command) => command,
         Err(error) => return error.into(),
@@ -136,10 +139,10 @@ struct EndedRun {
 }
 
 impl Runner<'_> {
-    /// Runs the program with `changes`, records in `folder`, and explains the end. `outlet`: the place for its metrics.
-    fn run(&self, folder: PathBuf, changes: &[Change], outlet: Option<Outlet>) -> Result<EndedRun, Error> {
+    /// Runs the program with `changes`, records in `folder`, and explains the end. `outlets`: the places for its figures.
+    fn run(&self, folder: PathBuf, changes: &[Change], outlets: Outlets) -> Result<EndedRun, Error> {
         let conditions = Conditions::on_device(changes.to_vec());
-        let mut launched = self.spec.launch(&conditions);
+        let mut launched = Launch { slurm_job: slurm_job(), ..self.spec.launch(&conditions) };
         match run_dir::write_launch(&folder, &launched) {
             Err(problem) if self.arguments.save.is_some() => return Err(problem.into()),
             Err(problem) => output::say(&format!("oomph: {problem}; the program runs all the same")),
@@ -149,7 +152,7 @@ impl Runner<'_> {
         let mut command = launch::command(&self.spec.command)?;
         launch::set_environment(&mut command, &of_real(&conditions, &folders));
         let host = HostWatch::start();
-        let watching = Watching::start(&folder, outlet)?;
+        let watching = Watching::start(&folder, outlets)?;
         let own = watching.own_signal(self.arguments.snapshot_signal);
         let ended = self.attendant.attend(&mut command, own)?;
         let has_snapshots = watching.finish();

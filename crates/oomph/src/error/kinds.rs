@@ -6,6 +6,7 @@ use std::path::Path;
 use diagnose::TuneError;
 use diagnose::failure::ProgramFailure;
 use drive::SetupError;
+use drive::error::SlurmError;
 use drive::machine::MachineError;
 use report::failure::{CommandError, ErrorKind};
 
@@ -108,7 +109,11 @@ fn kind_of_run(error: &drive::Error) -> ErrorKind {
         Run::NoProcess(_) | Run::NotInRun(_) | Run::RunIsGone { .. } => ErrorKind::NoSuchProcess,
         Run::ProcessOfOthers(_) | Run::ProcessHidden(_) => ErrorKind::NoPermission,
         Run::Interrupted => ErrorKind::Interrupted,
-        Run::MetricsAddress { .. } | Run::Signals(_) | Run::Wait(_) => ErrorKind::System,
+        Run::Slurm(SlurmError::UnknownJob { .. }) => ErrorKind::UnknownName,
+        Run::Slurm(SlurmError::Log { .. }) => ErrorKind::NoSuchFile,
+        Run::Slurm(SlurmError::NoCommands) | Run::MetricsAddress { .. } | Run::Signals(_) | Run::Wait(_) => {
+            ErrorKind::System
+        }
     }
 }
 

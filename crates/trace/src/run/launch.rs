@@ -32,6 +32,9 @@ pub struct Launch {
     /// The job, if only single ranks of it ran; `None` if every rank was a process.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub job: Option<Job>,
+    /// The job of Slurm that the program ran in (`SLURM_JOB_ID`); `None` outside of a job, and in runs of versions without the key.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slurm_job: Option<String>,
     /// The end of the program; `None` while it runs, and if oomph itself was killed.
     pub ended: Option<Ended>,
     /// The memory of the host; `None` in dry runs, and while the program runs.

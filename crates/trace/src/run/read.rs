@@ -113,6 +113,7 @@ mod tests {
             unlimited: false,
             steps: 3,
             job: None,
+            slurm_job: None,
             ended: Some(ended),
             host: None,
             effects: None,

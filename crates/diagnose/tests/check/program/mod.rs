@@ -264,6 +264,7 @@ pub(crate) fn launch() -> Launch {
         unlimited: false,
         steps: 3,
         job: None,
+        slurm_job: None,
         ended: Some(Ended { exit_code: Some(0), ..Ended::default() }),
         host: None,
         effects: None,
