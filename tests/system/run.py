@@ -42,6 +42,7 @@ import ranks
 import resource_requests
 import shared
 import signals
+import slurm
 import so_far
 import stopped
 import streams
@@ -52,7 +53,7 @@ import tune
 import verdicts
 from harness import Case, Workshop
 
-THEMES = {"agent_mode": agent_mode, "exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "bad_places": bad_places, "bad_programs": bad_programs, "launchers": launchers, "ranks": ranks, "resource_requests": resource_requests, "large": large, "explain": explain, "explain_output": explain_output, "faults": faults, "json_documents": json_documents, "tune": tune, "fit": fit, "fit_mistakes": fit_mistakes, "forecasts": forecasts, "kept": kept, "lint": lint, "lint_fixes": lint_fixes, "lint_proof": lint_proof, "needs": needs, "later": later, "leftovers": leftovers, "streams": streams, "known": known, "processes": processes, "shared": shared, "so_far": so_far, "stopped": stopped, "others": others, "signals": signals, "surroundings": surroundings, "sweep": sweep}
+THEMES = {"agent_mode": agent_mode, "exact": exact, "verdicts": verdicts, "leak": leak, "bad_input": bad_input, "bad_places": bad_places, "bad_programs": bad_programs, "launchers": launchers, "ranks": ranks, "resource_requests": resource_requests, "large": large, "explain": explain, "explain_output": explain_output, "faults": faults, "json_documents": json_documents, "tune": tune, "fit": fit, "fit_mistakes": fit_mistakes, "forecasts": forecasts, "kept": kept, "lint": lint, "lint_fixes": lint_fixes, "lint_proof": lint_proof, "needs": needs, "later": later, "leftovers": leftovers, "streams": streams, "known": known, "processes": processes, "shared": shared, "slurm": slurm, "so_far": so_far, "stopped": stopped, "others": others, "signals": signals, "surroundings": surroundings, "sweep": sweep}
 
 
 SHARE = 0.15
