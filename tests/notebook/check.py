@@ -16,6 +16,7 @@ sys.dont_write_bytecode = True
 HERE = Path(__file__).resolve().parent
 sys.path.insert(1, str(HERE.parent))
 
+import example
 import suite
 import terminal
 from kernel import MACHINE, Kernel, install
@@ -39,7 +40,7 @@ def main() -> int:
         bodies = {f"{path.parent.name}/{path.stem}": partial(judge, package, path, arguments.real) for path in programs}
         cases = [suite.Case(name, body, group=group, share=SHARE) for name, body in bodies.items()]
         if arguments.half is None and not arguments.real:
-            cases += terminal.list_cases(package)
+            cases += terminal.list_cases(package) + example.list_cases(package)
         return suite.run("notebook", cases, arguments)
 
 
