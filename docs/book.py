@@ -18,7 +18,7 @@ SITE = ROOT / "target/book"
 # Parts of the book and their pages, by path in the repository. A folder stands for its README and its other pages.
 PARTS = {
     "Start": ["docs/install.md"],
-    "Commands": ["docs/check.md", "docs/many-gpus.md", "docs/fit.md", "docs/sweep.md", "docs/watch.md", "docs/tuners.md", "docs/explain.md", "docs/lint.md", "docs/editors.md", "docs/ci.md", "docs/tune.md", "docs/run.md", "docs/top.md", "docs/notebook.md", "docs/python.md", "docs/mcp.md", "docs/agents.md", "docs/effects.md", "docs/replaced.md", "docs/cli.md", "docs/schema"],
+    "Commands": ["docs/check.md", "docs/many-gpus.md", "docs/fit.md", "docs/sweep.md", "docs/watch.md", "docs/tuners.md", "docs/explain.md", "docs/lint.md", "docs/editors.md", "docs/ci.md", "docs/tune.md", "docs/run.md", "docs/trackers.md", "docs/slurm.md", "docs/top.md", "docs/notebook.md", "docs/python.md", "docs/mcp.md", "docs/agents.md", "docs/effects.md", "docs/replaced.md", "docs/cli.md", "docs/schema"],
     "Causes, rules, remedies": ["docs/rules", "docs/lint", "docs/remedies"],
     "Background": [
         "docs/assumptions.md", "docs/ACCURACY.md", "docs/MEMORY_OUTSIDE_PYTORCH.md", "docs/COMPATIBILITY.md", "docs/SITUATIONS.md", "docs/SCRIPTS.md", "docs/atlas/README.md",
