@@ -31,7 +31,7 @@ SUITE := --oomph $(OOMPH) $(if $(ALL),--all)
 # The suites of tests/run.py.
 KINDS := agent golden messages differential values captures compiled system effects effects-functions causes caught deaths against retry limits hooks \
 	live top packaging python-api mcp services fits plans sweeps lives lives-frameworks leaks blame mistakes zoo crosscheck frameworks notebook validation validation-tests \
-	lsp ci
+	lsp ci trackers
 
 .PHONY: demo test test-all suites slowest bench fuzz compat pytorch-tests setup environments build binaries everything generate lint rustdoc \
 	unit $(KINDS) remedies notebook-screens weights validate atlas clean

@@ -97,6 +97,7 @@ KINDS = {
     "against": check("against/check.py"),
     "lsp": check("lsp/check.py", python="{services}"),
     "ci": check("ci/check.py", python="{services}"),
+    "trackers": check("trackers/check.py", python="{services}"),
     "messages": check("messages/check.py"),
     "packaging": check("packaging/check.py"),
     "golden": Kind(("{examples}/golden", "{golden}"), is_whole=True),
