@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use nix::libc::{SYS_pause, SYS_rt_sigsuspend};
+use nix::libc::SYS_rt_sigsuspend;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use trace::run::read_last_stack;
@@ -73,7 +73,11 @@ pub(crate) fn request(process: Pid, number: i32) -> bool {
 /// True while the main thread waits for any signal with a handler (`pause`, `sigsuspend`): the program would go on after ours. Of other waits
 /// Python asks the kernel again (PEP 475).
 pub(crate) fn waits_for_signal(process: Pid) -> bool {
-    const WAITS: [i64; 2] = [SYS_pause, SYS_rt_sigsuspend];
+    // `pause` has no number of its own on aarch64: the C library waits by `ppoll` there.
+    #[cfg(target_arch = "x86_64")]
+    const WAITS: &[i64] = &[nix::libc::SYS_pause, SYS_rt_sigsuspend];
+    #[cfg(not(target_arch = "x86_64"))]
+    const WAITS: &[i64] = &[SYS_rt_sigsuspend];
     let call = fs::read_to_string(format!("/proc/{process}/syscall")).unwrap_or_default();
     call.split(' ').next().and_then(|number| number.parse().ok()).is_some_and(|number| WAITS.contains(&number))
 }
