@@ -1,5 +1,6 @@
 //! Environment variables that the commands read, and the current folder.
 
+use std::num::NonZeroU32;
 use std::path::Path;
 
 pub(crate) use wire::variable::PYTHON;
@@ -17,8 +18,8 @@ pub(crate) fn is_in_real_run() -> bool {
 }
 
 /// The job of Slurm that this process belongs to.
-pub(crate) fn slurm_job() -> Option<String> {
-    std::env::var("SLURM_JOB_ID").ok().filter(|id| !id.is_empty())
+pub(crate) fn slurm_job() -> Option<NonZeroU32> {
+    std::env::var("SLURM_JOB_ID").ok()?.parse().ok()
 }
 
 /// True for a source file that may be read: `OOMPH_SOURCES` names the folder of all of them.

@@ -51,7 +51,7 @@ impl SlurmJob {
         let of = |key| read_word(job, key);
         let raw_id = of("JobId");
         let (exit_code, signal) = read_exit(of("ExitCode"));
-        let logs = [read_rest(job, "StdOut"), read_rest(job, "StdErr")].into_iter().filter(|path| is_log(path));
+        let logs = [read_rest(job, "StdOut"), read_rest(job, "StdErr")].into_iter().filter(is_log);
         Some(SlurmJob {
             raw_id: raw_id.to_owned(),
             id: name_job(
@@ -188,18 +188,19 @@ fn first_word(state: &str) -> String {
     state.split(' ').next().unwrap_or_default().to_owned()
 }
 
-/// A size of `MaxRSS`, such as `330136K`; `None` for an empty one.
+/// A size of `MaxRSS`, such as `330136K` or `1.50G`; `None` for an empty one.
 fn read_size(text: &str) -> Option<Bytes> {
-    let unit = match text.chars().last()? {
-        'K' => 10,
-        'M' => 20,
-        'G' => 30,
-        'T' => 40,
-        digit => return digit.is_ascii_digit().then(|| text.parse().ok().map(Bytes)).flatten(),
+    let (number, shift) = match text.chars().last()? {
+        'K' => (&text[..text.len() - 1], 10),
+        'M' => (&text[..text.len() - 1], 20),
+        'G' => (&text[..text.len() - 1], 30),
+        'T' => (&text[..text.len() - 1], 40),
+        _ => (text, 0),
     };
-    let number: f64 = text[..text.len() - 1].parse().ok()?;
-    // A size with a unit has at most seven digits: exact in double precision.
-    Some(Bytes((number * f64::from(1u32 << (unit / 2)) * f64::from(1u32 << (unit / 2))) as u64))
+    let (whole, part) = number.split_once('.').unwrap_or((number, "0"));
+    let unit = 1u64 << shift;
+    let of_part = part.parse::<u64>().ok()?.checked_mul(unit)? / 10u64.checked_pow(u32::try_from(part.len()).ok()?)?;
+    whole.parse::<u64>().ok()?.checked_mul(unit)?.checked_add(of_part).map(Bytes)
 }
 
 #[cfg(test)]

@@ -132,7 +132,9 @@ fn publish_until(stopped: &Receiver<()>, mut watch: Watch, mut channels: Vec<Cha
     loop {
         let is_last = stopped.recv_timeout(PAUSE) != Err(RecvTimeoutError::Timeout);
         let meters = watch.refresh(is_last);
-        channels.iter_mut().for_each(|channel| channel.outlet.publish((channel.write)(&meters)));
+        for channel in &mut channels {
+            channel.outlet.publish((channel.write)(&meters));
+        }
         if is_last {
             return;
         }

@@ -23,7 +23,7 @@ use crate::exit::ExitStatus;
 pub(super) fn explain(id: &str, arguments: &Explain) -> Result<ExitStatus, Error> {
     let slurm = read_job(id).map_err(drive::Error::from)?;
     if let Some((folder, launched)) = find_recording(&slurm)
-        && let Some(status) = explain_recording(&folder, add_end(launched, &slurm), &slurm, arguments)?
+        && let Some(status) = explain_recording(&folder, &add_end(launched, &slurm), &slurm, arguments)?
     {
         return Ok(status);
     }
@@ -37,14 +37,14 @@ pub(super) fn explain(id: &str, arguments: &Explain) -> Result<ExitStatus, Error
 /// Explains the recording; `None` if the cause of the end is not recorded.
 fn explain_recording(
     folder: &Path,
-    launched: Launch,
+    launched: &Launch,
     slurm: &SlurmJob,
     arguments: &Explain,
 ) -> Result<Option<ExitStatus>, Error> {
-    if real_run::is_open(folder, &launched)? {
+    if real_run::is_open(folder, launched)? {
         return Ok(None);
     }
-    let (mut report, picture) = real_run::explain(folder, &launched, &[], arguments.output.html.is_some())?;
+    let (mut report, picture) = real_run::explain(folder, launched, &[], arguments.output.html.is_some())?;
     let is_told = report.out_of_memory.is_some() || report.caught.is_some() || slurm.is_out_of_host_memory();
     if !is_told {
         return Ok(None);
@@ -61,7 +61,7 @@ fn find_recording(slurm: &SlurmJob) -> Option<(PathBuf, Launch)> {
     folders.sort();
     let mut runs =
         folders.into_iter().rev().filter_map(|folder| Some((folder.clone(), run_dir::read_launch(&folder).ok()?)));
-    runs.find(|(_, launched)| launched.is_real() && launched.slurm_job.as_ref() == Some(&slurm.raw_id))
+    runs.find(|(_, launched)| launched.is_real() && launched.slurm_job.is_some_and(|id| id.to_string() == slurm.raw_id))
 }
 
 /// Adds Slurm's facts to a recording that lacks them, because oomph itself was killed with the job.

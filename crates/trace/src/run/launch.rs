@@ -1,5 +1,7 @@
 //! The launcher's record of a run, `run.json`.
 
+use std::num::NonZeroU32;
+
 use serde::{Deserialize, Serialize};
 
 use super::effects::Effects;
@@ -34,7 +36,7 @@ pub struct Launch {
     pub job: Option<Job>,
     /// The job of Slurm that the program ran in (`SLURM_JOB_ID`); `None` outside of a job, and in runs of versions without the key.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slurm_job: Option<String>,
+    pub slurm_job: Option<NonZeroU32>,
     /// The end of the program; `None` while it runs, and if oomph itself was killed.
     pub ended: Option<Ended>,
     /// The memory of the host; `None` in dry runs, and while the program runs.
