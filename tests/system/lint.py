@@ -75,7 +75,7 @@ def as_json(box: Box) -> None:
     result = lint(box, "--json", "train.py", status=1)
     [finding] = result.report["findings"]
     shared = {"rule", "severity", "message", "location", "evidence", "remedies"}
-    expect(result, set(finding), shared | {"cell", "end", "fix"}, "the keys of a finding")
+    expect(result, set(finding), shared | {"cell", "end", "fix", "certainty", "proof"}, "the keys of a finding")
     place = {"file": str(box.work / "train.py"), "line": LINE, "column": COLUMN}
     expect(result, (finding["location"], finding["end"]), (place, {"line": LINE, "column": END}), "its place")
     edit = {"start": {"line": LINE, "column": END}, "end": {"line": LINE, "column": END}, "text": ".detach()"}
