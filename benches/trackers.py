@@ -1,8 +1,8 @@
 """What `oomph run --log-to` costs a program: pairs of runs, with and without, in turn.
 
-    oomph phantom --gpu h100-sxm -- python benches/trackers.py OOMPH TRACKER [PAIRS]
+    oomph phantom --gpu h100-sxm -- target/services/bin/python benches/trackers.py OOMPH TRACKER [PAIRS]
 
-The program trains GPT-2 for half a minute, after the import and the first figures. The phantom's kernels take no time: a step costs what the CPU does for it, and
+The program trains GPT-2 for 20 seconds, after the import and the first figures. The phantom's kernels take no time: a step costs what the CPU does for it, and
 a GPU that has work hides this cost. Each figure is the median over the pairs of the time of a step with the tracker, divided by that without: elapsed time, in
 which the helper's use of a shared processor counts, and the processor time of the program alone.
 """
@@ -14,7 +14,7 @@ import tempfile
 import time
 
 # Seconds before the first timed step, in which the library of the tracker is imported, and of timed steps.
-WARM, SPAN = 15.0, 30.0
+WARM, SPAN = 10.0, 20.0
 
 
 def train() -> None:

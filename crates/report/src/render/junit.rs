@@ -155,7 +155,7 @@ fn describe<Rule: Display>(finding: &Finding<Rule>, at: Option<&Location>, folde
 }
 
 fn write(name: &str, suites: &[Suite], seconds: Option<f64>) -> String {
-    let counts = Counts::of(suites.iter().flat_map(|suite| &suite.cases));
+    let counts = OutcomeCounts::of(suites.iter().flat_map(|suite| &suite.cases));
     let root = counts.attributes().fold(XmlElement::new("testsuites").with("name", name), with_count);
     let root = seconds.into_iter().fold(root, |root, seconds| root.with("time", &in_seconds(seconds)));
     let root = suites.iter().map(|suite| write_suite(suite, seconds)).fold(root, XmlElement::child);
@@ -163,7 +163,7 @@ fn write(name: &str, suites: &[Suite], seconds: Option<f64>) -> String {
 }
 
 fn write_suite(suite: &Suite, seconds: Option<f64>) -> XmlElement {
-    let counts = Counts::of(suite.cases.iter());
+    let counts = OutcomeCounts::of(suite.cases.iter());
     let element = counts.attributes().fold(XmlElement::new("testsuite").with("name", &suite.name), with_count);
     let element = element.with("skipped", &counts.skipped.to_string());
     let element = seconds.into_iter().fold(element, |element, seconds| element.with("time", &in_seconds(seconds)));
@@ -176,16 +176,16 @@ fn with_count(element: XmlElement, (name, count): (&'static str, usize)) -> XmlE
 
 /// The numbers of tests by outcome.
 #[derive(Default)]
-struct Counts {
+struct OutcomeCounts {
     tests: usize,
     failures: usize,
     errors: usize,
     skipped: usize,
 }
 
-impl Counts {
-    fn of<'a>(cases: impl Iterator<Item = &'a TestCase>) -> Counts {
-        cases.fold(Counts::default(), |mut counts, case| {
+impl OutcomeCounts {
+    fn of<'a>(cases: impl Iterator<Item = &'a TestCase>) -> OutcomeCounts {
+        cases.fold(OutcomeCounts::default(), |mut counts, case| {
             counts.tests += 1;
             match case.outcome {
                 TestOutcome::Passed => {}

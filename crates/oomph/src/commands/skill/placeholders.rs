@@ -48,7 +48,7 @@ pub(super) fn list_unknown(text: &str, all: &Command) -> Vec<String> {
 fn find_unknown(code: &str, all: &Command) -> Vec<String> {
     let (name, rest) = code.split_once(' ').unwrap_or((code, ""));
     let Some(command) = all.find_subcommand(name) else { return vec![name.to_owned()] };
-    let ours = rest.split(' ').take_while(|word| !word.ends_with(".py") && *word != "--");
+    let ours = rest.split(' ').take_while(|word| !word.contains(".py") && *word != "--");
     let options = ours.filter_map(|word| word.strip_prefix("--"));
     options
         .filter(|name| find(command, name).is_none())

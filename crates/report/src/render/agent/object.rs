@@ -6,7 +6,7 @@ use trace::Bytes;
 use super::super::layout::short_path;
 use super::super::{Rendered, Report};
 use crate::failure::CommandError;
-use crate::finding::{Finding, Location, Remedy};
+use crate::finding::{Finding, Location, Remedy, Without};
 use crate::sanitize::{clean, escape_json};
 use crate::words::quote_all;
 
@@ -103,7 +103,7 @@ pub fn write_error(error: &CommandError) -> Rendered {
 pub(super) fn describe_cause(finding: &Finding, folder: &str) -> Value {
     let cause = json!({"rule": finding.rule, "message": clean(&finding.message)});
     let mut cause = at_place(cause, finding.location.as_ref(), folder);
-    if let Some(without) = finding.without.filter(|without| without.lowers_peak()) {
+    if let Some(without) = finding.without.filter(Without::lowers_peak) {
         cause["bytes"] = json!(without.freed_bytes);
     }
     // The mistake in the source, which may be another line than the allocation.

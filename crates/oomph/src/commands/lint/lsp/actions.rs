@@ -9,10 +9,10 @@ use lsp_types::{
 };
 use patch::Rewrite;
 
-use super::documents::{Document, Documents, LintedText};
+use super::documents::{Documents, LintedText, OpenDocument};
 use super::feedback::diagnostic;
 use super::linting::Linter;
-use super::position::{Encoding, LineTable};
+use super::position::{LineTable, PositionEncoding};
 use crate::error::Error;
 
 /// The kind of the action for all fixes; editors run the action at a save.
@@ -21,7 +21,7 @@ pub(super) const FIX_ALL: CodeActionKind = CodeActionKind::new("source.fixAll.oo
 /// The abilities of the client.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Client {
-    pub(super) encoding: Encoding,
+    pub(super) encoding: PositionEncoding,
     /// True if edits may state the version of the document: the client refuses edits of an old text.
     pub(super) takes_versions: bool,
     /// True if the client reports changes of files.
@@ -31,14 +31,14 @@ pub(super) struct Client {
 /// Lists the actions for a range of a document.
 pub(super) fn list(
     wanted: &CodeActionParams,
-    document: &Document,
+    document: &OpenDocument,
     open: &Documents,
     linter: &Linter,
     client: Client,
 ) -> Result<Vec<CodeActionOrCommand>, Error> {
     let Some(linted) = &document.linted else { return Ok(Vec::new()) };
     let mut actions = Vec::new();
-    let editor = Editor { document, linted, client, lines: LineTable::new(&document.text, client.encoding) };
+    let editor = ActionBuilder { document, linted, client, lines: LineTable::new(&document.text, client.encoding) };
     if is_wanted(wanted, &CodeActionKind::QUICKFIX) {
         let touched: Vec<&Finding> = linted.findings.iter().filter(|it| editor.touches(it, wanted)).collect();
         actions.extend(touched.iter().filter_map(|finding| editor.fix(finding)));
@@ -60,14 +60,14 @@ fn is_wanted(wanted: &CodeActionParams, kind: &CodeActionKind) -> bool {
 }
 
 /// Makes actions for a document.
-struct Editor<'a> {
-    document: &'a Document,
+struct ActionBuilder<'a> {
+    document: &'a OpenDocument,
     linted: &'a LintedText,
     client: Client,
     lines: LineTable<'a>,
 }
 
-impl Editor<'_> {
+impl ActionBuilder<'_> {
     fn touches(&self, finding: &Finding, wanted: &CodeActionParams) -> bool {
         let found = diagnostic(self.document, &self.lines, finding).range;
         found.start <= wanted.range.end && wanted.range.start <= found.end

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use lint::{Finding, SourceFile};
 use lsp_types::{TextDocumentContentChangeEvent, TextDocumentItem, Uri};
 
-use super::position::{Encoding, LineTable};
+use super::position::{LineTable, PositionEncoding};
 use super::uri::to_path;
 
 const PYTHON: &str = "python";
@@ -15,9 +15,9 @@ const UNTITLED: &str = "untitled:";
 const NO_FILE: &str = "untitled.py";
 const BYTE_ORDER_MARK: &str = "\u{feff}";
 
-/// An open document.
+/// The text of a file as the editor shows it, saved or not, with its latest findings.
 #[derive(Debug)]
-pub(super) struct Document {
+pub(super) struct OpenDocument {
     pub(super) uri: Uri,
     pub(super) path: PathBuf,
     pub(super) version: i32,
@@ -34,9 +34,9 @@ pub(super) struct LintedText {
     pub(super) findings: Vec<Finding>,
 }
 
-impl Document {
+impl OpenDocument {
     /// The document of an item; `None` for another language, and for a place without files, such as a cell of a notebook.
-    fn open(item: TextDocumentItem) -> Option<Document> {
+    fn open(item: TextDocumentItem) -> Option<OpenDocument> {
         let uri = item.uri.as_str();
         let path = to_path(uri).or_else(|| uri.starts_with(UNTITLED).then(|| PathBuf::from(NO_FILE)))?;
         let is_python = match path.extension().and_then(|it| it.to_str()) {
@@ -45,12 +45,12 @@ impl Document {
             _ => item.language_id == PYTHON,
         };
         let document =
-            Document { path, uri: item.uri, version: item.version, text: item.text, is_stale: true, linted: None };
+            OpenDocument { path, uri: item.uri, version: item.version, text: item.text, is_stale: true, linted: None };
         is_python.then_some(document)
     }
 
     /// Makes the client's edits, of a range or of the whole text.
-    fn change(&mut self, version: i32, changes: Vec<TextDocumentContentChangeEvent>, encoding: Encoding) {
+    fn change(&mut self, version: i32, changes: Vec<TextDocumentContentChangeEvent>, encoding: PositionEncoding) {
         for change in changes {
             let Some(range) = change.range else {
                 self.text = change.text;
@@ -69,7 +69,7 @@ impl Document {
         self.text.strip_prefix(BYTE_ORDER_MARK).unwrap_or(&self.text)
     }
 
-    /// The position in the document of an offset in [`Document::python`] is that of the offset and this number of bytes.
+    /// The position in the document of an offset in [`OpenDocument::python`] is that of the offset and this number of bytes.
     pub(super) fn mark_bytes(&self) -> usize {
         self.text.len() - self.python().len()
     }
@@ -78,13 +78,13 @@ impl Document {
 /// All open documents, by their URIs.
 #[derive(Debug, Default)]
 pub(super) struct Documents {
-    all: BTreeMap<String, Document>,
+    all: BTreeMap<String, OpenDocument>,
 }
 
 impl Documents {
     pub(super) fn open(&mut self, item: TextDocumentItem) {
         let uri = item.uri.as_str().to_owned();
-        match Document::open(item) {
+        match OpenDocument::open(item) {
             Some(document) => self.all.insert(uri, document),
             None => self.all.remove(&uri),
         };
@@ -95,7 +95,7 @@ impl Documents {
         uri: &Uri,
         version: i32,
         changes: Vec<TextDocumentContentChangeEvent>,
-        encoding: Encoding,
+        encoding: PositionEncoding,
     ) {
         if let Some(document) = self.all.get_mut(uri.as_str()) {
             document.change(version, changes, encoding);
@@ -107,11 +107,11 @@ impl Documents {
         self.all.remove(uri.as_str()).is_some()
     }
 
-    pub(super) fn get(&self, uri: &Uri) -> Option<&Document> {
+    pub(super) fn get(&self, uri: &Uri) -> Option<&OpenDocument> {
         self.all.get(uri.as_str())
     }
 
-    pub(super) fn iter(&self) -> impl Iterator<Item = &Document> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = &OpenDocument> {
         self.all.values()
     }
 
@@ -160,7 +160,7 @@ mod tests {
             ("git:/a/train.py", "python", false),
         ];
         for (uri, language, expected) in cases {
-            assert_eq!(Document::open(item(uri, language)).is_some(), expected, "{uri} {language}");
+            assert_eq!(OpenDocument::open(item(uri, language)).is_some(), expected, "{uri} {language}");
         }
     }
 
@@ -178,7 +178,7 @@ mod tests {
         };
         let changes =
             vec![edit(at(0, 7), at(0, 12), "🔥"), edit(at(0, 9), at(9, 0), "x"), edit(at(0, 0), at(0, 6), "")];
-        documents.change(&uri, 2, changes, Encoding::Utf16);
+        documents.change(&uri, 2, changes, PositionEncoding::Utf16);
         let found = documents.get(&uri).map(|document| (document.text.as_str(), document.version));
         assert_eq!(found, Some((" 🔥x", 2)));
     }

@@ -5,8 +5,8 @@ use lsp_types::{
     Diagnostic, DiagnosticSeverity, Hover, HoverContents, MarkupContent, MarkupKind, NumberOrString, Position,
 };
 
-use super::documents::{Document, LintedText};
-use super::position::{Encoding, LineTable};
+use super::documents::{LintedText, OpenDocument};
+use super::position::{LineTable, PositionEncoding};
 use crate::commands::rule::lint_page;
 
 const SOURCE: &str = "oomph";
@@ -14,14 +14,14 @@ const SOURCE: &str = "oomph";
 const RULER: &str = "\n---\n\n";
 
 /// The diagnostics of a document, by position.
-pub(super) fn list_diagnostics(document: &Document, encoding: Encoding) -> Vec<Diagnostic> {
+pub(super) fn list_diagnostics(document: &OpenDocument, encoding: PositionEncoding) -> Vec<Diagnostic> {
     let lines = LineTable::new(&document.text, encoding);
     let findings = document.linted.iter().flat_map(|linted| &linted.findings);
     findings.map(|finding| diagnostic(document, &lines, finding)).collect()
 }
 
 /// The diagnostic of a finding.
-pub(super) fn diagnostic(document: &Document, lines: &LineTable<'_>, finding: &Finding) -> Diagnostic {
+pub(super) fn diagnostic(document: &OpenDocument, lines: &LineTable<'_>, finding: &Finding) -> Diagnostic {
     let mark = document.mark_bytes();
     Diagnostic {
         range: lines.range(finding.span.start + mark..finding.span.end + mark),
@@ -44,7 +44,7 @@ fn severity(effect: MemoryEffect) -> DiagnosticSeverity {
 }
 
 /// The pages of the rules whose findings are at a position; `None` without one.
-pub(super) fn hover(document: &Document, at: Position, encoding: Encoding) -> Option<Hover> {
+pub(super) fn hover(document: &OpenDocument, at: Position, encoding: PositionEncoding) -> Option<Hover> {
     let lines = LineTable::new(&document.text, encoding);
     let LintedText { findings, .. } = document.linted.as_ref()?;
     let offset = lines.offset(at).checked_sub(document.mark_bytes())?;

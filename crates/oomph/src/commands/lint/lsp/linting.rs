@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use ::lint::{Finding, Project, ProjectFile, SourceFile};
 
-use super::documents::{Document, Documents, LintedText};
+use super::documents::{Documents, LintedText, OpenDocument};
 use crate::args::{FixMode, Lint};
 use crate::commands::lint::baseline;
 use crate::commands::lint::files::is_left_out_of;
@@ -34,7 +34,7 @@ pub(super) enum Linted {
 
 impl Linter {
     /// Lints a document. A file of the project that is open has its unsaved text.
-    pub(super) fn lint(&self, document: &Document, open: &Documents) -> Result<Linted, Error> {
+    pub(super) fn lint(&self, document: &OpenDocument, open: &Documents) -> Result<Linted, Error> {
         let settings = self.settings_of(document)?;
         if is_left_out_of(&settings, &document.path)? {
             return Ok(Linted::Text(None));
@@ -51,7 +51,7 @@ impl Linter {
     }
 
     /// Returns the text of a document with all allowed fixes; `None` without a fix.
-    pub(super) fn fix_all(&self, document: &Document, open: &Documents) -> Result<Option<String>, Error> {
+    pub(super) fn fix_all(&self, document: &OpenDocument, open: &Documents) -> Result<Option<String>, Error> {
         let Some(linted) = &document.linted else { return Ok(None) };
         let settings = self.settings_of(document)?;
         let FixMode::Write(allowed) = settings.fix_mode(&self.arguments.with_fixes()) else { return Ok(None) };
@@ -66,7 +66,7 @@ impl Linter {
         Ok(mended.ok().and_then(|mended: Mended| (mended.fixed > 0).then(|| mended.rewrite.text().to_owned())))
     }
 
-    fn settings_of(&self, document: &Document) -> Result<LintSettings, Error> {
+    fn settings_of(&self, document: &OpenDocument) -> Result<LintSettings, Error> {
         LintSettings::find(&self.arguments, &self.folder_of(&document.path))
     }
 
@@ -102,7 +102,7 @@ struct OpenProject<'a> {
 }
 
 impl OpenProject<'_> {
-    fn new<'a>(document: &Document, open: &'a Documents) -> OpenProject<'a> {
+    fn new<'a>(document: &OpenDocument, open: &'a Documents) -> OpenProject<'a> {
         OpenProject { disk: DiskProject::of(&[&document.path]), open }
     }
 }

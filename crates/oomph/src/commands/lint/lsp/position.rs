@@ -4,7 +4,7 @@ use lsp_types::{Position, PositionEncodingKind, Range};
 
 /// The unit of columns.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Encoding {
+pub(super) enum PositionEncoding {
     Utf8,
     /// The encoding of clients that offer none.
     #[default]
@@ -12,27 +12,27 @@ pub(super) enum Encoding {
     Utf32,
 }
 
-impl Encoding {
+impl PositionEncoding {
     /// Chooses among the encodings that a client offers. A Rust text is UTF-8.
-    pub(super) fn choose(offered: &[PositionEncodingKind]) -> Encoding {
-        let offers = |encoding: Encoding| offered.contains(&encoding.kind()).then_some(encoding);
-        offers(Encoding::Utf8).or_else(|| offers(Encoding::Utf32)).unwrap_or_default()
+    pub(super) fn choose(offered: &[PositionEncodingKind]) -> PositionEncoding {
+        let offers = |encoding: PositionEncoding| offered.contains(&encoding.kind()).then_some(encoding);
+        offers(PositionEncoding::Utf8).or_else(|| offers(PositionEncoding::Utf32)).unwrap_or_default()
     }
 
     /// The protocol's name.
     pub(super) fn kind(self) -> PositionEncodingKind {
         match self {
-            Encoding::Utf8 => PositionEncodingKind::UTF8,
-            Encoding::Utf16 => PositionEncodingKind::UTF16,
-            Encoding::Utf32 => PositionEncodingKind::UTF32,
+            PositionEncoding::Utf8 => PositionEncodingKind::UTF8,
+            PositionEncoding::Utf16 => PositionEncodingKind::UTF16,
+            PositionEncoding::Utf32 => PositionEncodingKind::UTF32,
         }
     }
 
     fn units(self, letter: char) -> usize {
         match self {
-            Encoding::Utf8 => letter.len_utf8(),
-            Encoding::Utf16 => letter.len_utf16(),
-            Encoding::Utf32 => 1,
+            PositionEncoding::Utf8 => letter.len_utf8(),
+            PositionEncoding::Utf16 => letter.len_utf16(),
+            PositionEncoding::Utf32 => 1,
         }
     }
 }
@@ -42,11 +42,11 @@ impl Encoding {
 pub(super) struct LineTable<'a> {
     text: &'a str,
     starts: Vec<usize>,
-    encoding: Encoding,
+    encoding: PositionEncoding,
 }
 
 impl<'a> LineTable<'a> {
-    pub(super) fn new(text: &'a str, encoding: Encoding) -> LineTable<'a> {
+    pub(super) fn new(text: &'a str, encoding: PositionEncoding) -> LineTable<'a> {
         let bytes = text.as_bytes();
         let is_end = |at: &usize| bytes[*at] == b'\n' || bytes[*at] == b'\r' && bytes.get(at + 1) != Some(&b'\n');
         let ends = (0..bytes.len()).filter(is_end);
@@ -92,21 +92,21 @@ mod tests {
     #[test]
     fn offsets_and_positions_are_inverse() {
         // The byte offset of `b`, and its column in each encoding.
-        let columns = [(Encoding::Utf8, 6), (Encoding::Utf16, 3), (Encoding::Utf32, 2)];
+        let columns = [(PositionEncoding::Utf8, 6), (PositionEncoding::Utf16, 3), (PositionEncoding::Utf32, 2)];
         for (encoding, character) in columns {
             let lines = LineTable::new(TEXT, encoding);
             assert_eq!(lines.position(9), Position { line: 1, character }, "{encoding:?}");
             assert_eq!(lines.offset(Position { line: 1, character }), 9, "{encoding:?}");
         }
         for (offset, _) in TEXT.char_indices().filter(|(_, letter)| *letter != '\n') {
-            let lines = LineTable::new(TEXT, Encoding::Utf16);
+            let lines = LineTable::new(TEXT, PositionEncoding::Utf16);
             assert_eq!(lines.offset(lines.position(offset)), offset);
         }
     }
 
     #[test]
     fn positions_outside_of_the_text_are_at_its_ends() {
-        let lines = LineTable::new(TEXT, Encoding::Utf16);
+        let lines = LineTable::new(TEXT, PositionEncoding::Utf16);
         let cases = [((0, 9), 1), ((1, 99), 10), ((2, 0), 11), ((3, 99), TEXT.len()), ((99, 0), TEXT.len())];
         for ((line, character), expected) in cases {
             assert_eq!(lines.offset(Position { line, character }), expected, "{line}:{character}");
@@ -117,15 +117,16 @@ mod tests {
 
     #[test]
     fn the_encoding_is_one_that_the_client_offers() {
-        let (utf8, utf16, utf32) = (Encoding::Utf8.kind(), Encoding::Utf16.kind(), Encoding::Utf32.kind());
+        let (utf8, utf16, utf32) =
+            (PositionEncoding::Utf8.kind(), PositionEncoding::Utf16.kind(), PositionEncoding::Utf32.kind());
         let cases = [
-            (vec![], Encoding::Utf16),
-            (vec![utf16.clone()], Encoding::Utf16),
-            (vec![utf16.clone(), utf8], Encoding::Utf8),
-            (vec![utf32, utf16], Encoding::Utf32),
+            (vec![], PositionEncoding::Utf16),
+            (vec![utf16.clone()], PositionEncoding::Utf16),
+            (vec![utf16.clone(), utf8], PositionEncoding::Utf8),
+            (vec![utf32, utf16], PositionEncoding::Utf32),
         ];
         for (offered, expected) in cases {
-            assert_eq!(Encoding::choose(&offered), expected, "{offered:?}");
+            assert_eq!(PositionEncoding::choose(&offered), expected, "{offered:?}");
         }
     }
 }

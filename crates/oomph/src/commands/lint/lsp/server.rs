@@ -45,7 +45,7 @@ enum SessionStage {
 pub(super) type Flow = ControlFlow<bool>;
 
 /// The result of a request, or the code and the message of an error.
-type Reply = Result<Value, (ErrorCode, String)>;
+type LspReply = Result<Value, (ErrorCode, String)>;
 
 impl<W: Write> LanguageServer<W> {
     pub(super) fn new(arguments: &Lint, output: W) -> LanguageServer<W> {
@@ -83,7 +83,7 @@ impl<W: Write> LanguageServer<W> {
         Flow::Continue(())
     }
 
-    fn answer(&mut self, request: Request) -> Reply {
+    fn answer(&mut self, request: Request) -> LspReply {
         let Request { method, params, .. } = request;
         match (self.stage, method.as_str()) {
             (SessionStage::New, request::Initialize::METHOD) => parse(params).map(|params| self.initialize(&params)),
@@ -115,7 +115,7 @@ impl<W: Write> LanguageServer<W> {
         start::describe_server(self.client.encoding)
     }
 
-    fn list_actions(&mut self, params: &CodeActionParams) -> Reply {
+    fn list_actions(&mut self, params: &CodeActionParams) -> LspReply {
         // The client may ask at once after an edit.
         let _ = self.lint_changed();
         let Some(document) = self.documents.get(&params.text_document.uri) else { return Ok(Value::Null) };
@@ -123,7 +123,7 @@ impl<W: Write> LanguageServer<W> {
         to_value(&listed.map_err(|error| (ErrorCode::RequestFailed, error.to_string()))?)
     }
 
-    fn hover(&mut self, params: HoverParams) -> Reply {
+    fn hover(&mut self, params: HoverParams) -> LspReply {
         let _ = self.lint_changed();
         let at = params.text_document_position_params;
         let document = self.documents.get(&at.text_document.uri);
@@ -227,7 +227,7 @@ impl<W: Write> LanguageServer<W> {
     }
 }
 
-fn respond(id: RequestId, answer: Reply) -> Response {
+fn respond(id: RequestId, answer: LspReply) -> Response {
     match answer {
         Ok(result) => Response::new_ok(id, result),
         Err((code, message)) => Response::new_err(id, code as i32, message),
@@ -238,6 +238,6 @@ fn parse<P: DeserializeOwned>(params: Value) -> Result<P, (ErrorCode, String)> {
     serde_json::from_value(params).map_err(|error| (ErrorCode::InvalidParams, error.to_string()))
 }
 
-fn to_value(result: &impl Serialize) -> Reply {
+fn to_value(result: &impl Serialize) -> LspReply {
     serde_json::to_value(result).map_err(|error| (ErrorCode::InternalError, error.to_string()))
 }

@@ -14,7 +14,7 @@ use lsp_types::{
 use serde_json::{Value, json};
 
 use super::actions::{Client, FIX_ALL};
-use super::position::Encoding;
+use super::position::PositionEncoding;
 use super::uri::to_path;
 
 /// The files that change the findings in open documents.
@@ -28,7 +28,7 @@ pub(super) fn read_client(params: &InitializeParams) -> Client {
     let edits = workspace.and_then(|workspace| workspace.workspace_edit.as_ref());
     let watches = workspace.and_then(|workspace| workspace.did_change_watched_files.as_ref());
     Client {
-        encoding: Encoding::choose(offered),
+        encoding: PositionEncoding::choose(offered),
         takes_versions: edits.and_then(|edits| edits.document_changes).unwrap_or_default(),
         watches_files: watches.and_then(|watches| watches.dynamic_registration).unwrap_or_default(),
     }
@@ -51,7 +51,7 @@ pub(super) fn path_of_folder(folder: &WorkspaceFolder) -> Option<PathBuf> {
 }
 
 /// The answer to `initialize`.
-pub(super) fn describe_server(encoding: Encoding) -> Value {
+pub(super) fn describe_server(encoding: PositionEncoding) -> Value {
     let synchronization = TextDocumentSyncOptions {
         open_close: Some(true),
         change: Some(TextDocumentSyncKind::INCREMENTAL),
