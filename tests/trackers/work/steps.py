@@ -3,6 +3,7 @@
 The second word is the number of ranks, each a process.
 """
 
+import ctypes
 import json
 import os
 import subprocess
@@ -57,7 +58,8 @@ def train() -> None:
     counters |= {"free_bytes": torch.cuda.mem_get_info()[0], "time": time.time()}
     if int(os.environ.get("RANK", "0")) == 0:
         print(json.dumps(counters), flush=True)
-    globals()["kept"] = (model, optimizer, history, batch)
+    # The last figures may come before or after Python's end, which would free the memory.
+    ctypes.pythonapi.Py_IncRef(ctypes.py_object((model, optimizer, history, batch)))
 
 
 if __name__ == "__main__":
