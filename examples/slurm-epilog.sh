@@ -5,7 +5,7 @@
 #
 # slurmd runs the script as root at the end of each job. It ends with status 0 whatever happens, since Slurm drains a node whose epilog fails; it takes
 # 60 seconds at most, reads and writes the log with the rights of the job's user, and writes nothing but to that log. The path must have `oomph`.
-PATH=$PATH:/usr/local/bin:/usr/bin:/bin
+export PATH=${PATH:+$PATH:}/usr/local/bin:/usr/bin:/bin
 id=${SLURM_JOB_ID:-}
 
 as_user() {
