@@ -137,7 +137,7 @@ fn verdicts() {
     let mut killed = case(used().end(EndReason::Terminated));
     killed.runs.limited.launch.ended.as_mut().unwrap().signal = Some(9);
     let incomplete = |reason: &str| Decided::Incomplete(reason.to_owned());
-    let cases = [
+    let cases = vec![
         (case(used().end(EndReason::Steps)), Decided::Fits),
         (case(used().end(EndReason::Exit)), Decided::Fits),
         (case(used().raise("torch.OutOfMemoryError", "", true)), Decided::Oom),
