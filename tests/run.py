@@ -143,7 +143,7 @@ class Queue:
         if kind.is_whole:
             whole = slots.Slots(1, self.folder)
             whole.take(waits=True)
-        self.running[name] = Running(subprocess.Popen(self.command(kind), cwd=ROOT, env=os.environ | variables), whole)
+        self.running[name] = Running(subprocess.Popen(self.command(kind), cwd=ROOT, env=os.environ | {"OOMPH_AGENT": "0"} | variables), whole)
 
     def command(self, kind: Kind) -> list[str]:
         """The words of a suite's command line."""
