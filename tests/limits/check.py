@@ -37,6 +37,10 @@ UNFIT = {
     "tests/causes/cases/small_gpu_fraction/program.py": "it takes a quarter of any device",
     "tests/caught/work/child_ignored.py": "its need is that of one process, and two run at once",
 }
+# Programs whose need is not one number, with the reason.
+CHANCE = {
+    "tests/caught/blind/injected_error_test.py": "its mocks and their tracebacks form cycles: whether two models are still there depends on when Python's collector runs",
+}
 # Each program is checked on some ten devices.
 SHARE = 0.02
 
@@ -59,6 +63,8 @@ def list_programs() -> list[Path]:
 
 def judge(oomph: Path, name: str) -> str:
     """Checks a program on four devices; returns its need."""
+    if name in CHANCE:
+        raise suite.Skip(CHANCE[name])
     first = check(oomph, name, LARGE)
     if first.get("verdict") not in FITS:
         raise suite.Skip(f"on {LARGE} the verdict is {first.get('verdict')}: {first.get('reason') or first.get('problem')}")
