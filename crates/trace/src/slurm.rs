@@ -18,10 +18,8 @@ pub struct SlurmJob {
     pub name: String,
     /// The state, such as `FAILED`, without the user behind `CANCELLED by`.
     pub state: String,
-    /// The exit status of the batch script.
-    pub exit_code: i32,
-    /// The signal that ended the batch script; 0 for none.
-    pub signal: i32,
+    /// The end of the batch script; `None` if Slurm does not state it.
+    pub exit: Option<JobExit>,
     /// The requested host memory, as Slurm writes it.
     pub requested_memory: String,
     /// The largest resident memory of any process of a step; `None` without accounting.
@@ -36,8 +34,17 @@ pub struct SlurmJob {
     has_full_step: bool,
 }
 
-/// Exit status and signal that Slurm assigns to a step with an out-of-memory event.
-const FULL: (i32, i32) = (0, 125);
+/// The end of a batch script or a step, `STATUS:SIGNAL` in Slurm's words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct JobExit {
+    /// The exit status.
+    pub status: i32,
+    /// The signal; 0 for none.
+    pub signal: i32,
+}
+
+/// The end that Slurm assigns to a step with an out-of-memory event.
+const FULL: JobExit = JobExit { status: 0, signal: 125 };
 const OUT_OF_MEMORY: &str = "OUT_OF_MEMORY";
 const COMPLETED: &str = "COMPLETED";
 
@@ -50,7 +57,6 @@ impl SlurmJob {
         let job = jobs.find(|job| read_word(job, "JobState") != COMPLETED).unwrap_or(first);
         let of = |key| read_word(job, key);
         let raw_id = of("JobId");
-        let (exit_code, signal) = read_exit(of("ExitCode"));
         let logs = [read_rest(job, "StdOut"), read_rest(job, "StdErr")].into_iter().filter(is_log);
         Some(SlurmJob {
             raw_id: raw_id.to_owned(),
@@ -61,8 +67,7 @@ impl SlurmJob {
             ),
             name: of("JobName").to_owned(),
             state: of("JobState").to_owned(),
-            exit_code,
-            signal,
+            exit: read_exit(of("ExitCode")),
             requested_memory: read_memory(of("TRES"))
                 .or_else(|| read_memory(of("ReqTRES")))
                 .unwrap_or_default()
@@ -84,20 +89,18 @@ impl SlurmJob {
         let [id, raw_id, name, state, exit, requested_memory, _, nodes, folder] = *of_job;
         let steps = rows.iter().filter(|row| row[0].strip_prefix(id).is_some_and(|rest| rest.starts_with('.')));
         let steps: Vec<&[&str; 9]> = steps.collect();
-        let (exit_code, signal) = read_exit(exit);
         Some(SlurmJob {
             raw_id: raw_id.to_owned(),
             id: id.to_owned(),
             name: name.to_owned(),
             state: first_word(state),
-            exit_code,
-            signal,
+            exit: read_exit(exit),
             requested_memory: requested_memory.to_owned(),
             largest_process: steps.iter().filter_map(|row| read_size(row[6])).max(),
             nodes: nodes.to_owned(),
             folder: folder.into(),
             logs: Vec::new(),
-            has_full_step: steps.iter().any(|row| row[3] == OUT_OF_MEMORY || read_exit(row[4]) == FULL),
+            has_full_step: steps.iter().any(|row| row[3] == OUT_OF_MEMORY || read_exit(row[4]) == Some(FULL)),
         })
     }
 
@@ -117,7 +120,7 @@ impl SlurmJob {
 
     /// True if the kernel or Slurm ended a step because the job's host memory was full, by the state of the job or of a step.
     pub fn is_out_of_host_memory(&self) -> bool {
-        self.state == OUT_OF_MEMORY || (self.exit_code, self.signal) == FULL || self.has_full_step
+        self.state == OUT_OF_MEMORY || self.exit == Some(FULL) || self.has_full_step
     }
 
     /// The requested host memory; `None` if Slurm does not state it.
@@ -172,10 +175,9 @@ fn distinct(paths: impl Iterator<Item = PathBuf>) -> Vec<PathBuf> {
     found
 }
 
-/// `STATUS:SIGNAL`.
-fn read_exit(text: &str) -> (i32, i32) {
-    let (status, signal) = text.split_once(':').unwrap_or_default();
-    (status.parse().unwrap_or_default(), signal.parse().unwrap_or_default())
+fn read_exit(text: &str) -> Option<JobExit> {
+    let (status, signal) = text.split_once(':')?;
+    Some(JobExit { status: status.parse().ok()?, signal: signal.parse().ok()? })
 }
 
 /// `mem=500M` among the resources.
@@ -219,13 +221,14 @@ mod tests {
     fn the_controller_states_a_job_in_pairs() {
         let job = SlurmJob::read_control(TASK).unwrap();
         assert_eq!((job.raw_id.as_str(), job.id.as_str(), job.name.as_str()), ("5", "3_4", "train"));
-        assert_eq!((job.state.as_str(), job.exit_code, job.signal, job.nodes.as_str()), ("FAILED", 3, 0, "node2"));
+        assert_eq!((job.state.as_str(), job.nodes.as_str()), ("FAILED", "node2"));
+        assert_eq!(job.exit, Some(JobExit { status: 3, signal: 0 }));
         assert_eq!(job.requested_bytes(), Some(Bytes(100 << 20)));
         assert_eq!(job.logs, [PathBuf::from("/home/a user/job/slurm-3_4.out")]);
         assert_eq!(SlurmJob::read_control("slurm_load_jobs error: Invalid job id specified\n"), None);
         let part =
             SlurmJob::read_control("JobId=7 HetJobId=6 HetJobOffset=1 JobName=train\n   JobState=COMPLETED\n").unwrap();
-        assert_eq!(part.id, "6+1");
+        assert_eq!((part.id.as_str(), part.exit), ("6+1", None), "an end that is not stated is unknown");
         let both = format!("{}{TASK}", TASK.replace("FAILED", "COMPLETED").replace("TaskId=4", "TaskId=9"));
         assert_eq!(SlurmJob::read_control(&both).unwrap().id, "3_4", "the task that did not end well");
     }

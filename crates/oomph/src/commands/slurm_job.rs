@@ -10,7 +10,7 @@ use drive::slurm::read_job;
 use report::render::html;
 use trace::Launch;
 use trace::run::{Ended, HostRecord};
-use trace::slurm::SlurmJob;
+use trace::slurm::{JobExit, SlurmJob};
 
 use super::answer::{deliver, explain_inputs};
 use super::real_run;
@@ -18,6 +18,9 @@ use crate::args::Explain;
 use crate::artifacts;
 use crate::error::{Error, InputError};
 use crate::exit::ExitStatus;
+
+/// SIGKILL.
+const KILL: i32 = 9;
 
 /// Explains the end of a job: by the recording if that tells the cause, else by the logs.
 pub(super) fn explain(id: &str, arguments: &Explain) -> Result<ExitStatus, Error> {
@@ -66,10 +69,12 @@ fn find_recording(slurm: &SlurmJob) -> Option<(PathBuf, Launch)> {
 
 /// Adds Slurm's facts to a recording that lacks them, because oomph itself was killed with the job.
 fn add_end(launched: Launch, slurm: &SlurmJob) -> Launch {
-    let is_signal = slurm.signal > 0 && !slurm.is_out_of_host_memory();
-    let killed = slurm.is_out_of_host_memory().then_some(9);
-    let signal = killed.or_else(|| is_signal.then_some(slurm.signal));
-    let ended = Ended { exit_code: signal.is_none().then_some(slurm.exit_code), signal, ..Ended::default() };
+    let ended = match (slurm.is_out_of_host_memory(), slurm.exit) {
+        (true, _) => Some(Ended { signal: Some(KILL), ..Ended::default() }),
+        (false, Some(JobExit { status, signal: 0 })) => Some(Ended { exit_code: Some(status), ..Ended::default() }),
+        (false, Some(JobExit { signal, .. })) => Some(Ended { signal: Some(signal), ..Ended::default() }),
+        (false, None) => None,
+    };
     let host = slurm.is_out_of_host_memory().then(|| HostRecord {
         killed_processes: Some(1),
         is_of_group: true,
@@ -78,7 +83,7 @@ fn add_end(launched: Launch, slurm: &SlurmJob) -> Launch {
         ended_micros: 0,
     });
     Launch {
-        ended: launched.ended.or_else(|| slurm.has_ended().then_some(ended)),
+        ended: launched.ended.or_else(|| ended.filter(|_| slurm.has_ended())),
         host: launched.host.or_else(|| host.map(Box::new)),
         ..launched
     }
@@ -108,17 +113,21 @@ fn unreadable(slurm: &SlurmJob, log: &Path) -> Option<Error> {
 
 /// The state of the job as a text, in the words of Slurm's `seff`: a silent Slurm leaves no line about a kill in the log.
 fn state_kill(slurm: &SlurmJob) -> ExplainInput {
-    let text = format!("Job ID: {}\nState: OUT_OF_MEMORY (exit code {})\n", slurm.id, slurm.exit_code);
+    let text = format!(
+        "Job ID: {}\nState: OUT_OF_MEMORY (exit code {})\n",
+        slurm.id,
+        slurm.exit.map_or(0, |exit| exit.status)
+    );
     let contents = InputContents::Text(trace::text::read(text.as_bytes()));
     ExplainInput { path: format!("sacct -j {}", slurm.id), rank: None, contents }
 }
 
 /// The sentence on the job.
 fn describe(slurm: &SlurmJob) -> String {
-    let end = match (slurm.exit_code, slurm.signal) {
-        (0, 0) => String::new(),
-        (status, 0) => format!(", exit status {status}"),
-        (_, signal) => format!(", signal {signal}"),
+    let end = match slurm.exit {
+        None | Some(JobExit { status: 0, signal: 0 }) => String::new(),
+        Some(JobExit { status, signal: 0 }) => format!(", exit status {status}"),
+        Some(JobExit { signal, .. }) => format!(", signal {signal}"),
     };
     let largest = slurm.largest_process.map(|bytes| format!(", {bytes} resident in the largest process"));
     let memory = slurm.requested_bytes().map(|bytes| format!(", {bytes} of host memory requested"));
