@@ -14,8 +14,9 @@ from pathlib import Path
 
 import jsonschema
 import yaml
+from mistake import CLEAN, MISTAKE
 from packaged import build_wheel
-from samples import CLEAN, MISTAKE, equal, write
+from samples import equal, write
 
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 120

@@ -12,7 +12,8 @@ import tomllib
 import virtualenv.seed.wheels.embed
 import yaml
 from packaged import build_wheel, read_version
-from samples import CLEAN, MENDED, MISTAKE, RULE, equal, write
+from mistake import CLEAN, MENDED, MISTAKE, RULE
+from samples import equal, write
 
 ROOT = Path(__file__).resolve().parents[2]
 MIRROR = ROOT / "pre-commit"

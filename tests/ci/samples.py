@@ -4,24 +4,8 @@ import os
 import subprocess
 from pathlib import Path
 
-MISTAKE = """\
-import torch
+from mistake import MISTAKE
 
-
-def train(model, loader, optimizer, criterion):
-    total = 0.0
-    for x, y in loader:
-        optimizer.zero_grad()
-        loss = criterion(model(x), y)
-        loss.backward()
-        optimizer.step()
-        total += loss
-    return total
-"""
-LINE = 11
-RULE = "accumulated-graph"
-CLEAN = MISTAKE.replace("total += loss", "total += loss.item()")
-MENDED = MISTAKE.replace("total += loss", "total += loss.detach()")
 # The same line twice: two findings of one rule with one text.
 TWICE = MISTAKE + MISTAKE.replace("def train", "def train_again").removeprefix("import torch\n")
 NOT_PYTHON = "import torch\nprint 'x'\n"

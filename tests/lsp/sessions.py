@@ -5,29 +5,13 @@ import json
 import subprocess
 from pathlib import Path
 
+import mistake
 from client import apply, connect
 from lsprotocol import types
+from mistake import BOTH, CLEAN, MENDED, MISTAKE, RULE
 
-MISTAKE = """\
-import torch
-
-
-def train(model, loader, optimizer, criterion):
-    total = 0.0
-    for x, y in loader:
-        optimizer.zero_grad()
-        loss = criterion(model(x), y)
-        loss.backward()
-        optimizer.step()
-        total += loss
-    return total
-"""
-LINE, COLUMN, END = 10, 8, 21
-RULE = "accumulated-graph"
-CLEAN = MISTAKE.replace("total += loss", "total += loss.item()")
-MENDED = MISTAKE.replace("total += loss", "total += loss.detach()")
-# A fix that may change results, and a fix that does not.
-BOTH = MISTAKE.replace("loss.backward()", "loss.backward(retain_graph=True)")
+# The protocol counts from 0.
+LINE, COLUMN, END = mistake.LINE - 1, mistake.COLUMN - 1, mistake.END - 1
 SILENCED = MISTAKE.replace("total += loss", f"total += loss  # oomph: ignore[{RULE}]")
 QUICK_FIX, SOURCE, FIX_ALL = "quickfix", "source", "source.fixAll.oomph"
 

@@ -7,7 +7,7 @@ import re
 import documents
 import samples
 from harness import PROGRAMS, Box, Case, Result, contains, expect
-from lint import MISTAKE
+from mistake import MISTAKE
 from refusals import MLP, no_noise
 
 HEAD = ["schema_version", "headline", "verdict", "spare_bytes", "next"]

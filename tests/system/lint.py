@@ -8,27 +8,8 @@ import tomllib
 
 import documents
 from harness import PROGRAMS, ROOT, Box, Case, Result, collect, contains, expect, like_others
+from mistake import BOTH, CLEAN, COLUMN, END, LINE, MENDED, MISTAKE, RULE
 
-MISTAKE = """\
-import torch
-
-
-def train(model, loader, optimizer, criterion):
-    total = 0.0
-    for x, y in loader:
-        optimizer.zero_grad()
-        loss = criterion(model(x), y)
-        loss.backward()
-        optimizer.step()
-        total += loss
-    return total
-"""
-LINE, COLUMN, END = 11, 9, 22
-RULE = "accumulated-graph"
-CLEAN = MISTAKE.replace("total += loss", "total += loss.item()")
-MENDED = MISTAKE.replace("total += loss", "total += loss.detach()")
-# A fix that may change results, and a fix that does not.
-BOTH = MISTAKE.replace("loss.backward()", "loss.backward(retain_graph=True)")
 NOT_PYTHON = "import torch\nprint 'x'\n"
 STYLE = "import torch\nfrom torch.utils.data import DataLoader\nloader = DataLoader(data)\n"
 

@@ -5,7 +5,8 @@ import stat
 import subprocess
 
 from harness import Box, Case, contains, expect, like_others
-from lint import BOTH, CLEAN, COLUMN, LINE, MENDED, MISTAKE, RULE, lint, places
+from lint import lint, places
+from mistake import BOTH, CLEAN, COLUMN, LINE, MENDED, MISTAKE, RULE
 
 
 def fix_of_standard_input(box: Box) -> None:
