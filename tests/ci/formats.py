@@ -9,7 +9,8 @@ from pathlib import Path
 
 import jsonschema
 from junitparser import Error, Failure, JUnitXml
-from samples import CLEAN, LINE, MISTAKE, NOT_PYTHON, RULE, TWICE, equal, run, write
+from mistake import CLEAN, LINE, MISTAKE, RULE
+from samples import NOT_PYTHON, TWICE, equal, run, write
 
 # A cell before the mistake, and names and messages with characters that XML, JSON and URIs treat in their own ways.
 NOTEBOOK = json.dumps({"cells": [{"cell_type": "code", "source": source} for source in ("x = 1", MISTAKE)], "nbformat": 4})
@@ -146,6 +147,19 @@ def check_same_file(oomph: Path, folder: Path) -> None:
     assert not (folder / "r.xml").exists(), "a report of a command without an answer"
 
 
+def lint_reports(oomph: Path, folder: Path) -> None:
+    """`lint --report` writes in one run what `--format` prints, in the format of each name; an error is an object in the JSON file alone."""
+    formats = {"r.json": "json", "r.sarif": "sarif", "r.md": "markdown", "r.xml": "junit"}
+    run(oomph, "lint", *(word for name in formats for word in ("--report", name)), cwd=folder, status=1)
+    for name, form in formats.items():
+        equal((folder / name).read_text(encoding="utf-8"), run(oomph, "lint", "--format", form, cwd=folder, status=1), name)
+        (folder / name).unlink()
+    run(oomph, "lint", "--report", "r.sarif", "--report", "r.json", "none.py", cwd=folder, status=2)
+    equal(json.loads((folder / "r.json").read_text())["error"]["kind"], "no_such_file", "the kind of the error")
+    assert not (folder / "r.sarif").exists(), "a report of a command without an answer"
+    run(oomph, "lint", "--report", "r.md", "--report", "r.md", cwd=folder, status=2)
+
+
 CASES: dict[str, Callable[[Path], None]] = {
     "sarif": in_folder(sarif),
     "gitlab": in_folder(gitlab),
@@ -153,6 +167,7 @@ CASES: dict[str, Callable[[Path], None]] = {
     "gitlab without findings": in_folder(gitlab_empty, {"train.py": CLEAN}),
     "junit": in_folder(junit),
     "junit without findings": in_folder(junit_empty, {"train.py": CLEAN}),
+    "lint --report": in_folder(lint_reports),
     "check --report": in_folder(check_reports, {"late.py": LATE}),
     "check --report refused": in_folder(check_same_file, {"late.py": LATE}),
 }

@@ -1,5 +1,8 @@
 //! The formats of answers, as arguments.
 
+use std::ffi::OsStr;
+use std::path::Path;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use report::render::Format;
 use report::render::resources::RequestFormat;
@@ -21,6 +24,19 @@ pub(crate) enum LintFormat {
     Junit,
     /// SARIF 2.1.0.
     Sarif,
+}
+
+impl LintFormat {
+    /// The format of a file, by the ending of its name.
+    pub(crate) fn of_file(path: &Path) -> LintFormat {
+        let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default();
+        match ending.to_ascii_lowercase().as_str() {
+            "md" => LintFormat::Common(Format::Markdown),
+            "sarif" => LintFormat::Sarif,
+            "xml" => LintFormat::Junit,
+            _ => LintFormat::Common(Format::Json),
+        }
+    }
 }
 
 /// A format of the answers of `sweep`.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use report::render::Format;
 
 use super::check::CheckForm;
+use super::format::LintFormat;
 use super::run::ReportKind;
 use super::{define, format};
 
@@ -68,9 +69,10 @@ pub(crate) fn find_json(line: &[OsString]) -> JsonTargets {
             _ => {}
         }
     }
-    let is_json = |path: &PathBuf| match (is_run, CheckForm::of(path)) {
-        (false, CheckForm::Junit) => false,
-        _ => ReportKind::of(path, format) == ReportKind::Text(Format::Json),
+    let is_json = |path: &PathBuf| match command.get_name() {
+        super::run::RUN => ReportKind::of(path, format) == ReportKind::Text(Format::Json),
+        super::lint::LINT => LintFormat::of_file(path) == LintFormat::Common(Format::Json),
+        _ => CheckForm::of(path) == CheckForm::Common(ReportKind::Text(Format::Json)),
     };
     targets.file = reports.into_iter().find(is_json).or(targets.file);
     targets
@@ -158,6 +160,8 @@ mod tests {
             ("run --retry train.py --json", false, None),
             ("check --report a.xml --report b.md --report c.json train.py", false, file("c.json")),
             ("check --report a.xml train.py", false, None),
+            ("lint --report a.sarif --report b.xml --report c.md", false, None),
+            ("lint --report a.sarif --report b.json", false, file("b.json")),
             ("run --report a.json train.py", false, file("a.json")),
             ("run --report a.xml train.py", false, file("a.xml")),
             ("run --report a.html train.py", false, None),

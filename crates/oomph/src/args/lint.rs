@@ -19,7 +19,8 @@ Examples:
   oomph lint --select graph-in-collection,retain-graph-in-loop src/
   oomph lint --diff train.py | git apply     the changes that --fix would make
   oomph lint --fix src/                      makes the safe fixes
-  oomph lint --format sarif src/ > lint.sarif      also gitlab, junit
+  oomph lint --format gitlab src/ > gl-code-quality-report.json
+  oomph lint --report lint.sarif --report lint.xml --report lint.md src/
   oomph lint --write-baseline lint.json      later, only new findings: --baseline lint.json
   git show HEAD:train.py | oomph lint --stdin-filename train.py -
   oomph lint --fix - < train.py > fixed.py
@@ -31,7 +32,7 @@ Examples:
 Exit status: 0 nothing was found, 1 something was, 2 oomph could not do its work.";
 
 /// The options that name files or print: a client names the files, and standard output belongs to the protocol.
-const NOT_OF_A_SERVER: [&str; 12] = [
+const NOT_OF_A_SERVER: [&str; 13] = [
     "paths",
     "prove",
     "fix",
@@ -42,9 +43,13 @@ const NOT_OF_A_SERVER: [&str; 12] = [
     "stdin_filename",
     "watch",
     "write_baseline",
+    "report",
     "json",
     "format",
 ];
+
+/// The name of the command.
+pub(super) const LINT: &str = "lint";
 
 /// The word that selects every rule.
 pub(crate) const ALL: &str = "ALL";
@@ -156,6 +161,10 @@ pub(crate) struct Lint {
     /// Read no settings
     #[arg(long, help_heading = "Settings")]
     pub(crate) isolated: bool,
+
+    /// Also write the report to FILE: JSON, Markdown if the name ends in `.md`, JUnit XML in `.xml`, SARIF in `.sarif`; may be repeated
+    #[arg(long, value_name = "FILE", conflicts_with = "write_baseline", help_heading = "Output")]
+    pub(crate) report: Vec<PathBuf>,
 
     /// Print one JSON object; short for `--format json`
     #[arg(long, conflicts_with = "format", help_heading = "Output")]

@@ -6,6 +6,7 @@ mod lsp;
 mod mend;
 mod project;
 mod prove;
+mod report_files;
 mod settings;
 mod watch;
 
@@ -17,7 +18,7 @@ use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use report::lint::{LintFinding, LintReport, LintRule, UnreadableFile};
 use report::render::terminal::{Detail, Look};
-use report::render::{Format, gitlab, junit, render, sarif};
+use report::render::{Format, render};
 use report::words::count;
 
 use self::files::{File, Files, Text};
@@ -68,6 +69,7 @@ pub(crate) fn run(arguments: &Lint) -> Result<ExitStatus, Error> {
     if arguments.lsp {
         return lsp::run(arguments);
     }
+    report_files::check(arguments)?;
     let folder = std::env::current_dir().unwrap_or_default();
     let settings = LintSettings::find(arguments, &folder)?;
     let look = || files::find(arguments, &settings, &folder);
@@ -102,6 +104,7 @@ fn round(arguments: &Lint, settings: &LintSettings, folder: &Path, found: &Files
     if let Some(path) = &arguments.write_baseline {
         return write_baseline(path, &report, is_incomplete);
     }
+    report_files::write(arguments, &report)?;
     show(arguments, &report, text.as_deref())?;
     Ok(status(&report, is_incomplete))
 }
@@ -322,9 +325,7 @@ fn show(arguments: &Lint, report: &LintReport, text: Option<&str>) -> Result<(),
     }
     match arguments.format() {
         LintFormat::Common(format) => output::show(report, format, Detail::Full),
-        LintFormat::Gitlab => output::answer(&gitlab::lint(report)?),
-        LintFormat::Junit => output::answer(&junit::lint(report)),
-        LintFormat::Sarif => output::answer(&sarif::lint(report)?),
+        other => output::answer(&report_files::render_as(report, other)?),
     }
 }
 
