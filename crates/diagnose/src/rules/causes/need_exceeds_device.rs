@@ -144,8 +144,8 @@ fn smaller_batch(breakdown: &Breakdown, need: Bytes, total: Bytes) -> Option<Rem
         before_bytes: Some(need),
         after_bytes: Some(after(part)),
         how: format!(
-            "estimated as if every activation scaled with the batch; with {} the gradient accumulation the effective \
-             batch stays the same",
+            "estimated as if every activation scaled with the batch; in training, {} the gradient accumulation keeps the \
+             effective batch",
             if part == 2 { "twice".to_owned() } else { format!("{part} times") }
         ),
     })
