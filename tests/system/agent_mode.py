@@ -71,7 +71,7 @@ def explains(box: Box, name: str) -> None:
     """Each variable of an agent asks for the object, as does ours."""
     box.write("crash.log", ERROR)
     answer = read(result := box.run(box.oomph, "explain", "crash.log", env={name: "1"}))
-    expect(result, (answer["verdict"], answer["ran_out"][0]["requested_bytes"]), ("oom", 2 << 30), "verdict and request")
+    expect(result, (answer["verdict"], answer["ran_out"]["requested_bytes"]), ("oom", 2 << 30), "verdict and request")
 
 
 def stays_for_people(box: Box) -> None:

@@ -9,7 +9,7 @@ use report::lint::LintReport;
 use report::render::agent::write_error;
 use report::render::terminal::Look;
 use report::render::{Format, Report, render};
-use report::{CheckReport, Condition};
+use report::{CheckReport, Condition, Need, Remedy};
 use serde_json::{Value, json};
 
 use samples::{fits, full, so_far};
@@ -33,6 +33,26 @@ fn a_program_that_fits_with_room_has_the_search_as_next_command() {
     let larger = Some(["oomph", "fit", "--max-batch", "train.py"].map(str::to_owned).to_vec());
     let object: Value = serde_json::from_str(&written(&CheckReport { larger, ..fits() })).unwrap();
     assert_eq!((&object["next"], &object["cause"]), (&json!("oomph fit --max-batch train.py"), &Value::Null));
+}
+
+#[test]
+fn a_program_that_fits_has_the_changes_with_figures() {
+    let mut findings = full().findings;
+    let advice = Remedy { before_bytes: None, after_bytes: None, ..findings[0].remedies[0].clone() };
+    findings[0].remedies.push(advice);
+    let object: Value = serde_json::from_str(&written(&CheckReport { findings, ..fits() })).unwrap();
+    assert_eq!((&object["cause"], object["changes"].as_array().unwrap().len()), (&Value::Null, 1));
+    assert_eq!(object["changes"][0]["after_bytes"], 2000 << 20);
+    assert_eq!(object["also"][0]["rule"], "growing-collection");
+}
+
+#[test]
+fn a_need_that_was_not_seen_whole_is_a_lower_bound() {
+    let open = Need { at_least: Some("it raised X".to_owned()), ..full().need };
+    for (need, expected) in [(full().need, Value::Null), (open, json!(true))] {
+        let object: Value = serde_json::from_str(&written(&CheckReport { need, ..full() })).unwrap();
+        assert_eq!(object["need_is_lower_bound"], expected);
+    }
 }
 
 #[test]

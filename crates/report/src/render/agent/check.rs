@@ -2,14 +2,13 @@
 
 use causes::Role;
 use serde_json::{Value, json};
-use trace::Bytes;
 
 use super::super::blame::{filling, find_filling_growth, find_stated};
 use super::super::layout::words_of;
 use super::super::verdict::without_limit;
 use super::object::{Object, at_place, describe_cause, describe_remedy};
 use crate::breakdown::Breakdown;
-use crate::check::{CheckReport, Growth, Site};
+use crate::check::{CheckReport, Growth, Oom, Site};
 use crate::finding::Finding;
 use crate::real_run::RunReport;
 
@@ -29,36 +28,48 @@ pub(super) fn describe_error(run: &RunReport, error: &CheckReport) -> Object {
 fn add(object: Object, report: &CheckReport) -> Object {
     let (breakdown, sites) = filling(report);
     let cause = find_cause(report);
-    let remedies = cause.iter().flat_map(|finding| &finding.remedies).map(describe_remedy);
-    let is_other =
-        |finding: &&Finding| cause.is_none_or(|cause| *finding != cause) && finding.rule.role() != Role::Need;
-    let others = report.findings.iter().filter(is_other);
+    let others = list_others(report, cause).map(|finding| describe_cause(finding, &report.folder));
     object
         .beside_verdict(describe_need(report))
         .row([("cause", describe_blame(report, cause))])
-        .list("changes", remedies.chain(describe_segments(report)))
-        .list_some("also", others.map(|finding| describe_cause(finding, &report.folder)))
-        .list_some(
-            "ran_out",
-            report.oom.iter().map(|oom| {
-                let request = json!({"requested_bytes": oom.requested_bytes, "at": words_of(&oom.place)});
-                at_place(request, oom.location.as_ref(), &report.folder)
-            }),
-        )
+        .list("changes", list_changes(report, cause))
+        .list_some("also", others)
+        .some("ran_out", report.oom.as_ref().map(|oom| describe_request(oom, &report.folder)))
         .row([("memory", Some(describe_parts(breakdown)))])
         .list("lines", sites.iter().take(LINES).map(|site| describe_site(site, &report.folder)))
 }
 
+/// The findings beside the cause. The headline states the need.
+fn list_others<'a>(report: &'a CheckReport, cause: Option<&'a Finding>) -> impl Iterator<Item = &'a Finding> {
+    let is_other = move |finding: &&Finding| cause != Some(*finding) && finding.rule.role() != Role::Need;
+    report.findings.iter().filter(is_other)
+}
+
+/// The remedies of the cause; without a cause the measured remedies of each finding.
+fn list_changes(report: &CheckReport, cause: Option<&Finding>) -> Vec<Value> {
+    let of_others = list_others(report, cause).filter(|_| cause.is_none()).flat_map(|finding| &finding.remedies);
+    let measured = of_others.filter(|remedy| remedy.after_bytes.is_some());
+    let remedies = cause.into_iter().flat_map(|finding| &finding.remedies).chain(measured);
+    remedies.map(describe_remedy).chain(describe_segments(report)).collect()
+}
+
+fn describe_request(oom: &Oom, folder: &str) -> Value {
+    let request = json!({"requested_bytes": oom.requested_bytes, "at": words_of(&oom.place)});
+    at_place(request, oom.location.as_ref(), folder)
+}
+
 /// The need on the device, in parts, beside the device's memory. A program that fits needs what it takes under the limit.
-fn describe_need(report: &CheckReport) -> [(&'static str, Option<Bytes>); 5] {
+fn describe_need(report: &CheckReport) -> [(&'static str, Option<Value>); 6] {
     let usage = if report.verdict.is_fit() { report.peak.usage } else { report.need.usage };
     let apart = usage.device_bytes - usage.reserved_bytes.min(usage.device_bytes);
+    let is_open = !report.verdict.is_fit() && report.need.at_least.is_some();
     [
-        ("need_bytes", Some(usage.device_bytes)),
-        ("device_bytes", Some(report.gpu.available_bytes())),
-        ("allocated_bytes", Some(usage.allocated_bytes)),
-        ("reserved_bytes", Some(usage.reserved_bytes)),
-        ("context_bytes", Some(apart)),
+        ("need_bytes", Some(json!(usage.device_bytes))),
+        ("need_is_lower_bound", is_open.then(|| json!(true))),
+        ("device_bytes", Some(json!(report.gpu.available_bytes()))),
+        ("allocated_bytes", Some(json!(usage.allocated_bytes))),
+        ("reserved_bytes", Some(json!(usage.reserved_bytes))),
+        ("context_bytes", Some(json!(apart))),
     ]
 }
 

@@ -15,7 +15,7 @@ pub(super) fn describe(report: &ExplainReport) -> Object {
         .row([("cause", cause.map(|finding| describe_cause(finding, &report.folder)))])
         .list("changes", remedies)
         .list_some("also", report.findings.iter().skip(1).map(|finding| describe_cause(finding, &report.folder)))
-        .list_some("ran_out", describe_request(report))
+        .some("ran_out", describe_request(report))
         .notes(&report.notes)
         .or_next(page)
 }

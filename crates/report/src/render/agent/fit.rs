@@ -14,7 +14,11 @@ pub(super) fn describe(report: &FitReport) -> Object {
     let need = report.max_batch.is_none().then_some(report.before.device_bytes);
     let (target, total) = (report.gpu.target_bytes, report.gpu.total_bytes);
     let object = Object::of(report)
-        .beside_verdict([("need_bytes", need), ("target_bytes", Some(target)), ("device_bytes", Some(total))])
+        .beside_verdict([
+            ("need_bytes", need.map(|bytes| json!(bytes))),
+            ("target_bytes", Some(json!(target))),
+            ("device_bytes", Some(json!(total))),
+        ])
         .row([("cause", report.cause.as_ref().map(|cause| describe_cause(cause, &report.folder)))])
         .list("changes", report.plans.iter().map(|plan| describe_plan(plan, report)));
     match &report.max_batch {

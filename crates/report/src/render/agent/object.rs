@@ -1,7 +1,6 @@
 //! The object of an answer: rows of keys, one line of JSON each.
 
 use serde_json::{Map, Value, json};
-use trace::Bytes;
 
 use super::super::layout::short_path;
 use super::super::{Rendered, Report};
@@ -27,10 +26,10 @@ impl Object {
         Object { rows, next }
     }
 
-    /// Adds keys to the line of the verdict.
-    pub(super) fn beside_verdict<const N: usize>(mut self, entries: [(&str, Option<Bytes>); N]) -> Object {
+    /// Adds the known keys to the line of the verdict.
+    pub(super) fn beside_verdict<const N: usize>(mut self, entries: [(&str, Option<Value>); N]) -> Object {
         if let Some(row) = self.rows.get_mut(1) {
-            let known = entries.into_iter().filter_map(|(key, bytes)| Some((key.to_owned(), json!(bytes?))));
+            let known = entries.into_iter().filter_map(|(key, value)| Some((key.to_owned(), value?)));
             row.extend(known);
         }
         self
@@ -52,6 +51,14 @@ impl Object {
     pub(super) fn list_some(self, key: &str, values: impl IntoIterator<Item = Value>) -> Object {
         let values: Vec<Value> = values.into_iter().collect();
         if values.is_empty() { self } else { self.list(key, values) }
+    }
+
+    /// Adds an object if it has entries.
+    pub(super) fn some(self, key: &str, value: Option<Value>) -> Object {
+        match value.filter(|value| value.as_object().is_none_or(|entries| !entries.is_empty())) {
+            Some(value) => self.row([(key, Some(value))]),
+            None => self,
+        }
     }
 
     /// Adds sentences if there are some.
@@ -91,12 +98,8 @@ pub fn write_error(error: &CommandError) -> Rendered {
     ]);
     let object = Object { rows: vec![head, verdict], next }.row([("cause", place_of(error))]).list("changes", []);
     let output = error.output.iter().flat_map(|output| output.lines()).map(|line| json!(line));
-    match &error.hint {
-        Some(hint) => object.row([("hint", Some(json!(clean(hint))))]),
-        None => object,
-    }
-    .list_some("output", output)
-    .write()
+    let hint = error.hint.as_ref().map(|hint| json!(clean(hint)));
+    object.some("hint", hint).list_some("output", output).write()
 }
 
 /// The finding of a cause, with its place and its page.
