@@ -75,6 +75,7 @@ fn join_words(words: &Value) -> Option<String> {
     (!words.is_empty()).then(|| words.join(" "))
 }
 
+/// Quotes a word as `report::words::quote` does: this crate links no other crate of the project.
 fn quote(word: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./=:,+@%".contains(letter);
     if !word.is_empty() && word.chars().all(is_plain) {

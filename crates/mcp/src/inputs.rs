@@ -1,4 +1,6 @@
 //! The arguments of the tools: their schemas, and the words of the command line that each becomes.
+//!
+//! `CheckCall` and `FitCall` both list the shared fields: serde cannot refuse unknown fields of a struct with a flattened part.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
