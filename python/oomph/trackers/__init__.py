@@ -18,7 +18,7 @@ lines into a queue of bounded length, and the other one logs. A tracker that ans
 standard input the queue is emptied for SECONDS; then the helper ends, whatever the library does. `oomph run` itself waits a
 second longer, and kills the helper's process group.
 
-The program takes no part, so that it is neither slower nor in danger. The agent notes the name of the run that the program logs to, 
+The program takes no part, so that it is neither slower nor in danger. The agent notes the name of the run that the program logs to,
 an attribute of the loaded library (`python/oomph/agent/live/trackers.py`); the lines carry that name in `trackers`. Where a tracker lets a second process
-add to a run (mlflow), the figures go there; decision 069 has the reasons.
+add to a run (mlflow), the figures go there; decision 070 has the reasons.
 """
