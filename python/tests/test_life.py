@@ -77,6 +77,15 @@ SHORT = (
     ("import os\nfor i in range(1000):\n    train()\n    if os.environ.get('NOT_THERE') is not None: keep()\n    elif hasattr(os, 'nothing'): keep()\n    note(i)\n", [999], 9),
     ("def steps():\n    n = 0\n    while True:\n        yield n\n        n += 1\nit, now = steps(), 0\nnow = it.send(None)\nwhile now < 900:\n    now = it.send(None)\n    train()\n"
      "    if now % 300 == 0: keep(); note(now)\n", [300, 600, 900], 3),
+    ("class Monitor:\n    asked = 0\n    def __init__(self): self.asked = 0\n    def __bool__(self):\n        self.asked += 1\n        if self.asked % 180: return False\n        note(self.asked)\n"
+     "        return False\nmonitor = Monitor()\nfor i in range(400):\n    train()\n    if monitor: str()\n", [180], 2),
+    ("class Made(dict):\n    def __missing__(self, key):\n        self[key] = key\n        note(key)\n        return key\nmade = Made()\nfor i in range(350):\n    train()\n"
+     "    made[1500 + 100 * (i // 70)]\n", [1500, 1600, 1700, 1800, 1900], 5),
+    ("class Valve:\n    calls = 0\n    @staticmethod\n    def turn():\n        Valve.calls += 1\n        if Valve.calls % 25_000 == 0: note(Valve.calls)\nfor i in range(60_000):\n    train()\n"
+     "    Valve.turn()\nnote(Valve.calls)\n", [25_000, 60_000], 2),
+    ("import torch\nclass Valve(torch.autograd.Function):\n    calls = 0\n    @staticmethod\n    def forward(ctx, x): return x.view_as(x)\n    @staticmethod\n    def backward(ctx, grad):\n"
+     "        Valve.calls += 1\n        if Valve.calls % 400 == 0: note(Valve.calls)\n        return grad\nx = torch.ones(2, requires_grad=True)\nfor i in range(1000):\n    train()\n"
+     "    Valve.apply(x).sum().backward()\n", [400], 1),
     ("import random\nlots = random.Random(0)\nfor i in range(5000):\n    train(lots.choice((1, 2)))\n    if i == 3000: note(i)\n    note(0)\nnote(i)\n", [3000, 4999], 60),
     ("import random\nlots = random.Random(0)\nfor epoch in range(300):\n    for i in range(200):\n        train(lots.choice((1, 2)))\n    if epoch == 100: note(epoch)\n"
      "    note(0)\nnote(epoch)\n", [100, 299], 30),

@@ -12,7 +12,7 @@ from ..process import frames, objects
 from ..process.objects import Budget
 from ..source import spans, trees
 from ..source.flow import walk_own
-from ..source.functions import function_of
+from ..source.functions import function_of, list_methods
 from ..source.scope import UNKNOWN, Scope
 from .called import list_hidden
 from .harmless import is_body_harmless, is_harmless, name_of
@@ -23,20 +23,6 @@ from .samples import LoaderScope
 _SMALL = 16
 # Built-in functions that run any text.
 _RUNNING = ("exec", "eval")
-_OPERATORS = {
-    ast.Add: "__add__",
-    ast.Sub: "__sub__",
-    ast.Mult: "__mul__",
-    ast.MatMult: "__matmul__",
-    ast.Div: "__truediv__",
-    ast.FloorDiv: "__floordiv__",
-    ast.Mod: "__mod__",
-    ast.Pow: "__pow__",
-    ast.LShift: "__lshift__",
-    ast.RShift: "__rshift__",
-    ast.BitOr: "__or__",
-    ast.BitAnd: "__and__",
-}
 
 
 class Function:
@@ -100,7 +86,7 @@ class Function:
             found = objects.find_in_class(self.scope.evaluate(node.value), node.attr)
             getter = found.fget if type(found) is property else objects.find_in_class(found, "__get__")
             yield getter, node.attr
-        for owner, method in _list_methods(node):
+        for owner, method, _ in list_methods(node):
             value = self.scope.evaluate(owner)
             if value is not UNKNOWN:
                 yield objects.find_in_class(value, method), method
@@ -137,24 +123,6 @@ def _assignment(part: ast.AST, scope: ast.AST) -> tuple[ast.expr | None, ast.exp
         if isinstance(node, ast.Assign) and isinstance(node.value, ast.IfExp) and part in (node.value.body, node.value.orelse):
             return node.targets[0], part
     return None, part
-
-
-def _list_methods(node: ast.AST) -> Iterator[tuple[ast.expr, str]]:
-    """The operands of a node, with the methods that Python calls."""
-    if isinstance(node, ast.Subscript):
-        yield node.value, "__getitem__" if isinstance(node.ctx, ast.Load) else "__setitem__"
-    elif isinstance(node, ast.BinOp):
-        yield node.left, _OPERATORS.get(type(node.op), "__add__")
-        yield node.right, _OPERATORS.get(type(node.op), "__add__").replace("__", "__r", 1)
-    elif isinstance(node, ast.FormattedValue):
-        yield node.value, "__format__"
-        yield node.value, "__str__"
-    elif isinstance(node, ast.withitem):
-        yield node.context_expr, "__enter__"
-    elif isinstance(node, (ast.For, ast.comprehension)):
-        yield node.iter, "__iter__"
-    elif isinstance(node, ast.Compare):
-        yield node.left, "__eq__"
 
 
 def _name_of_import(node: ast.Import | ast.ImportFrom) -> str | None:

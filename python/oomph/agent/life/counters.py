@@ -4,6 +4,7 @@ import ast
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from ..process import objects
 from ..source.names import name_of_call
@@ -15,12 +16,35 @@ _MOST_COUNTERS = 64
 _MOST_ELEMENTS = 1 << 20
 
 
+class ClassNamespace:
+    """The attributes of a class, whose dict Python does not let be changed."""
+
+    # One of each class: counters are compared by the identity of their namespace.
+    _known: ClassVar[dict[type, "ClassNamespace"]] = {}
+
+    def __init__(self, kind: type) -> None:
+        self._kind = kind
+
+    @classmethod
+    def of(cls, kind: type) -> "ClassNamespace":
+        """The namespace of a class."""
+        return cls._known.setdefault(kind, cls(kind))
+
+    def get(self, name: str) -> object:
+        """The value of an attribute of the class itself."""
+        return objects.list_own(self._kind).get(name)
+
+    def __setitem__(self, name: str, value: object) -> None:
+        """Sets an attribute, without a function of the metaclass."""
+        type.__setattr__(self._kind, name, value)
+
+
 @dataclass
 class Counter:
     """A counter outside the loop's own variables: `owner[key]`, in the object's own dict where it is an attribute."""
 
     owner: object
-    namespace: dict
+    namespace: dict | ClassNamespace
     key: object
     # The value at the begin of each pass.
     values: list[int] = field(default_factory=list)
@@ -38,7 +62,7 @@ class Counter:
     def add(self, number: int) -> None:
         """Adds to the value, unless the items that were made meanwhile have changed it, as those of a progress bar do."""
         if self.values and self.values[-1] is not None and self.namespace.get(self.key) == self.values[-1]:
-            self.namespace[self.key] += number
+            self.namespace[self.key] = self.values[-1] + number
 
 
 class JobSteps:
@@ -123,8 +147,8 @@ def _find_target(node: ast.AST) -> ast.expr | None:
     return node.targets[0] if is_sum and ast.unparse(node.value.left) == ast.unparse(node.targets[0]) else None
 
 
-def find_place(target: ast.expr, scope: Scope, names: list[str]) -> tuple[object, dict, object] | None:
-    """The owner, the dict and the key of a counter: a global variable of another function, an attribute, an item of a dict."""
+def find_place(target: ast.expr, scope: Scope, names: list[str]) -> tuple[object, dict | ClassNamespace, object] | None:
+    """The owner, the namespace and the key of a counter: a global variable of another function, an attribute, an item of a dict."""
     if isinstance(target, ast.Name):
         is_global = target.id not in names and type(scope.namespace) is dict and type(scope.namespace.get(target.id)) is int
         return (None, scope.namespace, target.id) if is_global and scope.get(target.id) is scope.namespace[target.id] else None
@@ -132,8 +156,9 @@ def find_place(target: ast.expr, scope: Scope, names: list[str]) -> tuple[object
     if owner is UNKNOWN:
         return None
     if isinstance(target, ast.Attribute):
-        own = objects.list_own(owner)
-        return (owner, own, target.attr) if type(own) is dict and type(own.get(target.attr)) is int else None
+        own = ClassNamespace.of(owner) if objects.is_a(owner, type) else objects.list_own(owner)
+        is_count = type(own) in (dict, ClassNamespace) and type(own.get(target.attr)) is int
+        return (owner, own, target.attr) if is_count else None
     key = scope.evaluate(target.slice)
     is_item = type(owner) is dict and type(key) in (str, int) and type(owner.get(key)) is int
     return (owner, owner, key) if is_item else None

@@ -14,7 +14,7 @@ from ..source.flow import LOOPS, SCOPES
 from ..source.scope import Scope
 from .counters import find_place
 from .expressions import Reducer, UnknownPart, compile_function, list_variables
-from .reached import Body
+from .reached import Body, enter_methods
 from .rewriting import Loop
 
 # The most values of an expression, and the passes wanted of a condition that decides about the optimizer's step.
@@ -161,6 +161,10 @@ class Plan:
                 whole = _guarded(expression, guards.get(id(node), ()))
                 self._is_condition = isinstance(node, (ast.If, ast.IfExp, ast.While))
                 self._add(id(expression), whole, ends_if, is_nested or body.is_nested, body, reducer)
+            if isinstance(node, ast.Subscript) and _chooses(node.slice) and any(enter_methods(node, body)):
+                # A method of the program's own gets the index.
+                self._is_condition = False
+                self._add(id(node.slice), node.slice, None, is_nested or body.is_nested, body, reducer)
             if isinstance(node, ast.If) and reducer.is_open:
                 self.open_conditions.append((node, body))
         if body is self._own and isinstance(self._loop.node, ast.While):

@@ -6,11 +6,13 @@ import types
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+import torch
+
 from ..process import objects
 from ..process.objects import Budget
 from ..source import trees
 from ..source.flow import LOOPS, walk_own
-from ..source.functions import find_called, function_of
+from ..source.functions import find_called, function_of, list_methods
 from ..source.scope import UNKNOWN, Scope
 
 # Functions below each other.
@@ -66,10 +68,14 @@ def list_bodies(statements: list[ast.stmt], file: str, scope: Scope, budget: Bud
 
 
 def _list_entered(node: ast.AST, body: Body) -> Iterator[Body]:
-    """The functions and properties that a node runs."""
+    """The functions, properties and methods that a node runs."""
     if isinstance(node, ast.Call):
         yield from _enter_all(node, body)
+        yield from _enter_backward(node, body)
     elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and (inner := enter_property(node, body)) is not None:
+        inner.is_nested = body.is_nested or body.is_looped(node)
+        yield inner
+    for inner in enter_methods(node, body):
         inner.is_nested = body.is_nested or body.is_looped(node)
         yield inner
 
@@ -124,6 +130,27 @@ def enter_property(node: ast.Attribute, body: Body) -> Body | None:
     found = None if owner is UNKNOWN else objects.find_in_class(owner, node.attr)
     function = function_of(found.fget) if type(found) is property else None
     return None if function is None else _enter_function(function, (owner,), ast.Call(node, [], []), body)
+
+
+def enter_methods(node: ast.AST, body: Body) -> Iterator[Body]:
+    """The bodies of the program's own methods that an operator, an index or a condition runs."""
+    for operand, name, arguments in list_methods(node):
+        owner = body.scope.evaluate(operand)
+        function = None if owner is UNKNOWN else function_of(objects.find_in_class(owner, name))
+        inner = None if function is None else _enter_function(function, (owner,), ast.Call(operand, arguments, []), body)
+        if inner is not None:
+            yield inner
+
+
+def _enter_backward(node: ast.Call, body: Body) -> Iterator[Body]:
+    """The body of the backward of the program's own function of autograd, where the function is applied."""
+    kind = body.scope.evaluate(node.func.value) if isinstance(node.func, ast.Attribute) and node.func.attr == "apply" else UNKNOWN
+    found = objects.find_in_bases(kind, "backward") if objects.is_a(kind, type) and issubclass(kind, torch.autograd.Function) else None
+    function = function_of(found.__func__ if type(found) is staticmethod else found)
+    inner = None if function is None else _enter_function(function, (), ast.Call(node.func, [], []), body)
+    if inner is not None:
+        inner.is_nested = body.is_nested or body.is_looped(node)
+        yield inner
 
 
 def _enter_function(function: types.FunctionType, bound: tuple, node: ast.Call, body: Body) -> Body | None:

@@ -189,6 +189,8 @@ class Scope:
         own = objects.list_own(owner)
         if name in own and type(own[name]) not in (staticmethod, classmethod, property):
             return own[name]
+        if objects.is_a(owner, type) and type(inherited := objects.find_in_bases(owner, name)) in (staticmethod, classmethod):
+            return inherited.__func__ if type(inherited) is staticmethod else types.MethodType(inherited.__func__, owner)
         parts = [part for it in _PARTS if type(part := own.get(it)) is dict and name in part]
         if parts:
             return parts[0][name]
