@@ -1,7 +1,34 @@
 //! The owner of a source file, decided by its path: the user, an installed package, Python, a code generator, oomph.
 //!
 //! The agent decides in `python/oomph/agent/process/frames.py`. Both are tested with `tests/user_files.json`; the agent also knows
-//! the folders of its interpreter, and does not know the script's folder.
+//! the folders of its interpreter and of PyTorch, and does not know the script's folder.
+
+/// Files of PyTorch in a folder `torch`: a build of one's own lies in its source tree, outside of all installed packages.
+const PYTORCH: [&str; 23] = [
+    "_compile.py",
+    "_dynamo/",
+    "_functorch/",
+    "_inductor/",
+    "_ops.py",
+    "_tensor.py",
+    "amp/autocast_mode.py",
+    "amp/grad_scaler.py",
+    "autograd/function.py",
+    "autograd/grad_mode.py",
+    "autograd/graph.py",
+    "distributed/fsdp/",
+    "functional.py",
+    "nn/functional.py",
+    "nn/modules/",
+    "nn/parallel/",
+    "nn/utils/",
+    "optim/adam.py",
+    "optim/adamw.py",
+    "optim/optimizer.py",
+    "optim/sgd.py",
+    "utils/_contextlib.py",
+    "utils/checkpoint.py",
+];
 
 /// Tests that a file belongs to the user's code, for a script in the folder `script_dir`.
 ///
@@ -18,7 +45,12 @@ pub fn is_user_file(file: &str, script_dir: &str) -> bool {
 /// Tests that a file belongs to an installed package or to Python itself.
 pub fn is_installed(file: &str) -> bool {
     let is_package = ["/site-packages/", "/dist-packages/"].iter().any(|folder| file.contains(folder));
-    is_package || ["/lib/python3", "/lib64/python3"].iter().any(|folder| has_version_after(file, folder))
+    let is_python = || ["/lib/python3", "/lib64/python3"].iter().any(|folder| has_version_after(file, folder));
+    is_package || is_python() || is_pytorch(file)
+}
+
+fn is_pytorch(file: &str) -> bool {
+    file.split("/torch/").skip(1).any(|rest| PYTORCH.iter().any(|own| rest.starts_with(own)))
 }
 
 /// Tests for the folder of a version, such as the `.11/` of `/usr/lib/python3.11/`, `.13t/`, or `/`.

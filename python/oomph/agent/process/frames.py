@@ -1,5 +1,6 @@
 """The user's own lines, and the position of the program."""
 
+import importlib.machinery
 import os
 import re
 import sys
@@ -11,12 +12,26 @@ from types import FrameType, TracebackType
 AGENT = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
 _PLACES = ("stdlib", "platstdlib", "purelib", "platlib", "scripts")
 _LIBRARIES = tuple({os.path.join(path, "") for place in _PLACES if (path := sysconfig.get_path(place))})
-# Files of packages, of Python, and of this agent, by their paths; the same rules as crates/trace/src/source_file.rs.
-_INSTALLED = re.compile(r"/(site|dist)-packages/|/lib(64)?/python3(\.\d*)?t?/")
+# Files of packages, of Python, of PyTorch, and of this agent, by their paths; the same rules as crates/trace/src/source_file.rs.
+_INSTALLED = re.compile(
+    r"/(site|dist)-packages/|/lib(64)?/python3(\.\d*)?t?/"
+    r"|/torch/(_(dynamo|functorch|inductor)/|_(compile|ops|tensor)\.py|amp/(autocast_mode|grad_scaler)\.py|autograd/(function|grad_mode|graph)\.py"
+    r"|distributed/fsdp/|functional\.py|nn/(functional\.py|(modules|parallel|utils)/)|optim/(adamw?|optimizer|sgd)\.py|utils/(_contextlib|checkpoint)\.py)"
+)
 _OURS = re.compile(r"/sitecustomize\.py$|/_oomph_agent/|/oomph/agent/")
 # Files that libraries write while the program runs.
 _GENERATED = re.compile(r"([\\/](..)[\\/]c(?=\2)[a-z2-7]{51}|_(propagate|edge_updater)_.{8})\.py$")
 _known: dict[str, bool] = {}
+
+
+def _find_pytorch() -> tuple[str, ...]:
+    """The folder of PyTorch: a build of one's own lies outside of all installed packages. Nothing is imported."""
+    spec = importlib.machinery.PathFinder.find_spec("torch")
+    return tuple(os.path.join(place, "") for place in (spec and spec.submodule_search_locations) or ())
+
+
+# Found before Python puts the program's folder on the path.
+_PYTORCH = _find_pytorch()
 
 
 def is_users(filename: str) -> bool:
@@ -33,7 +48,7 @@ def _decide(filename: str) -> bool:
     if not filename or filename.startswith("<") or _GENERATED.search(filename):
         return False
     path = os.path.abspath(filename)
-    return not is_installed(path) and not _OURS.search(path) and not path.startswith((AGENT, *_LIBRARIES))
+    return not is_installed(path) and not _OURS.search(path) and not path.startswith((AGENT, *_LIBRARIES, *_PYTORCH))
 
 
 def is_installed(path: str) -> bool:
