@@ -135,7 +135,7 @@ pub static TABLE: &[CauseSpec] = &[
     CauseSpec {
         id: CauseId::WeightsLoadedTwice,
         name: "weights-loaded-twice",
-        summary: "weights are on the device twice, because a checkpoint was loaded there and then copied into a model",
+        summary: "weights are on the device twice, because a checkpoint was loaded there and then copied into a model, or in a larger type first, because they are cast there",
         role: Role::Growth,
     },
     CauseSpec {

@@ -4,6 +4,7 @@
 pub(crate) mod accumulated;
 pub(crate) mod assumptions;
 pub(crate) mod breakdown;
+pub(crate) mod casts;
 mod contents;
 pub(crate) mod device_trace;
 pub(crate) mod fate;

@@ -45,9 +45,14 @@ impl<'v> Fate<'v> {
         Some(Fate { later, request, numbers })
     }
 
+    /// Returns the number of an allocation in the run without a limit.
+    pub(crate) fn number(&self, index: usize) -> Option<usize> {
+        *self.numbers.get(index)?
+    }
+
     /// Returns the allocation with a number.
     pub(crate) fn life(&self, index: usize) -> Option<&'v Lifetime> {
-        self.later.trace.history.lifetimes().get((*self.numbers.get(index)?)?)
+        self.later.trace.history.lifetimes().get(self.number(index)?)
     }
 
     /// Returns the event after the failed request in which the program frees an allocation; `None` without such an event.
