@@ -8,7 +8,8 @@
 //! survivors are the beat.
 //!
 //! The memory grows if each quarter of the passes left a part until the end, and the usual pass left something. So a ring buffer does not grow,
-//! nor does a cache that filled and stopped, nor an inner loop whose last result the outer loop keeps. The run without a limit shows whether
+//! nor does a cache that filled and stopped, nor an inner loop whose last result the outer loop keeps, nor, in a program that fits, a loop that
+//! only makes tensors for later. The run without a limit shows whether
 //! what repeats are passes, or layers of one long pass. Parameters, and allocations by constructors, are not the work of a pass, nor are those of an
 //! optimizer's step, which repeat for each parameter.
 
@@ -107,7 +108,11 @@ pub(crate) fn find_ended_growth(view: &View, peak: Moment) -> Option<PassGrowth>
         };
         loops.iter().filter(is_inside).cloned().collect::<Vec<LoopRecord>>()
     };
-    let grows = |one: &LoopRecord| Passes::of(view, one, &inner_of(one), peak, true)?.find_growth();
+    let grows = |one: &LoopRecord| {
+        let inner = inner_of(one);
+        let passes = Passes::of(view, one, &inner, peak, true)?;
+        passes.find_growth().filter(|_| !passes.only_make())
+    };
     loops.iter().filter_map(grows).max_by_key(|growth| growth.bytes)
 }
 
@@ -190,6 +195,11 @@ impl<'v> Passes<'v> {
             passes: beats.len(),
             alike: self.list_made(beat.stack).into_iter().filter(|life| life.requested == beat.requested).count(),
         })
+    }
+
+    /// True if the passes make tensors and compute nothing: every allocation stays, and none is a module's, as in a list of caches.
+    fn only_make(&self) -> bool {
+        self.lives.iter().all(|life| life.is_live_after(self.end) && self.view.is_outside(life.stack, &[]))
     }
 
     /// Returns the allocations by a stack.

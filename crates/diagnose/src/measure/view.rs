@@ -104,9 +104,14 @@ impl<'a> View<'a> {
         live.map(|(life, _)| life.block()).sum()
     }
 
+    /// Returns the innermost frame of the user's code in `stack`.
+    pub(crate) fn own_frame(&self, stack: StackId) -> Option<&'a Frame> {
+        self.trace.python(stack).find(|frame| is_own(&frame.file, self.trace.script_dir))
+    }
+
     /// Returns the innermost line of the user's code in `stack`.
     pub(crate) fn own_line(&self, stack: StackId) -> Option<Location> {
-        let frame = self.trace.python(stack).find(|frame| is_own(&frame.file, self.trace.script_dir))?;
+        let frame = self.own_frame(stack)?;
         let library = self.library_line(stack).filter(|_| is_entry_point(frame));
         let (file, line) = library.unwrap_or((frame.file.as_str(), frame.line));
         Some(Location { file: file.to_owned(), line, column: None })

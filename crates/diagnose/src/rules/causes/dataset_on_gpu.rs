@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use allocator::replay::AllocationChange;
 use causes::CauseId;
 use report::{Contents, Finding, Location, Severity};
-use trace::{Bytes, Lifetime, LifetimeId, Phase};
+use trace::{Bytes, Frame, Lifetime, LifetimeId, Phase, StackId};
 
 use crate::measure::iterations::Iterations;
 use crate::measure::life::Life;
@@ -27,15 +27,18 @@ const MIN_SHARE_DENOMINATOR: u64 = 8;
 
 /// The words of expressions that put data on a device.
 const PLACING: [&str; 5] = ["cuda", "device", ".to(", "load", "tensor("];
+/// The functions for tensors without data, such as caches and buffers that the program fills later.
+const BLANK: [&str; 4] = ["zeros", "ones", "empty", "full"];
 
 pub(super) const RULE: Rule = Rule { cause: CauseId::DatasetOnGpu, check: Check::One(find) };
 
 fn find(facts: &Facts) -> Option<Cause> {
     let (view, moment) = (facts.view.filter(|_| facts.is_at_error() && facts.pressure.is_none())?, facts.moment()?);
     let held = held::of_any_holder(facts);
+    let blank = find_blank(view);
     let data: Vec<(LifetimeId, &Lifetime)> = view
         .live_with_ids(moment)
-        .filter(|(id, ..)| !held.contains(id))
+        .filter(|(id, life, _)| !held.contains(id) && !is_made_like(view, blank, life.stack))
         .filter(|(id, life, contents)| is_data(facts, view, *id, life, *contents))
         .map(|(id, life, _)| (id, life))
         .collect();
@@ -103,12 +106,33 @@ fn is_before_any_call(facts: &Facts, view: &View) -> bool {
     let is_of_line = |life: &&Lifetime| view.own_line(life.stack).as_ref() == Some(&failed);
     let in_setup = view.trace.process.ooms.last().is_some_and(|oom| oom.phase.0 == Some(Phase::Setup));
     // Arithmetic on tensors that are there is no data that a line puts on the device.
-    let text = view.trace.process.operation.as_ref().map_or("", |operation| operation.text.as_str());
-    let is_arithmetic = !text.is_empty() && !PLACING.iter().any(|word| text.contains(word));
+    let text = text_of_failed(view);
+    let is_data = text.is_empty() || (PLACING.iter().any(|word| text.contains(word)) && !makes_blank(text));
     in_setup
-        && !is_arithmetic
+        && is_data
         && view.trace.process.roots.iter().all(|root| root.last_call == 0)
         && view.trace.history.lifetimes().iter().filter(is_of_line).count() >= 2
+}
+
+/// The text of the operation whose request failed; empty if it is unknown.
+fn text_of_failed<'v>(view: &'v View) -> &'v str {
+    view.trace.process.operation.as_ref().map_or("", |operation| operation.text.as_str())
+}
+
+/// Returns the program's own function that asked in vain for a tensor without data: what it has made so far has none, either.
+fn find_blank<'v>(view: &View<'v>) -> Option<&'v Frame> {
+    let event = view.trace.last_oom().filter(|_| makes_blank(text_of_failed(view)))?;
+    view.own_frame(view.trace.events.get(event.0 as usize)?.stack)
+}
+
+fn is_made_like(view: &View, blank: Option<&Frame>, stack: StackId) -> bool {
+    let made = blank.zip(view.own_frame(stack));
+    made.is_some_and(|(blank, made)| blank.file == made.file && blank.function == made.function)
+}
+
+/// True for a call of a function for tensors without data.
+fn makes_blank(text: &str) -> bool {
+    BLANK.iter().any(|name| text.contains(&format!(".{name}(")) || text.starts_with(&format!("{name}(")))
 }
 
 /// Steps are counted from the start of the program, so their first iteration counts as before.
