@@ -1,7 +1,6 @@
 """`oomph fit`: the smallest change that makes a program fit, and the answer without such a change."""
 
 import os
-import re
 import signal
 import time
 from functools import partial
@@ -304,15 +303,15 @@ def interrupted(box: Box, *signals: signal.Signals) -> None:
 
 
 def await_runs(box: Box, count: int) -> None:
-    """Waits until `count` runs were begun: their folders are numbered."""
-    begun = re.compile(r"run(\d+)$")
+    """Waits until `count` dry runs were begun: each has a folder with a record for as long as it lasts."""
+    begun: set[str] = set()
     deadline = time.monotonic() + 300
     while time.monotonic() < deadline:
-        numbers = [int(found[1]) for path in box.temporary.glob("*/run*") if (found := begun.search(path.name))]
-        if max(numbers, default=0) >= count:
+        begun.update(path.parent.name for path in box.temporary.glob("*/run.json"))
+        if len(begun) >= count:
             return
         time.sleep(0.05)
-    raise AssertionError("no search began")
+    raise AssertionError(f"no search began: {len(begun)} runs, not {count}")
 
 
 def unknown_remedy(box: Box) -> None:
