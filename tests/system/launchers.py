@@ -99,7 +99,7 @@ def helper_before(box: Box) -> None:
     """A program that first runs a second Python process with torch."""
     text = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'import torch; torch.cuda.is_available()'], check=True)\n"
     script = box.write("outer.py", text + (PROGRAMS / "deep_mlp.py").read_text(encoding="utf-8"))
-    fits(box, script)
+    fits(box, script, "--steps", "3")
 
 
 def child_that_never_began(box: Box, text: str | None, *parts: str) -> None:

@@ -152,7 +152,7 @@ def search_for_a_batch_fits(box: Box) -> None:
 
 
 def formats(box: Box) -> None:
-    """Each format shows the headline and every finding; in the annotations at its line."""
+    """Each format shows the headline and every finding; in the annotations at its line, and after the stages that do not fit."""
     words = "--vram", "600MiB", PROGRAMS / "leak_graph.py"
     report = answer(box, "oom", *words).report
     headline = report["headline"]
@@ -162,8 +162,12 @@ def formats(box: Box) -> None:
     expect(result, result.stdout.splitlines(), lines, "the lines")
     result = box.check("--format", "github", *words)
     expect(result, (result.status, result.stderr), (1, ""), "status and standard error")
-    commands = [f"::error title=oomph check::{headline}", *(_command(box, finding) for finding in report["findings"])]
-    expect(result, result.stdout.splitlines(), commands, "the commands")
+    first, *rest = result.stdout.splitlines()
+    expect(result, first, f"::error title=oomph check::{headline}", "the first command")
+    ahead = [stage for stage in report["stages"] if not stage["fits"]]
+    for stage, line in zip(ahead, rest):
+        contains(result, line, "title=oomph check::", "not fit", f"at step {stage['step']}" if stage["location"] is None else f"line={stage['location']['line']},")
+    expect(result, rest[len(ahead) :], [_command(box, finding) for finding in report["findings"]], "the commands of the findings")
     told = box.check("--format", "json", *words)
     expect(told, told.report["findings"], report["findings"], "the findings of --format json")
 
