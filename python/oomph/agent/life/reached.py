@@ -135,7 +135,8 @@ def enter_property(node: ast.Attribute, body: Body) -> Body | None:
 def enter_methods(node: ast.AST, body: Body) -> Iterator[Body]:
     """The bodies of the program's own methods that an operator, an index or a condition runs."""
     for operand, name, arguments in list_methods(node):
-        owner = body.scope.evaluate(operand)
+        # A result of other operators is a number or a tensor, as a rule.
+        owner = body.scope.evaluate(operand) if isinstance(operand, (ast.Name, ast.Attribute)) else UNKNOWN
         function = None if owner is UNKNOWN else function_of(objects.find_in_class(owner, name))
         inner = None if function is None else _enter_function(function, (owner,), ast.Call(operand, arguments, []), body)
         if inner is not None:
