@@ -91,7 +91,8 @@ impl SearchTask<'_> {
             let nothing_ran = bench.runner.runner.counts().dry_runs == 0;
             let kept = if nothing_ran { kept::find(arguments, program) } else { None };
             if let Some(kept) = kept {
-                return Ok((FitReport { kept_seconds: None, runs: 0, ..kept }, sources));
+                let all = kept.runs + kept.kept;
+                return Ok((FitReport { kept_seconds: None, runs: 0, kept: all, ..kept }, sources));
             }
             self.mend(need.unwrap_or_default())
         } else {
