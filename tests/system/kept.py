@@ -76,7 +76,8 @@ def without_cache(box: Box) -> None:
     first = fit(box, *SEARCH)
     second = fit(box, "--no-cache", *SEARCH)
     expect(second, counts(second), (first.report["runs"], 0), "dry runs with --no-cache")
-    expect(second, same(second), same(first), "report with --no-cache")
+    # The next command has the option, too.
+    expect(second, same(second) | {"next": None}, same(first) | {"next": None}, "report with --no-cache")
 
 
 def rewritten(path: Path, text: str) -> None:
@@ -177,6 +178,8 @@ STATIC = (
     + struct.pack("<IIQQQQQQ", 1, 5, 0, 0x400000, 0x400000, 120 + len(_CODE), 120 + len(_CODE), 4096)
     + _CODE
 )
+# One process: a shell would leave its `sleep`.
+WRITER = "import time\nwhile True:\n    time.sleep(0.2)\n    open('log', 'a').write('x')\n"
 NOT_KEPT = {
     "asks.py": ("s = socket.socket()\ns.settimeout(1)\ns.connect_ex(('127.0.0.1', 9))\nx = torch.ones(5, device='cuda')\n", "through a socket"),
     "starts.py": ("subprocess.run(['/bin/true'], env={})\nx = torch.ones(5, device='cuda')\n", "without its environment"),
@@ -196,7 +199,7 @@ def not_kept(box: Box, name: str) -> None:
     (box.work / "helper").chmod(0o755)
     box.write(name, "import socket\nimport subprocess\nimport time\nimport torch\n" + text)
     # The program itself changes no file that it reads: another process does.
-    writer = box.start("sh", "-c", "while sleep 0.2; do echo >> log; done") if name == "counts.py" else None
+    writer = box.start(box.python, "-c", WRITER) if name == "counts.py" else None
     for _ in range(2):
         result = fit(box, *CARD, name)
         expect(result, result.report["kept"], 0, f"kept of {name}")
@@ -216,8 +219,9 @@ def interrupted(box: Box) -> None:
     expect(cut, cut.report["interrupted"], True, "interrupted")
     rest = fit(box, *SEARCH)
     whole = fit(box, *SEARCH)
-    # Unfinished runs were lost: at most one per core.
-    expect(rest, rest.report["kept"] >= cut.report["runs"] >= 3, True, "what was run is kept")
+    # The check for a mistake, of two runs, is no trial, and is made again.
+    made, kept = cut.report["runs"], rest.report["kept"]
+    assert kept + 2 >= made >= 3, f"{kept} runs are kept of {made}\n{rest}"
     expect(rest, sum(counts(rest)), whole.report["kept"], "all answers")
     expect(whole, (whole.report["runs"], same(whole)), (0, same(rest)), "runs and report")
 

@@ -123,7 +123,7 @@ CASES = [
     Case("a rank that fails before its first step", a_rank_fails_first),
     Case("torchrun with ranks that run out", one_rank_runs_out),
     Case("DataLoader workers", lambda box: fits(box, "--steps", "0", PROGRAMS / "dataloader.py", steps=8)),
-    Case("a program that forks", lambda box: fits(box, PROGRAMS / "forks.py")),
+    Case("a program that forks", lambda box: fits(box, PROGRAMS / "forks.py", steps=4)),
     Case("a console script", console_script),
     Case("a shell script", shell_script),
     Case("a helper process before", helper_before),

@@ -108,14 +108,14 @@ def without_step(box: Box) -> None:
 def before_cuda(box: Box) -> None:
     """Ctrl-C before the first use of a GPU: a sentence with the line."""
     path, pipe = ready(box)
-    box.write("train.py", f"import torch, signal\nopen({str(path)!r}, 'w').write('ready')\nsignal.pause()\n")
+    box.write("train.py", f"import torch, signal\nopen({str(path)!r}, 'w').write('ready'); signal.pause()\n")
     process = box.start(box.oomph, "check", "--python", box.python, "train.py")
     wait_for(pipe)
     process.send_signal(signal.SIGINT)
     result = collect(process)
     os.close(pipe)
     expect(result, (result.status, result.stdout), (130, ""), "status and standard output")
-    contains(result, result.stderr, "error: the program was stopped by you (Ctrl-C) after", "before it used CUDA", "train.py:3")
+    contains(result, result.stderr, "error: the program was stopped by you (Ctrl-C) after", "before it used CUDA", "train.py:2")
     no_noise(result)
 
 
