@@ -11,6 +11,8 @@ from .outlines import agrees, extrapolate, has_number, measure, outline
 
 # The seconds of processor time for items that are made and not used.
 _SECONDS = 4.0
+# The items before, of a list, with which the next are compared.
+_COMPARED = 1_000
 # No item is held.
 _NOTHING = object()
 # A position behind every last one.
@@ -144,7 +146,11 @@ class Read(Items):
 
 
 class Indexed(Items):
-    """The items of a range, a list or a tuple."""
+    """The items of a range, a list or a tuple.
+
+    Of a list and a tuple no item is jumped over that is larger than all before, nor a number that does not go on as the last three, nor the
+    largest number.
+    """
 
     has_unseen = is_over = False
     is_ready = True
@@ -175,9 +181,26 @@ class Indexed(Items):
         return self._values[position] if position < len(self._values) else None
 
     def jump(self, position: int) -> bool:
-        """Makes the item at `position` the next one."""
-        self.taken = position
-        return position < len(self._values)
+        """Makes the item at `position`, or an earlier item that differs, the next one."""
+        self.taken = position if type(self._values) is range else self._find_other(position)
+        return self.taken < len(self._values)
+
+    def _find_other(self, position: int) -> int:
+        """The first item before `position` that is not jumped over; else `position`."""
+        start, before = time.process_time(), self._values[: self.taken]
+        largest = max(map(measure, before[-_COMPARED:]), default=0)
+        highest = max((it for it in self._values if type(it) is int), default=None)
+        is_open = not any(type(it) is int and it == highest for it in before)
+        last = (None, None, None, *map(outline, before[-3:]))[-3:]
+        for at in range(self.taken, min(position, len(self._values))):
+            item = self._values[at]
+            is_highest = is_open and type(item) is int and item == highest
+            is_expected = agrees(extrapolate(*last, at - self.taken + 1), outline(item))
+            if is_highest or not is_expected or measure(item) > largest:
+                return at
+            if time.process_time() - start > _SECONDS:
+                break
+        return position
 
     def rest(self) -> Iterator:
         """The items that are left."""
