@@ -33,6 +33,11 @@ def list_forwards() -> Iterator[CodeType]:
     yield from _list_codes(_list_methods(torch.nn.Module, "forward"))
 
 
+def list_schedules() -> Iterator[CodeType]:
+    """The methods of the program's own schedules that PyTorch's `step` calls."""
+    yield from _list_codes(_list_methods(torch.optim.lr_scheduler.LRScheduler, "get_lr"))
+
+
 def list_hooks(optimizers: Iterable[torch.optim.Optimizer]) -> Iterator[CodeType]:
     """The hooks of optimizers, and of their parameters."""
     hooks = [*optim._global_optimizer_pre_hooks.values(), *optim._global_optimizer_post_hooks.values()]

@@ -6,7 +6,8 @@ the records.
 """
 
 import ast
-from collections.abc import Iterable, Iterator
+import contextlib
+from collections.abc import Collection, Iterable, Iterator
 from types import FrameType
 
 import torch
@@ -14,13 +15,15 @@ import torch
 from ..process import frames
 from ..process.objects import Budget, Spent
 from ..source.flow import LOOPS, WITHS, walk_own
-from .called import find_end, list_backwards, list_behind_yield, list_conditional, list_forwards, list_hooks
+from .called import find_end, list_backwards, list_behind_yield, list_conditional, list_forwards, list_hooks, list_schedules
 from .function import Function
 from .harmless import find_definition, is_harmless, name_of
 from .items import Ahead, Item
 
 # The most nodes that a look visits.
 _NODES = 500_000
+# `LRScheduler.step` counts in these (torch/optim/lr_scheduler.py, 2.11).
+_COUNTED_BY_SCHEDULES = ("self.last_epoch", "self._step_count")
 
 
 def add_unnoted(ahead: Ahead, frame: FrameType | None, optimizers: Iterable[torch.optim.Optimizer]) -> None:
@@ -32,12 +35,26 @@ def add_unnoted(ahead: Ahead, frame: FrameType | None, optimizers: Iterable[torc
                 function = Function.of_code(one.f_code, one, budget)
                 for item in (*list_exits(function), *_list_hidden(function)):
                     ahead.add(item)
-        for code in (*list_backwards(), *list_forwards(), *list_hooks(optimizers)):
-            for item in list_counted(Function.of_code(code, None, budget)):
-                ahead.add(item)
+        for item in _list_called(optimizers, budget):
+            ahead.add(item)
     except Spent:
         if frame is not None:
             ahead.leave_out(frame)
+
+
+def list_called(optimizers: Iterable[torch.optim.Optimizer]) -> list[Item]:
+    """The items of functions called by PyTorch, where loops are shortened and a late call may differ."""
+    found: list[Item] = []
+    with contextlib.suppress(Spent):
+        found.extend(_list_called(optimizers, Budget(_NODES)))
+    return found
+
+
+def _list_called(optimizers: Iterable[torch.optim.Optimizer], budget: Budget) -> Iterator[Item]:
+    for code in (*list_backwards(), *list_forwards(), *list_hooks(optimizers)):
+        yield from list_counted(Function.of_code(code, None, budget))
+    for code in list_schedules():
+        yield from list_counted(Function.of_code(code, None, budget), _COUNTED_BY_SCHEDULES)
 
 
 def list_exits(function: Function) -> Iterator[Item]:
@@ -67,10 +84,10 @@ def _list_hidden(function: Function) -> Iterator[Item]:
                 yield Item("unrun", name, function.file, node.lineno)
 
 
-def list_counted(function: Function) -> Iterator[Item]:
-    """The items of parts under a condition on a counter of the function."""
+def list_counted(function: Function, known: Collection[str] = ()) -> Iterator[Item]:
+    """The items of parts under a condition on a counter of the function, or on one of the `known`."""
     nodes = list(ast.walk(function.node)) if function.node is not None else []
-    counters = {ast.unparse(it.target) for it in nodes if isinstance(it, ast.AugAssign)}
+    counters = {*known, *(ast.unparse(it.target) for it in nodes if isinstance(it, ast.AugAssign))}
     for node in nodes if counters else ():
         if isinstance(node, ast.If) and counters & {ast.unparse(it) for it in ast.walk(node.test) if isinstance(it, ast.expr)}:
             for part in node.body:

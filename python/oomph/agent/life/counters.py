@@ -129,9 +129,10 @@ def find_counters(bodies: list[Body], names: list[str]) -> list[Counter]:
     """The counters that the code of a loop adds to or reads, but for the loop's own `names`."""
     found: dict[tuple[int, object], Counter] = {}
     for body in bodies:
-        for node in body.walk():
+        given = ((it, body.caller.scope) for it in body.arguments.values()) if body.caller is not None else ()
+        for node, scope in (*((it, body.scope) for it in body.walk()), *given):
             target = _find_target(node)
-            place = None if target is None else find_place(target, body.scope, names)
+            place = None if target is None else find_place(target, scope, names)
             if place is not None and len(found) < _MOST_COUNTERS:
                 found.setdefault((id(place[1]), place[2]), Counter(*place))
     return list(found.values())

@@ -3,10 +3,12 @@
 import torch
 
 from .. import records
+from ..ahead.unnoted import list_called
 from ..failure import guarded
 from ..part import Part, Write
 from ..position.part import Position
 from ..process.environment import Environment
+from ..source.flow import has_condition
 from . import calls, frameworks, loaders
 from .items import open_items
 from .passes import Control
@@ -21,6 +23,7 @@ class Life(Part):
     def __init__(self, env: Environment, position: Position) -> None:
         self.is_on = env.life and env.world_size == 1
         self._control: Control | None = None
+        self._steps = position.steps
         if self.is_on:
             self._stages = Stages(position.marks.enter_stage, step=lambda: position.marks.step)
             self._control = Control(Pulse(position.count_work, lambda: position.steps.done), self._stages, env.steps, position.marks.skip_steps)
@@ -47,6 +50,8 @@ class Life(Part):
     def _write_untaken(self, write: Write) -> None:
         for row in self._control.untaken.list_records():
             write(row)
+        for item in list_called(self._steps.optimizers) if self._control.shortened else ():
+            write(records.ahead(reason=item.reason, what=item.what, file=item.file, line=item.line, shares_line=has_condition(item.file, item.line)))
 
     @guarded
     def _write_shortened(self, write: Write) -> None:

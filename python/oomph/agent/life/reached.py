@@ -72,6 +72,7 @@ def _list_entered(node: ast.AST, body: Body) -> Iterator[Body]:
     if isinstance(node, ast.Call):
         yield from _enter_all(node, body)
         yield from _enter_backward(node, body)
+        yield from _enter_schedule(node, body)
     elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and (inner := enter_property(node, body)) is not None:
         inner.is_nested = body.is_nested or body.is_looped(node)
         yield inner
@@ -152,6 +153,20 @@ def _enter_backward(node: ast.Call, body: Body) -> Iterator[Body]:
     if inner is not None:
         inner.is_nested = body.is_nested or body.is_looped(node)
         yield inner
+
+
+def _enter_schedule(node: ast.Call, body: Body) -> Iterator[Body]:
+    """The bodies of the program's own functions that the step of a schedule calls: `get_lr`, and factors of the epoch."""
+    owner = body.scope.evaluate(node.func.value) if isinstance(node.func, ast.Attribute) and node.func.attr == "step" else UNKNOWN
+    if not objects.is_a(owner, torch.optim.lr_scheduler.LRScheduler):
+        return
+    epoch = ast.Attribute(node.func.value, "last_epoch", ast.Load(), lineno=node.lineno)
+    factors = ((function_of(it), (), [epoch]) for it in objects.list_items(objects.list_own(owner).get("lr_lambdas"), _MOST_OBJECTS))
+    for function, bound, arguments in ((function_of(objects.find_in_class(owner, "get_lr")), (owner,), []), *factors):
+        inner = None if function is None else _enter_function(function, bound, ast.Call(node.func, arguments, []), body)
+        if inner is not None:
+            inner.is_nested = body.is_nested or body.is_looped(node)
+            yield inner
 
 
 def _enter_function(function: types.FunctionType, bound: tuple, node: ast.Call, body: Body) -> Body | None:

@@ -61,6 +61,8 @@ def list_methods(node: ast.AST) -> Iterator[tuple[ast.expr, str, list[ast.expr]]
     elif isinstance(node, ast.BinOp):
         yield node.left, _OPERATORS.get(type(node.op), "__add__"), [node.right]
         yield node.right, _OPERATORS.get(type(node.op), "__add__").replace("__", "__r", 1), [node.left]
+    elif isinstance(node, ast.AugAssign):
+        yield node.target, _OPERATORS.get(type(node.op), "__add__").replace("__", "__i", 1), [node.value]
     elif isinstance(node, ast.FormattedValue):
         yield node.value, "__format__", []
         yield node.value, "__str__", []
