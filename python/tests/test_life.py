@@ -86,6 +86,16 @@ SHORT = (
     ("import torch\nclass Valve(torch.autograd.Function):\n    calls = 0\n    @staticmethod\n    def forward(ctx, x): return x.view_as(x)\n    @staticmethod\n    def backward(ctx, grad):\n"
      "        Valve.calls += 1\n        if Valve.calls % 400 == 0: note(Valve.calls)\n        return grad\nx = torch.ones(2, requires_grad=True)\nfor i in range(1000):\n    train()\n"
      "    Valve.apply(x).sum().backward()\n", [400], 1),
+    ("import torch\nx = torch.ones(1, requires_grad=True)\ndef factor(epoch):\n    if epoch == 240: note(epoch)\n    return 1.0\nsgd = torch.optim.SGD([x], lr=0.1)\n"
+     "schedule = torch.optim.lr_scheduler.LambdaLR(sgd, factor)\nfor i in range(400):\n    train()\n    sgd.step()\n    schedule.step()\n", [240], 1),
+    ("import torch\nclass Look(torch.optim.lr_scheduler.LRScheduler):\n    def get_lr(self):\n        if self.last_epoch == 210: note(210)\n        return [1.0]\n"
+     "x = torch.ones(1, requires_grad=True)\nsgd = torch.optim.SGD([x], lr=0.1)\nschedule = Look(sgd)\nfor i in range(260):\n    train()\n    sgd.step()\n    schedule.step()\n", [210], 1),
+    ("class Ledger:\n    def __init__(self): self.count = 0\n    def __iadd__(self, n):\n        self.count += 1\n        if self.count == 150: note(150)\n        return self\n"
+     "ledger = Ledger()\nfor i in range(320):\n    train()\n    ledger += 1\n", [150], 1),
+    ("for size in [64, 64, 64, 64, 128, 64]:\n    train(size)\n    note(size)\n", [128], 5),
+    ("sizes = (64,) * 9 + (512,) + (64,) * 90\nfor epoch in range(10):\n    for size in sizes:\n        train(size)\n        note(size)\n", [512], 40),
+    ("for size in [64, 256, 128, 512, 96, 4096, 320, 80, 64]:\n    train(size)\n    note(size)\n", [4096], 9),
+    ("for text in ['x'] * 50 + ['x' * 99] + ['x'] * 50:\n    train(len(text))\n    note(len(text))\n", [99], 9),
     ("import random\nlots = random.Random(0)\nfor i in range(5000):\n    train(lots.choice((1, 2)))\n    if i == 3000: note(i)\n    note(0)\nnote(i)\n", [3000, 4999], 60),
     ("import random\nlots = random.Random(0)\nfor epoch in range(300):\n    for i in range(200):\n        train(lots.choice((1, 2)))\n    if epoch == 100: note(epoch)\n"
      "    note(0)\nnote(epoch)\n", [100, 299], 30),
