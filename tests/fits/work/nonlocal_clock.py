@@ -2,6 +2,7 @@
 # run = "check"
 # vram = "2GiB"
 # kind = 5
+# open = "fits: the counter is a variable of a closure, which a shortened loop does not follow"
 # truth = "does not fit"
 # verdict = ["does not fit", "fits so far"]
 # why = "from the 200th tick on a page has 262,144 tokens: 4 x 262,144 x 256 x 4 B = 1 GiB for the embedding and 1 GiB for the linear layer, with 1.52 free"

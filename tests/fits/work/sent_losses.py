@@ -2,6 +2,7 @@
 # run = "check"
 # vram = "2GiB"
 # kind = 5
+# open = "fits: the counter is a variable of a generator, which a shortened loop does not follow"
 # truth = "does not fit"
 # verdict = ["does not fit", "fits so far"]
 # why = "the 220th value that is sent makes the generator yield 6,000 codes: the decoder's first map is 6000 x 16 x 64 x 64 x 4 B = 1.46 GiB, and its ReLU as much, with 1.52 free"
