@@ -199,6 +199,7 @@ class Indexed(Items):
             if is_highest or not is_expected or measure(item) > largest:
                 return at
             if time.process_time() - start > _SECONDS:
+                self.has_unseen = True
                 break
         return position
 

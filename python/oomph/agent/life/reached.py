@@ -71,14 +71,19 @@ def _list_entered(node: ast.AST, body: Body) -> Iterator[Body]:
     """The functions, properties and methods that a node runs."""
     if isinstance(node, ast.Call):
         yield from _enter_all(node, body)
+    for inner in _enter_unnamed(node, body):
+        inner.is_nested = body.is_nested or body.is_looped(node)
+        yield inner
+
+
+def _enter_unnamed(node: ast.AST, body: Body) -> Iterator[Body]:
+    """The bodies of the program's own code that a node runs without a call of it."""
+    if isinstance(node, ast.Call):
         yield from _enter_backward(node, body)
         yield from _enter_schedule(node, body)
     elif isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and (inner := enter_property(node, body)) is not None:
-        inner.is_nested = body.is_nested or body.is_looped(node)
         yield inner
-    for inner in enter_methods(node, body):
-        inner.is_nested = body.is_nested or body.is_looped(node)
-        yield inner
+    yield from enter_methods(node, body)
 
 
 def _enter_all(node: ast.Call, body: Body) -> Iterator[Body]:
@@ -151,7 +156,6 @@ def _enter_backward(node: ast.Call, body: Body) -> Iterator[Body]:
     function = function_of(found.__func__ if type(found) is staticmethod else found)
     inner = None if function is None else _enter_function(function, (), ast.Call(node.func, [], []), body)
     if inner is not None:
-        inner.is_nested = body.is_nested or body.is_looped(node)
         yield inner
 
 
@@ -165,7 +169,6 @@ def _enter_schedule(node: ast.Call, body: Body) -> Iterator[Body]:
     for function, bound, arguments in ((function_of(objects.find_in_class(owner, "get_lr")), (owner,), []), *factors):
         inner = None if function is None else _enter_function(function, bound, ast.Call(node.func, arguments, []), body)
         if inner is not None:
-            inner.is_nested = body.is_nested or body.is_looped(node)
             yield inner
 
 
