@@ -9,6 +9,8 @@ program is not stopped after some steps: loops are shortened, and the program ru
 - `passes` runs a loop. Passes that leave the same bytes and made the same allocations repeat (`signature`). Then the loop jumps to the next
   pass in which a condition of the body changes (`plan`, by `expressions`), and finally to the last pass. `items` jumps over the passes of each
   kind of iterable, `loaders` over batches of a `DataLoader`.
+- `reached` lists the program's own code that a pass runs: called functions, and properties, operators, conditions, backwards and schedules, which
+  no call names. Not followed: `forward` and hooks, whose parts under a counter `ahead.unnoted` names where no pass came to them, closures, generators.
 - Counters (`i`, `global_step`, `self.step`) and lists get the values and lengths of a full run (`counters`).
 - A loop whose memory grows is not shortened, and a loop without a working model is left alone.
 - `known` holds what earlier runs of a loop have shown, `lots` finds sizes that are drawn by lot.
