@@ -34,6 +34,11 @@ pub(crate) fn handles(pid: Pid, signal: i32) -> bool {
     is_in_mask(pid, "SigCgt:", signal)
 }
 
+/// True while a signal waits for its handler, or its handler runs: the kernel blocks the signal meanwhile.
+pub(crate) fn is_busy_with(pid: Pid, signal: i32) -> bool {
+    ["ShdPnd:", "SigBlk:"].iter().any(|mask| is_in_mask(pid, mask, signal))
+}
+
 fn is_in_mask(pid: Pid, name: &str, signal: i32) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix(name));

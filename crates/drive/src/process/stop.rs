@@ -24,8 +24,8 @@ const TICK: Duration = Duration::from_millis(20);
 const TIME_TO_ANSWER: Duration = Duration::from_secs(5);
 /// The time after which a request is repeated. See Note [Stop].
 const BETWEEN_REQUESTS: Duration = Duration::from_millis(500);
-/// The time for the stacks of all silent processes.
-const TIME_FOR_STACKS: Duration = Duration::from_millis(500);
+/// The time for the stacks of all silent processes: one is written at once where a processor is free.
+const TIME_FOR_STACKS: Duration = Duration::from_secs(2);
 /// The time for all records of an answering program, while a person waits.
 const GRACE_AT_SIGNAL: Duration = Duration::from_secs(10);
 /// The same after a timeout: a loop of millions of allocations makes a large snapshot.
@@ -101,13 +101,14 @@ fn await_ends(folder: &Path, asked: &[Pid], cause: StopCause) {
     }
 }
 
-/// Asks the remaining processes for their stacks, and waits for each stack.
+/// Asks the remaining processes for their stacks, and waits for each whole stack.
 fn await_stacks(folder: &Path) {
     let deadline = Instant::now() + TIME_FOR_STACKS;
     for Visible { process, own_pid } in sight::list_askable(folder) {
         let before = sight::measure_stacks(folder, own_pid);
         sight::request(process, signal::STACK);
-        while Instant::now() < deadline && sight::measure_stacks(folder, own_pid) == before {
+        let is_whole = || sight::measure_stacks(folder, own_pid) != before && !reap::is_busy_with(process, signal::STACK);
+        while Instant::now() < deadline && !is_whole() {
             thread::sleep(TICK);
         }
     }
