@@ -46,8 +46,9 @@ ARROWS = {
     "mcp": set(),
     "run": {"wire", "trace", "options", "remedies", "report"},
     "generate": {"wire", "trace", "gpus", "remedies", "report", "lint", "oomph"},
-    "drive": {"wire", "trace", "gpus", "options", "run", "diagnose", "world"},
-    "oomph": {"wire", "trace", "gpus", "causes", "options", "remedies", "report", "run", "diagnose", "patch", "lint", "mcp", "drive"},
+    "base": {"wire", "trace", "gpus", "options", "diagnose"},
+    "drive": {"base", "wire", "trace", "gpus", "options", "run", "diagnose", "world"},
+    "oomph": {"wire", "trace", "gpus", "causes", "options", "remedies", "report", "run", "diagnose", "patch", "lint", "mcp", "base", "drive"},
 }
 
 

@@ -11,13 +11,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
+use base::{Error, interrupt};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde::{Deserialize, Serialize};
 
-use crate::cleanup::interrupt;
-use crate::error::Error;
-use crate::{environment, events, python, unpack};
+use crate::{environment, python, unpack};
 
 /// The work for an engine.
 #[derive(Debug, Serialize)]
@@ -120,7 +119,7 @@ pub fn run(
                 is_started.store(true, Ordering::SeqCst);
                 hear(event);
             }
-            Err(error) => events::remark(&format!("the engine wrote `{line}`, expected an event: {error}")),
+            Err(error) => base::events::remark(&format!("the engine wrote `{line}`, expected an event: {error}")),
         }
     }
     let status = child.wait().map_err(failed)?;
@@ -133,7 +132,7 @@ fn pass_messages(stream: impl io::Read, is_started: &AtomicBool) -> Option<Strin
     let mut last = None;
     for line in BufReader::new(stream).lines().map_while(Result::ok).filter(|line| !line.trim().is_empty()) {
         if is_started.load(Ordering::SeqCst) {
-            events::remark(&line);
+            base::events::remark(&line);
         }
         last = Some(line);
     }

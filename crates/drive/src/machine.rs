@@ -1,6 +1,5 @@
 //! The GPUs of this machine and their processes, read again and again: NVML, proc(5), and the recordings of `oomph run`.
 
-mod error;
 mod host;
 mod nvml;
 mod runs;
@@ -8,11 +7,11 @@ mod runs;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use base::MachineError;
 use diagnose::Meter;
 use diagnose::top::MachineView;
 use trace::machine::{HostProcess, MachineSample, read_smi};
 
-pub use self::error::MachineError;
 use self::nvml::Driver;
 use self::runs::FollowedRuns;
 

@@ -4,12 +4,12 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use base::{Error, SetupError};
 use serde::Deserialize;
 use trace::Release;
 use trace::release::SUPPORTED;
 
 use crate::environment;
-use crate::error::{Error, SetupError};
 
 /// Prints the content of PyTorch's `version.py`, or `null`.
 const PROBE: &str = r#"

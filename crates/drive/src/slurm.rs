@@ -6,9 +6,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
+use base::SlurmError;
 use trace::slurm::{ACCOUNT_FIELDS, SlurmJob};
 
-use crate::error::SlurmError;
 use crate::python::on_path;
 
 /// The time for an answer of the controller, which all users share.

@@ -7,8 +7,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
+use base::{Error, SetupError};
+
 use crate::environment;
-use crate::error::{Error, SetupError};
 
 /// The longest first line of a script that Linux reads (`BINPRM_BUF_SIZE` in include/uapi/linux/binfmts.h, 5.1).
 const FIRST_LINE: u64 = 256;

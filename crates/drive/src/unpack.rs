@@ -9,12 +9,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf, absolute};
 
+use base::{Error, SetupError};
 use flate2::read::ZlibDecoder;
 use nix::sys::statvfs::{FsFlags, statvfs};
 use run::environment::LIBRARY;
 
 use crate::environment;
-use crate::error::{Error, SetupError};
 
 pub(crate) use self::carried::HASH;
 use self::carried::{FILES, PACKED};
@@ -29,8 +29,6 @@ mod carried {
 const CARRIES_LIBRARIES: bool = cfg!(target_arch = "x86_64");
 /// Names under which programs open the driver at run time; each links to the phantom.
 const LINKS: [&str; 3] = ["libcuda.so.1", "libcuda.so", "libnvidia-ml.so.1"];
-/// The folder of the agent's `sitecustomize`, inside the unpacked folder.
-pub const INJECT: &str = "python/oomph/agent/inject";
 
 /// The folder of the unpacked files inside that of a real run, where the user's cache cannot be written.
 const BESIDE: &str = "unpacked";
@@ -68,7 +66,7 @@ fn unpack_in(parent: PathBuf) -> Result<Unpacked, Error> {
         fill(&parent, &folder).map_err(|source| Error::from(SetupError::Cache { folder: parent.clone(), source }))?;
     }
     check_exec(&folder)?;
-    Ok(Unpacked { library_dir: folder.join("lib"), inject_dir: folder.join(INJECT) })
+    Ok(Unpacked { library_dir: folder.join("lib"), inject_dir: folder.join(wire::file::INJECT) })
 }
 
 /// The user's cache folder of oomph: one folder for each version, and the run cache of `fit`.

@@ -5,16 +5,18 @@ use std::path::Path;
 
 pub(crate) use wire::variable::PYTHON;
 
+use crate::system::spell;
+
 /// Returns the current folder; empty if it was removed.
 pub(crate) fn current_folder() -> String {
-    std::env::current_dir().unwrap_or_default().display().to_string()
+    spell(&std::env::current_dir().unwrap_or_default())
 }
 
 /// True for a command of a program that `oomph run` records. The variable alone may be the user's.
 pub(crate) fn is_in_real_run() -> bool {
     let has_folder = std::env::var_os(wire::variable::RUN).is_some_and(|folder| !folder.is_empty());
     let paths = std::env::var_os("PYTHONPATH").unwrap_or_default();
-    has_folder && std::env::split_paths(&paths).any(|path| path.ends_with(drive::unpack::INJECT))
+    has_folder && std::env::split_paths(&paths).any(|path| path.ends_with(wire::file::INJECT))
 }
 
 /// The job of Slurm that this process belongs to.

@@ -8,9 +8,8 @@ mod sweep;
 use std::io;
 use std::path::PathBuf;
 
+use base::{MachineError, SetupError};
 use diagnose::TuneError;
-use drive::SetupError;
-use drive::machine::MachineError;
 use thiserror::Error;
 use trace::Bytes;
 
@@ -22,7 +21,7 @@ pub(crate) use self::sweep::SweepError;
 #[derive(Debug, Error)]
 pub(crate) enum Error {
     #[error("{0}")]
-    Run(#[from] drive::Error),
+    Run(#[from] base::Error),
     #[error("{0}")]
     Input(#[from] InputError),
     #[error("{0}")]
@@ -33,8 +32,10 @@ pub(crate) enum Error {
     Tune(#[from] TuneError),
     #[error("{0}")]
     Machine(#[from] MachineError),
-    #[error("{0}")]
-    Serve(#[from] mcp::ServeError),
+    #[error("`{}` is no folder: {source}", folder.display())]
+    NoServedFolder { folder: PathBuf, source: io::Error },
+    #[error("cannot serve: {0}")]
+    Serve(io::Error),
     #[error("this oomph runs inside a dry run, whose program started it")]
     InsideDryRun,
     #[error("cannot use the terminal: {0}")]
@@ -95,7 +96,7 @@ impl Error {
             Error::Sweep(error) => error.hint(),
             Error::Tune(error) => return tune_hint(error).map(str::to_owned),
             Error::Machine(error) => error.hint(),
-            Error::Serve(mcp::ServeError::Folder { .. }) => "name the folder of the project: --folder DIR",
+            Error::NoServedFolder { .. } => "name the folder of the project: --folder DIR",
             Error::InsideDryRun => "in the program, put the call behind `if not oomph.is_recording():`",
             Error::Terminal(_) => "`oomph top --once` prints one look",
             Error::UnknownRemedy(_) => "`oomph remedy` lists the remedies",

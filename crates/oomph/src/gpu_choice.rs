@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use drive::SetupError;
+use base::SetupError;
 use gpus::{Field, Profile, Provenance};
 use report::Assumption;
 use trace::Bytes;

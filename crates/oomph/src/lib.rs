@@ -3,6 +3,11 @@
 //! Nothing is decided here: `gpus` has the profiles, `run` plans dry runs, `drive` performs them, `trace` reads, `diagnose` finds,
 //! `report` renders. This crate alone prints.
 
+#![cfg_attr(
+    not(target_os = "linux"),
+    allow(dead_code, unused_imports, reason = "the command line and its effects are defined on every system")
+)]
+
 mod args;
 mod artifacts;
 mod audience;
@@ -12,18 +17,20 @@ mod environment;
 mod error;
 mod exit;
 mod failure;
+#[cfg(target_os = "linux")]
 mod forecast;
 mod gpu_choice;
 mod lint_links;
 mod output;
+#[cfg(target_os = "linux")]
 mod program;
 mod spelling;
+mod system;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use drive::cleanup::{interrupt, temporary, watchdog};
-use drive::guard::entering;
+use base::interrupt;
 
 use crate::exit::ExitStatus;
 
@@ -40,24 +47,19 @@ pub fn define_completed_line() -> clap::Command {
 /// Runs the command line `arguments`, the program's own name first.
 pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     let line: Vec<OsString> = arguments.into_iter().collect();
-    if let Some((owner, places)) = watchdog::find_watched(&line) {
-        watchdog::watch(owner, places);
-        return ExitCode::SUCCESS;
-    }
-    if let Some((spec, words)) = entering::find_entering(&line) {
-        output::say(&format!("the program could not be started: {}", entering::become_program(spec, words)));
-        return ExitStatus::Failed.into();
+    if let Some(status) = commands::serve_itself(&line) {
+        return status.into();
     }
     failure::set_line(&line);
     audience::set(args::asks_for_agent(&line) || environment::names_agent());
-    drive::events::set_listener(Box::new(effects::run_progress::ShownRuns));
+    base::events::set_listener(Box::new(effects::run_progress::ShownRuns));
     let (command, after_dashes) = match args::parse_line(&line) {
         Ok(parsed) => parsed,
         Err(error) => return failure::tell_usage(&error),
     };
     let outcome = commands::run(command, after_dashes);
     effects::run_progress::clear();
-    temporary::finish_removals();
+    commands::finish_removals();
     let status = outcome.unwrap_or_else(|error| {
         failure::tell(&error);
         ExitStatus::Failed

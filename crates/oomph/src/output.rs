@@ -3,7 +3,7 @@
 use std::io::{self, ErrorKind, Write};
 
 use anstyle::{AnsiColor, Style};
-use drive::cleanup::interrupt;
+use base::interrupt;
 use report::failure::clean_lines;
 use report::render::terminal::{Bars, Detail, Look, Styles};
 use report::render::{Format, Report, render};

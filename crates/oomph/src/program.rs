@@ -3,10 +3,11 @@
 use std::ffi::OsString;
 use std::path::Path;
 
+use base::Words;
 use diagnose::Surroundings;
 use drive::environment::describe_hidden_gpus;
 use drive::guard::outside::Network;
-use drive::{Program, ProgramRequest, RunDir, Words, record};
+use drive::{Program, ProgramRequest, RunDir, record};
 use report::{Remark, effects};
 use run::{Conditions, Limit};
 

@@ -2,6 +2,8 @@
 
 /// The launcher's file: command, GPU, limits, end.
 pub const LAUNCH: &str = "run.json";
+/// The folder of the agent's `sitecustomize`, inside the folder of an unpacked oomph.
+pub const INJECT: &str = "python/oomph/agent/inject";
 /// Standard output and standard error of the program.
 pub const OUTPUT: &str = "output.log";
 /// The notes on files that the program read (Note [Files looked at] in `crates/phantom/src/files.rs`).

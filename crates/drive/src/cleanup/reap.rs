@@ -15,7 +15,7 @@ pub(crate) fn adopt_orphans() {
     let _: nix::Result<()> = prctl::set_child_subreaper(true);
 }
 
-/// Sends a signal to every process below `root`, itself included.
+/// Sends a signal to `root` and to every process below it.
 pub(crate) fn signal_tree(root: Pid, signal: Signal) {
     for pid in descendants(root).into_iter().chain([root]) {
         // The process may have ended already.
@@ -23,35 +23,12 @@ pub(crate) fn signal_tree(root: Pid, signal: Signal) {
     }
 }
 
-/// True if a process ignores a signal, by its status (proc_pid_status(5): `SigIgn`, a mask whose lowest bit is signal
-/// 1).
-pub(crate) fn ignores(pid: Pid, signal: i32) -> bool {
-    is_in_mask(pid, "SigIgn:", signal)
-}
-
-/// True if a process has a handler for a signal.
-pub(crate) fn handles(pid: Pid, signal: i32) -> bool {
-    is_in_mask(pid, "SigCgt:", signal)
-}
-
-/// True while a signal waits for its handler, or its handler runs: the kernel blocks the signal meanwhile.
-pub(crate) fn is_busy_with(pid: Pid, signal: i32) -> bool {
-    ["ShdPnd:", "SigBlk:"].iter().any(|mask| is_in_mask(pid, mask, signal))
-}
-
-fn is_in_mask(pid: Pid, name: &str, signal: i32) -> bool {
-    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
-    let mask = status.lines().find_map(|line| line.strip_prefix(name));
-    let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    mask.is_some_and(|mask| mask >> (signal - 1) & 1 == 1)
-}
-
 /// True if a process lives below another one.
 pub(crate) fn is_descendant(pid: Pid, root: Pid) -> bool {
     descendants(root).contains(&pid)
 }
 
-/// A child that ends by itself: the watchdog.
+/// The watchdog, a child with an end of its own.
 static SPARED: AtomicI32 = AtomicI32::new(0);
 
 /// Leaves a child of this process out of [`end_orphans`].
@@ -64,10 +41,10 @@ pub(crate) fn spared() -> i32 {
     SPARED.load(Ordering::SeqCst)
 }
 
-/// The child whose end a thread of this process waits for.
+/// The child with a waiting thread.
 static AWAITED: AtomicI32 = AtomicI32::new(0);
 
-/// Leaves the status of a child to the thread that waits for it: [`list_orphans`] does not collect the child.
+/// Leaves the status of a child to the waiting thread: [`list_orphans`] does not collect the child.
 pub(crate) fn leave_to_waiter(child: Pid) {
     AWAITED.store(child.as_raw(), Ordering::SeqCst);
 }
@@ -75,8 +52,8 @@ pub(crate) fn leave_to_waiter(child: Pid) {
 /// The most listings of the descendants, while some end.
 const LISTINGS: usize = 4;
 
-/// Lists the living descendants of this process, and collects the dead. A listing lacks the children of a process that ends right after it, as
-/// of a daemon with two forks: the next listing has them.
+/// Lists the living descendants of this process, and collects the dead. A process that ends right after its listing, such as a daemon with two
+/// forks, leaves its children to the next listing.
 pub(crate) fn list_orphans() -> Vec<Pid> {
     let mut living = Vec::new();
     for _ in 0..LISTINGS {

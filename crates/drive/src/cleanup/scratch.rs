@@ -10,9 +10,8 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use base::{Error, SetupError};
 use nix::fcntl::{Flock, FlockArg};
-
-use crate::error::{Error, SetupError};
 
 /// The file of the lock, in the user's cache folder.
 const LOCK: &str = "journal.lock";
@@ -44,9 +43,7 @@ impl JournalLock {
         let file = if let Ok(file) = Flock::lock(open().map_err(failed)?, FlockArg::LockExclusiveNonblock) {
             file
         } else {
-            crate::events::remark(
-                "waiting for another dry run: without namespaces their changes are undone one by one",
-            );
+            base::events::remark("waiting for another dry run: without namespaces their changes are undone one by one");
             let waited = Flock::lock(open().map_err(failed)?, FlockArg::LockExclusive);
             waited.map_err(|(_, errno)| failed(errno.into()))?
         };

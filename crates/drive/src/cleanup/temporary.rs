@@ -48,7 +48,7 @@ impl Temporary {
 impl Drop for Temporary {
     fn drop(&mut self) {
         for path in discard(&self.0) {
-            crate::events::remark(&format!(
+            base::events::remark(&format!(
                 "warning: {} could not be put back: its original is in {}",
                 path.display(),
                 self.0.display()

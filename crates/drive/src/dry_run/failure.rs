@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::time::Duration;
 
+use base::{Error, run_dir};
 use diagnose::Outcome;
 use diagnose::changed::name_changed;
 use diagnose::ending::{Raised, last_read, raised_after_a_step, raised_error, wrote_no_snapshot};
@@ -13,9 +14,7 @@ use trace::Run;
 use trace::run::{Ended, Launch};
 use trace::source_file::is_user_file;
 
-use crate::error::Error;
 use crate::process::sight;
-use crate::run_dir;
 
 /// Fails where the program did something that leaves nothing to check.
 pub(crate) fn check_facts(launch: &Launch, run: &Run, folder: &Path) -> Result<(), Error> {

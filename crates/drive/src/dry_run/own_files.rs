@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::{Path, absolute};
 
+use base::Error;
 use run::{Conditions, Environment};
-
-use crate::error::Error;
 
 /// The folder for the files, in the run directory.
 const FOLDER: &str = "overlay";

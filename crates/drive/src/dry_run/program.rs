@@ -7,16 +7,15 @@ use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf, absolute};
 use std::time::Duration;
 
+use base::{Error, SetupError, Words};
 use gpus::Profile;
 use run::{Conditions, Device, DeviceFacts, Environment, Folders, Route, RunOptions, RunSpec};
 use trace::Bytes;
 
-use crate::error::{Error, SetupError};
 use crate::guard::outside::{Network, Outside};
 use crate::guard::permission::Permission;
 use crate::unpack::{self, Unpacked};
-use crate::words::Words;
-use crate::{entry_point, events, python};
+use crate::{entry_point, python};
 
 /// A program as the user described it.
 #[derive(Clone, Debug)]
@@ -93,7 +92,7 @@ pub fn real_command(words: &Words, python: Option<&Path>) -> Result<Vec<OsString
     check_script(script.clone())?;
     let ending = script.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
     if ending == "sh" || ending == "bash" {
-        events::remark(&format!(
+        base::events::remark(&format!(
             "note: `{}` is a shell script: bash runs it, with the Python that it finds",
             script.display()
         ));
@@ -101,7 +100,7 @@ pub fn real_command(words: &Words, python: Option<&Path>) -> Result<Vec<OsString
     }
     if ending == "ipynb" {
         let what = "its cells of code are run in order, without magics and shell lines";
-        events::remark(&format!("note: `{}` is a notebook: {what}", script.display()));
+        base::events::remark(&format!("note: `{}` is a notebook: {what}", script.display()));
     }
     let python = python::choose(python);
     Ok([python.into_os_string()].into_iter().chain(words.iter().cloned()).collect())

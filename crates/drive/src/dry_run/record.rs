@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use base::{Error, interrupt, run_dir};
 use diagnose::{RecordedRun, Runs};
 use run::rerun::{self, Aim, Reason};
 use run::spec::merge_ends;
@@ -11,16 +12,14 @@ use run::{Conditions, Environment, Route};
 use trace::Run;
 use trace::run::{Ended, Launch};
 
-use crate::cleanup::interrupt;
 use crate::dry_run::facts::gather_facts;
 use crate::dry_run::failure;
 use crate::dry_run::own_files;
 use crate::dry_run::program::Program;
 use crate::dry_run::replaced;
-use crate::error::Error;
 use crate::guard::world::World;
 use crate::process::launch::{self, Start, Stdio};
-use crate::run_dir;
+use crate::run_folder;
 
 /// A recorded run.
 pub struct Recording {
@@ -72,7 +71,7 @@ fn record_again(
     }
     let spec = &program.spec;
     let mut launch = spec.launch(conditions);
-    run_dir::write_launch(folder, &launch)?;
+    run_folder::write_launch(folder, &launch)?;
     let outside = program.outside.next(folder)?;
     let start = |route| {
         let stdio = if spec.shows_output(conditions) { Stdio::Shown } else { Stdio::File };
@@ -95,7 +94,7 @@ fn record_again(
     }
     launch.ended = Some(ended);
     launch.effects = Some(Box::new(program.outside.end(outside, &run)));
-    run_dir::write_launch(folder, &launch)?;
+    run_folder::write_launch(folder, &launch)?;
     Ok(Recording { launch, run, folder: folder.to_owned() })
 }
 
@@ -122,7 +121,7 @@ fn start(
 ) -> Result<Ended, Error> {
     let ended =
         launch::run(&Start { command, environment, folder, timeout: program.spec.timeout, stdio, sentence, world });
-    run_dir::remove_unfinished(folder)?;
+    run_folder::remove_unfinished(folder)?;
     ended
 }
 
@@ -160,10 +159,10 @@ pub fn record_to_end(program: &Program, mut conditions: Conditions, folder: &Pat
 
 fn make_folder(folder: &Path, reason: Reason) -> Result<PathBuf, Error> {
     let folder = folder.join(match reason {
-        Reason::RanOut => run_dir::UNLIMITED,
-        Reason::SharedDevice => run_dir::SHARED,
-        Reason::SideStreams => run_dir::LATE,
-        Reason::AssumedShare => run_dir::OTHER_SHARE,
+        Reason::RanOut => run_folder::UNLIMITED,
+        Reason::SharedDevice => run_folder::SHARED,
+        Reason::SideStreams => run_folder::LATE,
+        Reason::AssumedShare => run_folder::OTHER_SHARE,
     });
     fs::create_dir(&folder).map_err(|source| Error::RunFolder { folder: folder.clone(), source })?;
     Ok(folder)

@@ -4,10 +4,9 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::{env, io};
 
+use base::events;
 use trace::run::Run;
 use wire::variable;
-
-use crate::events;
 
 /// Appends a line of JSON for each replaced function, if the variable is set.
 pub(super) fn append(run: &Run) {

@@ -6,6 +6,7 @@ mod store;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf, absolute};
 
+use base::Error;
 use diagnose::{Ending, Trial};
 use nix::sys::stat::{SFlag, fstat};
 use run::cache::{Fingerprint, SearchFacts, Unsure, is_lasting, run_key};
@@ -15,7 +16,6 @@ use wire::file;
 use self::disk::RealDisk;
 use self::store::Store;
 use crate::dry_run::program::Program;
-use crate::error::Error;
 use crate::unpack;
 
 /// The results that a search takes and stores.

@@ -9,6 +9,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
+use base::Error;
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
 use run::fork::{Answer, NoAnswer, Request};
@@ -17,7 +18,6 @@ use wire::file;
 
 use crate::cleanup::reap;
 use crate::dry_run::program::Program;
-use crate::error::Error;
 use crate::process::launch;
 
 /// A running server.

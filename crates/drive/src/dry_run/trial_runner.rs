@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::slice;
 use std::time::{Duration, Instant};
 
+use base::events::{RunEvent, tell};
+use base::{Error, interrupt, run_dir};
 use diagnose::{Gpu, Trial, Variant, settings_by_replay, trial};
 use nix::sys::signal::Signal;
 use nix::unistd::Pid;
@@ -15,7 +17,6 @@ use trace::Run;
 use trace::run::{Ended, StopCause};
 use wire::file;
 
-use crate::cleanup::interrupt;
 use crate::cleanup::reap;
 use crate::dry_run::failure::describe_end;
 use crate::dry_run::program::Program;
@@ -25,12 +26,10 @@ use crate::dry_run::run_cache::{EndedRun, RunCache};
 use crate::dry_run::server::ForkServer;
 use crate::dry_run::{own_files, own_options};
 use crate::environment;
-use crate::error::Error;
-use crate::events::{RunEvent, tell};
 use crate::guard::outside::RunOutside;
 use crate::process::live_process::LiveProcess;
 use crate::process::stop::stop;
-use crate::run_dir::{self, RunDir};
+use crate::run_folder::{self, RunDir};
 
 /// The longest wait for an answer of the server before Ctrl-C and the time are checked.
 const TICK: Duration = Duration::from_millis(50);
@@ -230,7 +229,7 @@ impl<'a> TrialRunner<'a> {
         let cause = interrupt::asked().map_or(StopCause::Interrupt, |request| request.cause());
         let seconds = self.started.elapsed().as_secs_f64();
         stop(&folder, cause)?;
-        run_dir::remove_unfinished(&folder)?;
+        run_folder::remove_unfinished(&folder)?;
         let mut run = run_dir::read(&folder)?;
         run_dir::add_unrecorded(&folder, &mut run)?;
         if let Some(outside) = self.outside.remove(&id) {

@@ -17,11 +17,11 @@ use std::io;
 use std::os::unix::ffi::OsStringExt as _;
 use std::path::{Path, PathBuf};
 
+use base::events;
 use wire::file;
 use world::{FileChange, FileChangeKind, Record};
 
 use crate::cleanup::temporary::Temporary;
-use crate::events;
 use crate::guard::downloads::{is_in, list_hidden, move_to};
 use crate::guard::fetched::{Fetched, copy_owner};
 

@@ -4,12 +4,11 @@ use std::cell::{Cell, RefCell};
 use std::path::{Path, PathBuf};
 
 use ::run::Environment;
+use base::{Error, events};
 use trace::Run;
 use trace::run::Effects;
 
 use crate::cleanup::scratch::{self, JournalLock};
-use crate::error::Error;
-use crate::events;
 use crate::guard::fetched::{self, Fetched};
 use crate::guard::kept::KeptFiles;
 use crate::guard::permission::Permission;

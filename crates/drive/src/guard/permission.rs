@@ -2,9 +2,10 @@
 
 use std::process::{Child, Command, Stdio};
 
-use crate::error::Error;
+use base::Error;
+
 use crate::guard::world::{World, WorldPlan};
-use crate::run_dir::RunDir;
+use crate::run_folder::RunDir;
 
 /// A process that enters a world: a refusal between two worlds must not hit the program. The process runs beside other preparations.
 pub(crate) struct Permission {

@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use ::run::Environment;
+use base::Error;
 use trace::run::{ChangedPath, Effects, FileGuard, PathChange, UncoveredFolder};
 use wire::{file, variable};
 use world::undo::Uncovered;
@@ -18,7 +19,6 @@ use world::{Addition, FileChange, FileChangeKind, Record, Spec};
 use crate::cleanup::scratch::list_places;
 use crate::cleanup::temporary::Temporary;
 use crate::environment;
-use crate::error::Error;
 use crate::guard::downloads::{self, Downloads};
 use crate::guard::fetched::{Fetched, Window};
 use crate::guard::kept::{Excluded, KeptFiles};

@@ -6,10 +6,9 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
+use base::Error;
 use trace::recording::{RecordingHeader, read_header, settle_blocks};
 use wire::recording::{EVENT_BYTES, header};
-
-use crate::error::Error;
 
 /// The copies of the table of blocks that are tried for one between two events.
 const TRIES: usize = 5;

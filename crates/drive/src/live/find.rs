@@ -7,11 +7,9 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use base::{Error, run_dir};
 use nix::unistd::Uid;
 use wire::variable;
-
-use crate::error::Error;
-use crate::run_dir;
 
 /// Finds the folder of the run of a process, or of an `oomph run`.
 pub fn find_run(pid: u32) -> Result<PathBuf, Error> {

@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
+use base::Error;
+use base::run_dir::{list_files, slurp};
 use trace::run::Tail;
 use trace::{Process, Recording};
 use wire::file;
 
 use super::capture::capture;
-use crate::error::Error;
-use crate::run_dir::{list_files, slurp};
 
 /// Reads the records and recordings of the processes of a running program, or of a snapshot.
 pub fn read_now(folder: &Path) -> Result<Vec<(Process, Option<Recording>)>, Error> {

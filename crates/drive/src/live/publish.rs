@@ -9,6 +9,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use base::Error;
+use base::events::remark;
 use diagnose::Meter;
 use nix::fcntl::OFlag;
 
@@ -16,8 +18,6 @@ use super::server::Server;
 use super::start_thread;
 use super::trackers::TrackerPipe;
 use super::watch::Watch;
-use crate::error::Error;
-use crate::events::remark;
 
 const PAUSE: Duration = Duration::from_secs(1);
 

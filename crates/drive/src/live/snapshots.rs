@@ -9,13 +9,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::JoinHandle;
 
+use base::Error;
+use base::events::remark;
+use base::run_dir::list_files;
 use wire::file;
 
 use super::capture::capture;
 use super::start_thread;
-use crate::error::Error;
-use crate::events::remark;
-use crate::run_dir::list_files;
 
 /// The part of a file that is left out if it is empty.
 const PAGE: usize = 64 << 10;

@@ -11,6 +11,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
+use base::TrackerTarget;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::Pid;
@@ -23,15 +24,6 @@ use crate::{entry_point, environment, unpack};
 const START: Duration = Duration::from_secs(5);
 /// The time for a helper to end by itself, after its own patience.
 const END: Duration = Duration::from_secs(1);
-
-/// A tracker and the place in it: a folder, a project or an experiment; empty for the tracker's default.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct TrackerTarget {
-    /// The name, such as `mlflow`.
-    pub name: String,
-    /// The place.
-    pub place: String,
-}
 
 /// The answer of a helper before the program starts.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -2,6 +2,7 @@
 
 use std::ffi::OsStr;
 
+use base::MachineError;
 use nvml_wrapper::enum_wrappers::device::TemperatureSensor;
 use nvml_wrapper::enums::device::UsedGpuMemory;
 use nvml_wrapper::error::NvmlError;
@@ -9,8 +10,6 @@ use nvml_wrapper::struct_wrappers::device::ProcessInfo;
 use nvml_wrapper::{Device, Nvml};
 use trace::Bytes;
 use trace::machine::{GpuProcess, GpuSample, GpuUse, MachineSample, MigSample};
-
-use super::error::MachineError;
 
 /// The library's name in every driver package, containers and WSL included; the name without a version comes with development packages.
 const LIBRARY: &str = "libnvidia-ml.so.1";

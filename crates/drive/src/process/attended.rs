@@ -8,14 +8,13 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::Instant;
 
+use base::{Error, signal_mask};
 pub use nix::sys::signal::Signal;
 use nix::sys::signal::{SigSet, SigmaskHow, kill};
 use nix::sys::signalfd::{SfdFlags, SignalFd, siginfo};
 use nix::unistd::Pid;
 use trace::run::Ended;
 
-use crate::cleanup::reap;
-use crate::error::Error;
 use crate::guard::descriptors;
 use crate::process::launch;
 use crate::start_error;
@@ -118,7 +117,7 @@ impl CaughtSignals {
         };
         PASSED
             .into_iter()
-            .filter(|signal| !reap::ignores(here, *signal as i32))
+            .filter(|signal| !signal_mask::ignores(here, *signal as i32))
             .map(of)
             .collect::<Result<_, _>>()
             .map(CaughtSignals)

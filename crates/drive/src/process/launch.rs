@@ -11,16 +11,15 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use ::run::Environment;
+use base::events::{RunEvent, tell};
+use base::{Error, SetupError, interrupt, signal_mask};
 use nix::unistd::{Pid, ResGid, getresgid, setgid};
 use trace::run::{Ended, StopCause};
 use wire::{file, variable};
 
-use crate::cleanup::interrupt;
 use crate::cleanup::reap;
 use crate::cleanup::watchdog;
 use crate::environment as names;
-use crate::error::{Error, SetupError};
-use crate::events::{RunEvent, tell};
 use crate::guard::descriptors;
 use crate::guard::world::World;
 use crate::process::background::{self, Background};
@@ -218,7 +217,7 @@ pub(crate) fn spawn(command: &mut Command) -> Result<Child, Error> {
 /// `sysdeps/unix/sysv/linux/spawni.c`), and the standard library forks instead if it has a group to set: the same group as before.
 /// If oomph itself was started so, the program is too: a fork would lose the signal 33, which glibc handles in programs with threads.
 pub(crate) fn keep_dispositions(command: &mut Command) {
-    if reap::ignores(Pid::this(), FIRST_INTERNAL_SIGNAL) {
+    if signal_mask::ignores(Pid::this(), FIRST_INTERNAL_SIGNAL) {
         return;
     }
     let Ok(ResGid { real, effective, saved }) = getresgid() else { return };

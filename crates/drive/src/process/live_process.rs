@@ -5,12 +5,12 @@ use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use base::events::Sight;
 use trace::run::{FileRecord, Ledger, Tail};
 use trace::source_file::is_user_file;
 use trace::{Mark, Process};
 use wire::{file, signal};
 
-use crate::events::Sight;
 use crate::process::sight;
 
 /// The time after which the program is asked for its line: short programs are not disturbed.

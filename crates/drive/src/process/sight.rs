@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use base::run_dir;
 use nix::libc::SYS_rt_sigsuspend;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -11,7 +12,6 @@ use trace::run::read_last_stack;
 use wire::file;
 
 use crate::cleanup::reap;
-use crate::run_dir;
 
 /// A living process with the agent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

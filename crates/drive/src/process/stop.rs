@@ -6,6 +6,7 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use base::{Error, run_dir, signal_mask};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use trace::Process;
@@ -13,10 +14,8 @@ use trace::run::{self, Record, StopCause, StopRecord};
 use wire::{file, signal};
 
 use crate::cleanup::reap;
-use crate::error::Error;
 use crate::process::background;
 use crate::process::sight::{self, Visible};
-use crate::run_dir;
 
 /// The time between two tests for the ends of the processes.
 const TICK: Duration = Duration::from_millis(20);
@@ -42,7 +41,7 @@ const TAIL_BYTES: u64 = 1 << 20;
 pub(crate) fn stop(folder: &Path, cause: StopCause) -> Result<(), Error> {
     let alive = sight::list_positioned();
     let processes = reap::list_descendants();
-    if !processes.iter().any(|process| reap::handles(*process, signal::STOP)) {
+    if !processes.iter().any(|process| signal_mask::handles(*process, signal::STOP)) {
         // Before the import of PyTorch no agent answers.
         await_stacks(folder);
     }
@@ -60,7 +59,7 @@ pub(crate) fn stop(folder: &Path, cause: StopCause) -> Result<(), Error> {
 /// loads data, is killed later.
 fn ask(processes: &[Pid]) -> Vec<Pid> {
     let (with_agent, others): (Vec<Pid>, Vec<Pid>) =
-        processes.iter().partition(|process| reap::handles(**process, signal::STOP));
+        processes.iter().partition(|process| signal_mask::handles(**process, signal::STOP));
     for process in &with_agent {
         sight::request(*process, signal::STOP);
     }
@@ -77,7 +76,7 @@ fn ask(processes: &[Pid]) -> Vec<Pid> {
 fn await_ends(folder: &Path, asked: &[Pid], cause: StopCause) {
     let started = Instant::now();
     let is_on_gpu = background::has_journal(folder);
-    let has_agent = asked.iter().any(|process| reap::handles(*process, signal::STOP));
+    let has_agent = asked.iter().any(|process| signal_mask::handles(*process, signal::STOP));
     let grace = if cause == StopCause::Timeout { GRACE_AT_TIMEOUT } else { GRACE_AT_SIGNAL };
     let mut again = started + BETWEEN_REQUESTS;
     let mut longest = match (is_on_gpu, has_agent) {
@@ -93,7 +92,7 @@ fn await_ends(folder: &Path, asked: &[Pid], cause: StopCause) {
         if has_answer(folder) {
             longest = grace;
         } else if Instant::now() > again {
-            asked.iter().filter(|process| reap::handles(**process, signal::STOP)).for_each(|process| {
+            asked.iter().filter(|process| signal_mask::handles(**process, signal::STOP)).for_each(|process| {
                 sight::request(*process, signal::STOP);
             });
             again += BETWEEN_REQUESTS;
@@ -107,7 +106,8 @@ fn await_stacks(folder: &Path) {
     for Visible { process, own_pid } in sight::list_askable(folder) {
         let before = sight::measure_stacks(folder, own_pid);
         sight::request(process, signal::STACK);
-        let is_whole = || sight::measure_stacks(folder, own_pid) != before && !reap::is_busy_with(process, signal::STACK);
+        let is_whole =
+            || sight::measure_stacks(folder, own_pid) != before && !signal_mask::is_busy_with(process, signal::STACK);
         while Instant::now() < deadline && !is_whole() {
             thread::sleep(TICK);
         }

@@ -1,7 +1,7 @@
 //! `--world-size N`: the ranks of a job to run, each alone in a process.
 
+use base::SetupError;
 use clap::Args;
-use drive::SetupError;
 use trace::run::Job;
 
 use crate::error::Error;

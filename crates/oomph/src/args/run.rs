@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::{Path, PathBuf};
 
+use base::TrackerTarget;
 use clap::{Args, ValueEnum};
-use drive::live::trackers::TrackerTarget;
 use report::Change;
 use report::render::Format;
 

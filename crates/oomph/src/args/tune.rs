@@ -3,9 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use base::Words;
 use clap::Args;
 use diagnose::EmptyCacheAt;
-use drive::words::Words;
 use trace::{EventIndex, Release};
 
 use super::groups::{FormatOptions, GpuOptions, RunArguments};

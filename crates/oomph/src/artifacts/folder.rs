@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use base::run_dir;
 use diagnose::{ExplainInput, InputContents};
-use drive::run_dir;
 
 use super::contents;
 use super::{input, source};

@@ -10,8 +10,8 @@ use trace::{ContentKind, sniff};
 use super::STANDARD_INPUT;
 use crate::effects::patience::{PatientInput, Wait};
 use crate::effects::progress::ReadProgress;
-use crate::effects::whole_file::find_other_kind;
 use crate::error::{Error, InputError};
+use crate::system::name_other_kind;
 
 /// The kind of input that a name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub(super) fn kind_of(name: &Path) -> Result<NamedInput, Error> {
     }
     match fs::metadata(name) {
         Ok(found) if found.is_dir() => Ok(NamedInput::Folder),
-        Ok(found) => find_other_kind(&found)
+        Ok(found) => name_other_kind(&found)
             .map_or(Ok(NamedInput::File), |kind| Err(Error::from(InputError::Device { path: name.to_owned(), kind }))),
         Err(error) if error.kind() == ErrorKind::NotFound => Err(Error::from(InputError::NoFile(name.to_owned()))),
         Err(source) => Err(Error::Unreadable { path: name.to_owned(), source }),

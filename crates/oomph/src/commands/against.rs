@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use base::run_dir;
 use diagnose::{AgainstCase, AgainstRun, against};
-use drive::run_dir;
 use report::against::AgainstReport;
 use report::render::html;
 use report::render::terminal::Detail;

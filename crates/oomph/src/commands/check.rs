@@ -5,14 +5,13 @@ mod report_files;
 use std::path::Path;
 use std::time::Instant;
 
+use base::{Words, interrupt, run_dir};
 use diagnose::CheckCase;
 use diagnose::launchers::find_last_line;
 use drive::Program;
-use drive::cleanup::interrupt;
 use drive::dry_run::failure;
 use drive::dry_run::record::record_to_end;
-use drive::run_dir::{self, RunDir};
-use drive::words::Words;
+use drive::run_folder::RunDir;
 use report::Verdict;
 use report::render::terminal::Detail;
 use run::Conditions;

@@ -3,12 +3,12 @@
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
-use drive::run_dir;
+use base::run_dir;
 use report::render::{Format, html};
 use trace::Launch;
 
 use super::answer::{deliver, explain_inputs};
-use super::{against, now, real_run, slurm_job};
+use super::{against, linux, real_run};
 use crate::args::{Explain, help_of};
 use crate::effects::publish;
 use crate::error::{Error, InputError};
@@ -45,9 +45,11 @@ pub(crate) fn run(arguments: &Explain) -> Result<ExitStatus, Error> {
     let pages: Vec<&Path> = arguments.output.html.iter().map(PathBuf::as_path).collect();
     publish::check_apart(&pages)?;
     match find_subject(arguments)? {
-        Subject::Job(id) => slurm_job::explain(id, arguments),
-        Subject::Process(pid) => now::show_process(pid, arguments),
-        Subject::Run(folder, launched) if real_run::is_open(folder, &launched)? => now::show_folder(folder, arguments),
+        Subject::Job(id) => linux::explain_job(id, arguments),
+        Subject::Process(pid) => linux::show_process(pid, arguments),
+        Subject::Run(folder, launched) if real_run::is_open(folder, &launched)? => {
+            linux::show_folder(folder, arguments)
+        }
         Subject::Run(folder, launched) => explain_run(folder, &launched, arguments),
         Subject::Runs(folders) => against::explain(folders, arguments),
         Subject::Files => explain_files(arguments),

@@ -11,8 +11,7 @@ mod search;
 
 use std::time::Instant;
 
-use drive::cleanup::interrupt;
-use drive::words::Words;
+use base::{Words, interrupt};
 use report::fit::{FitReport, FitVerdict};
 use report::render::terminal::{self, Detail};
 

@@ -5,6 +5,7 @@ mod files;
 mod lsp;
 mod mend;
 mod project;
+#[cfg(target_os = "linux")]
 mod prove;
 mod report_files;
 mod settings;
@@ -12,7 +13,6 @@ mod watch;
 
 use std::path::Path;
 
-use drive::cleanup::interrupt;
 use lint::{Baseline, Finding, Options, SourceFile};
 use rayon::ThreadPoolBuilder;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
@@ -24,7 +24,6 @@ use report::words::count;
 use self::files::{File, Files, Text};
 use self::mend::{Again, Mended, mend};
 use self::project::DiskProject;
-use self::prove::{ProofRunner, Proved};
 use self::settings::LintSettings;
 use crate::args::{FixMode, Lint, LintFormat};
 use crate::commands::rule::lint_page;
@@ -32,6 +31,7 @@ use crate::effects::publish;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::output;
+use crate::system::spell;
 
 /// The size of the stack of a thread that lints; pages that are not used take no memory.
 const STACK_BYTES: usize = 16 << 20;
@@ -69,6 +69,9 @@ pub(crate) fn run(arguments: &Lint) -> Result<ExitStatus, Error> {
     if arguments.lsp {
         return lsp::run(arguments);
     }
+    if arguments.prove {
+        super::linux::require_linux("lint --prove")?;
+    }
     report_files::check(arguments)?;
     let folder = std::env::current_dir().unwrap_or_default();
     let settings = LintSettings::find(arguments, &folder)?;
@@ -89,7 +92,7 @@ fn round(arguments: &Lint, settings: &LintSettings, folder: &Path, found: &Files
         options: settings.options(arguments),
         fix_mode: settings.fix_mode(arguments),
         baseline: settings.baseline_to_use(arguments).map(baseline::read).transpose()?,
-        folder: folder.display().to_string(),
+        folder: spell(folder),
         project: DiskProject::of(&files.iter().map(|file| &*file.path).collect::<Vec<_>>()),
     };
     let mut linted_files = lint_all(files, &plan);
@@ -97,7 +100,8 @@ fn round(arguments: &Lint, settings: &LintSettings, folder: &Path, found: &Files
     let mut report = gather(files, linted_files, &plan);
     report.fixed = fixed;
     if arguments.prove {
-        prove_findings(arguments, files, &plan, &mut report);
+        #[cfg(target_os = "linux")]
+        prove::prove_findings(arguments, files, &plan, &mut report);
     }
     report.notes.extend(found.notes.iter().cloned());
     let is_incomplete = are_unwritten || files.iter().any(|file| file.is_named && is_unreadable(&report, file));
@@ -107,52 +111,6 @@ fn round(arguments: &Lint, settings: &LintSettings, folder: &Path, found: &Files
     report_files::write(arguments, &report)?;
     show(arguments, &report, text.as_deref())?;
     Ok(status(&report, is_incomplete))
-}
-
-/// Proves the findings in named files by dry runs, and drops those whose fix changes nothing.
-fn prove_findings(arguments: &Lint, files: &[File], plan: &Plan, report: &mut LintReport) {
-    let with_findings = files.iter().filter(|file| report.findings.iter().any(|found| is_in(found, file)));
-    let (named, others): (Vec<&File>, Vec<&File>) =
-        with_findings.partition(|file| file.is_named && !file.is_standard_input);
-    if let Some(first) = others.first() {
-        let files = count(others.len(), "file is", "files are");
-        let next = format!("name a script that runs by itself, as `oomph lint --prove {}`", first.name);
-        report.notes.push(format!("{files} not dry-run as part of a folder: {next}"));
-    }
-    if !named.is_empty() {
-        interrupt::begin_examination();
-    }
-    for file in named {
-        if let Err(error) = prove_file(arguments, file, plan, report) {
-            report.notes.push(format!("`{}` was not dry-run, so nothing is proved: {error}", file.name));
-        }
-    }
-}
-
-fn prove_file(arguments: &Lint, file: &File, plan: &Plan, report: &mut LintReport) -> Result<(), Error> {
-    let Ok(Text { source, .. }) = file.read() else { return Ok(()) };
-    let Ok(findings) = lint::check_in(&source, &plan.options, &file.path, &plan.project) else { return Ok(()) };
-    let prover = ProofRunner::new(&file.path, arguments.python.as_deref())?;
-    let before = prover.measure()?;
-    for finding in findings {
-        let reported = finding.report(&source, &file.name);
-        let is_same = |it: &LintFinding| it.finding == reported.finding && it.end == reported.end;
-        let Some(index) = report.findings.iter().position(is_same) else { continue };
-        match prover.prove(&finding, &file.path, &source, &before) {
-            Proved::Changes(proof) => report.findings[index].proof = Some(proof),
-            Proved::ChangesNothing => {
-                let (rule, line) = (finding.rule, finding.start.line);
-                report.notes.push(format!(
-                    "line {line}: {rule} is dropped: its fix changes no byte of GPU memory in the dry run"
-                ));
-                report.findings.remove(index);
-            }
-            Proved::Unknown(reason) => {
-                report.notes.push(format!("line {}: {} is not proved: {reason}", finding.start.line, finding.rule));
-            }
-        }
-    }
-    Ok(())
 }
 
 fn is_in(found: &LintFinding, file: &File) -> bool {

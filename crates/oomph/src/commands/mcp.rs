@@ -15,16 +15,23 @@ use crate::exit::ExitStatus;
 /// Serves the client at standard input and output.
 pub(crate) fn run(arguments: &Mcp) -> Result<ExitStatus, Error> {
     let settings = ServerSettings {
-        program: std::env::current_exe().map_err(ServeError::System)?,
+        program: std::env::current_exe().map_err(Error::Serve)?,
         folder: arguments.folder.clone(),
-        python: arguments.python.as_deref().map(locate).transpose().map_err(ServeError::System)?,
+        python: arguments.python.as_deref().map(locate).transpose().map_err(Error::Serve)?,
         version: env!("CARGO_PKG_VERSION"),
         prepare,
     };
-    Ok(match serve(&settings)? {
+    Ok(match serve(&settings).map_err(describe)? {
         ServeEnd::Closed => ExitStatus::Fits,
         ServeEnd::Signal(signal) => ExitStatus::of_signal(signal),
     })
+}
+
+fn describe(error: ServeError) -> Error {
+    match error {
+        ServeError::Folder { folder, source } => Error::NoServedFolder { folder, source },
+        ServeError::System(source) => Error::Serve(source),
+    }
 }
 
 /// Commands run in another folder. A name without a folder is looked up by each command.

@@ -2,32 +2,46 @@
 
 mod against;
 mod answer;
-pub(crate) mod check;
-pub(crate) mod completions;
-pub(crate) mod explain;
-pub(crate) mod fit;
-pub(crate) mod gpus;
-pub(crate) mod lint;
-pub(crate) mod mcp;
+#[cfg(target_os = "linux")]
+mod check;
+mod completions;
+mod explain;
+#[cfg(target_os = "linux")]
+mod fit;
+mod gpus;
+mod lint;
+#[cfg_attr(not(target_os = "linux"), path = "elsewhere.rs")]
+mod linux;
+#[cfg(target_os = "linux")]
+mod mcp;
+#[cfg(target_os = "linux")]
 mod now;
-pub(crate) mod phantom;
+#[cfg(target_os = "linux")]
+mod phantom;
 mod real_run;
-pub(crate) mod record_into;
-pub(crate) mod remedy;
-pub(crate) mod rule;
-pub(crate) mod run;
-pub(crate) mod skill;
+#[cfg(target_os = "linux")]
+mod record_into;
+mod remedy;
+mod rule;
+#[cfg(target_os = "linux")]
+mod run;
+mod skill;
+#[cfg(target_os = "linux")]
 mod slurm_job;
-pub(crate) mod sweep;
-pub(crate) mod top;
-pub(crate) mod tune;
-pub(crate) mod watch;
+#[cfg(target_os = "linux")]
+mod sweep;
+#[cfg(target_os = "linux")]
+mod top;
+#[cfg(target_os = "linux")]
+mod tune;
+#[cfg(target_os = "linux")]
+mod watch;
 
 use std::process;
 
-use drive::cleanup::interrupt;
-use drive::guard::descriptors;
+use base::interrupt;
 
+pub(crate) use self::linux::{finish_removals, serve_itself};
 use crate::args::Command;
 use crate::effects::{publish, run_progress};
 use crate::environment::is_in_dry_run;
@@ -41,35 +55,30 @@ pub(crate) fn run(command: Command, after_dashes: bool) -> Result<ExitStatus, Er
     if (makes_dry_runs(&command) || matches!(command, Command::Mcp(_))) && is_in_dry_run() {
         return Err(Error::InsideDryRun);
     }
-    if makes_dry_runs(&command) {
-        descriptors::close_inherited();
-    }
-    if matches!(&command, Command::Run(arguments) if arguments.retry.is_none()) {
-        descriptors::note_passed();
-    }
+    linux::prepare(&command);
     // The program replaces this process, or has the terminal, and handles Ctrl-C itself.
     // The server ends its commands first, which end their programs.
     if !matches!(command, Command::Phantom(_) | Command::Run(_) | Command::Mcp(_)) {
         interrupt::watch(finish)?;
     }
     match command {
-        Command::Check(arguments) => check::run(&arguments, after_dashes),
         Command::Explain(arguments) => explain::run(&arguments),
-        Command::Fit(arguments) => fit::run(&arguments, after_dashes),
         Command::Remedy(arguments) => remedy::run(&arguments),
-        Command::Tune(arguments) => tune::run(&arguments),
         Command::Lint(arguments) => lint::run(&arguments),
         Command::Rule(arguments) => rule::run(&arguments),
         Command::Gpus(arguments) => gpus::run(&arguments),
-        Command::Mcp(arguments) => mcp::run(&arguments),
-        Command::Sweep(arguments) => sweep::run(&arguments, after_dashes),
-        Command::Watch(arguments) => watch::run(&arguments, after_dashes),
-        Command::Run(arguments) => run::run(&arguments, after_dashes),
-        Command::Top(arguments) => top::run(&arguments),
-        Command::RecordInto(arguments) => record_into::run(&arguments),
         Command::Skill(arguments) => skill::run(&arguments),
-        Command::Phantom(arguments) => phantom::run(&arguments),
         Command::Completions(arguments) => completions::run(&arguments),
+        Command::Check(arguments) => linux::check(&arguments, after_dashes),
+        Command::Fit(arguments) => linux::fit(&arguments, after_dashes),
+        Command::Sweep(arguments) => linux::sweep(&arguments, after_dashes),
+        Command::Watch(arguments) => linux::watch(&arguments, after_dashes),
+        Command::Tune(arguments) => linux::tune(&arguments),
+        Command::Run(arguments) => linux::run(&arguments, after_dashes),
+        Command::RecordInto(arguments) => linux::record_into(&arguments),
+        Command::Top(arguments) => linux::top(&arguments),
+        Command::Phantom(arguments) => linux::phantom(&arguments),
+        Command::Mcp(arguments) => linux::mcp(&arguments),
     }
 }
 
@@ -77,11 +86,11 @@ fn makes_dry_runs(command: &Command) -> bool {
     matches!(command, Command::Check(_) | Command::Fit(_) | Command::Sweep(_) | Command::Tune(_) | Command::Watch(_))
 }
 
-/// Ends the process at a signal, when its programs have ended.
+/// Ends the process at a signal, and its programs before.
 fn finish(signal: i32) -> ! {
+    linux::leave_nothing();
     run_progress::clear();
     publish::abandon();
-    top::leave_screen();
-    failure::tell(&Error::Run(drive::Error::Interrupted));
+    failure::tell(&Error::Run(base::Error::Interrupted));
     process::exit(ExitStatus::of_signal(signal).code().into())
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
+use base::run_dir;
 use diagnose::Real;
-use drive::run_dir;
 use report::real_run::RunReport;
 use report::{Change, RunPicture};
 use trace::Launch;

@@ -11,14 +11,14 @@ use std::ffi::OsString;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 
+use base::Words;
 use diagnose::AgainstRun;
 use drive::dry_run::program;
 use drive::process::attended::Attendant;
 use drive::process::host::HostWatch;
 use drive::process::launch;
 use drive::unpack::Unpacked;
-use drive::words::Words;
-use drive::{run_dir, start_error, unpack};
+use drive::{run_folder, start_error, unpack};
 use report::real_run::RunReport;
 use report::render::terminal::{Detail, Look};
 use report::render::{html, named, render};
@@ -66,10 +66,10 @@ pub(crate) fn run(arguments: &Run, after_dashes: bool) -> Result<ExitStatus, Err
 
 /// Makes the folder of the recording, and unpacks the agent.
 fn prepare(arguments: &Run) -> Result<(PathBuf, Unpacked), Error> {
-    let folder = run_dir::make_lasting(arguments.save.as_deref())?;
+    let folder = run_folder::make_lasting(arguments.save.as_deref())?;
     let unpacked = unpack::unpack_for(&folder);
     if unpacked.is_err() && arguments.save.is_none() {
-        run_dir::remove(&folder);
+        run_folder::remove(&folder);
     }
     Ok((folder, unpacked?))
 }
@@ -143,7 +143,7 @@ impl Runner<'_> {
     fn run(&self, folder: PathBuf, changes: &[Change], outlets: Outlets) -> Result<EndedRun, Error> {
         let conditions = Conditions::on_device(changes.to_vec());
         let mut launched = Launch { slurm_job: slurm_job(), ..self.spec.launch(&conditions) };
-        match run_dir::write_launch(&folder, &launched) {
+        match run_folder::write_launch(&folder, &launched) {
             Err(problem) if self.arguments.save.is_some() => return Err(problem.into()),
             Err(problem) => output::say(&format!("oomph: {problem}; the program runs all the same")),
             Ok(()) => {}
@@ -173,7 +173,7 @@ impl Runner<'_> {
             output::say(&format!("oomph: the recording in {} {gone}", folder.display()));
             return Ok(false);
         }
-        if let Err(problem) = run_dir::write_launch(folder, launched) {
+        if let Err(problem) = run_folder::write_launch(folder, launched) {
             output::say(&format!("oomph: {problem}; what is recorded is explained all the same"));
         }
         let kind = self.arguments.report_kind();
@@ -186,7 +186,7 @@ impl Runner<'_> {
             output::failure(&problem);
         }
         if self.arguments.save.is_none() && !report.is_of_use() && !has_snapshots {
-            run_dir::remove(folder);
+            run_folder::remove(folder);
         } else {
             output::say(&format!("oomph: recorded in {0}; `oomph explain {0}` says this again", folder.display()));
         }

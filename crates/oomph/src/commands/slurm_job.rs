@@ -3,9 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use base::{SlurmError, run_dir};
 use diagnose::{ExplainInput, InputContents};
-use drive::error::SlurmError;
-use drive::run_dir;
 use drive::slurm::read_job;
 use report::render::html;
 use trace::Launch;
@@ -24,7 +23,7 @@ const KILL: i32 = 9;
 
 /// Explains the end of a job: by the recording if that tells the cause, else by the logs.
 pub(super) fn explain(id: &str, arguments: &Explain) -> Result<ExitStatus, Error> {
-    let slurm = read_job(id).map_err(drive::Error::from)?;
+    let slurm = read_job(id).map_err(base::Error::from)?;
     if let Some((folder, launched)) = find_recording(&slurm)
         && let Some(status) = explain_recording(&folder, &add_end(launched, &slurm), &slurm, arguments)?
     {
@@ -108,7 +107,7 @@ fn read_logs(slurm: &SlurmJob) -> Result<Vec<ExplainInput>, Error> {
 fn unreadable(slurm: &SlurmJob, log: &Path) -> Option<Error> {
     let source = fs::File::open(log).err()?;
     let path = log.display().to_string();
-    Some(drive::Error::from(SlurmError::Log { id: slurm.id.clone(), path, source }).into())
+    Some(base::Error::from(SlurmError::Log { id: slurm.id.clone(), path, source }).into())
 }
 
 /// The state of the job as a text, in the words of Slurm's `seff`: a silent Slurm leaves no line about a kill in the log.

@@ -13,9 +13,8 @@ mod task;
 
 use std::time::Instant;
 
+use base::{Words, interrupt};
 use diagnose::find_setters;
-use drive::cleanup::interrupt;
-use drive::words::Words;
 use report::render::terminal::Detail;
 use report::sweep::{SweepDevice, SweepPoint, SweepReport};
 

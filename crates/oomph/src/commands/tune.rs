@@ -6,9 +6,9 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use base::{interrupt, run_dir};
 use diagnose::{Gpu, Surroundings, TuneCase};
-use drive::cleanup::interrupt;
-use drive::run_dir;
+use drive::run_folder;
 use report::render::Format;
 use report::render::terminal::Detail;
 use report::tune::TuneReport;
@@ -73,7 +73,7 @@ fn recordings(files: &[PathBuf]) -> Vec<PathBuf> {
 }
 
 fn whole_run(folder: &Path) -> Option<PathBuf> {
-    let second = folder.join(run_dir::UNLIMITED);
+    let second = folder.join(run_folder::UNLIMITED);
     (run_dir::is_run(folder) && run_dir::is_run(&second)).then_some(second)
 }
 

@@ -5,11 +5,10 @@ mod saves;
 
 use std::time::{Instant, SystemTime};
 
+use base::{Words, interrupt};
 use diagnose::{LinePoint, SweepGpu, SweepLine, Trial, Variant};
 use drive::Program;
-use drive::cleanup::interrupt;
 use drive::dry_run::trial_runner::TrialRunner;
-use drive::words::Words;
 use report::sweep::{PointVerdict, SweepPoint};
 use trace::Bytes;
 

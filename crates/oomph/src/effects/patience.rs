@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
 use crate::output;
+use crate::system::is_pipe;
 
 /// The silence after which the remark is printed.
 const SILENCE: Duration = Duration::from_secs(5);
@@ -27,7 +27,7 @@ impl Wait {
 
     /// Begins to wait for the writer of a pipe; `None` for a file, which has its content.
     pub(crate) fn for_writer(name: &Path) -> Option<Wait> {
-        let is_pipe = fs::metadata(name).is_ok_and(|found| found.file_type().is_fifo());
+        let is_pipe = fs::metadata(name).is_ok_and(|found| is_pipe(&found));
         is_pipe.then(|| {
             Wait::start(format!("waiting for a program to write to the pipe `{}` (Ctrl-C ends)", name.display()))
         })

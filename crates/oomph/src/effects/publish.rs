@@ -1,15 +1,15 @@
 //! Writes a file whole or not at all: to a temporary file beside it, which is then renamed.
 
 use std::fs;
-use std::io::{self, Write};
-use std::os::fd::AsFd as _;
-use std::os::unix::fs::{MetadataExt as _, fchown};
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
+use same_file::Handle;
 use tempfile::NamedTempFile;
 
 use crate::error::Error;
+use crate::system::{has_other_names, keep_owner, share};
 
 /// The temporary file under way, which is removed if the process ends early.
 static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
@@ -21,10 +21,10 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Error> {
 
 /// Checks that no two outputs are one file, and that none is the file that standard output goes to: the later would replace the earlier.
 pub(crate) fn check_apart(paths: &[&Path]) -> Result<(), Error> {
-    let printed = io::stdout().as_fd().try_clone_to_owned().and_then(|output| fs::File::from(output).metadata()).ok();
-    let printed = printed.filter(fs::Metadata::is_file).map(|found| (found.dev(), found.ino()));
+    let is_file = |output: &Handle| output.as_file().metadata().is_ok_and(|found| found.is_file());
+    let printed = Handle::stdout().ok().filter(is_file);
     for (index, path) in paths.iter().enumerate() {
-        let is_printed = fs::metadata(path).is_ok_and(|found| printed == Some((found.dev(), found.ino())));
+        let is_printed = printed.is_some() && Handle::from_path(path).ok() == printed;
         if is_printed || paths[..index].iter().any(|other| place_of(other) == place_of(path)) {
             return Err(Error::SameOutput((*path).to_owned()));
         }
@@ -51,12 +51,12 @@ pub(crate) fn replace(path: &Path, text: &str) -> Result<(), Error> {
     let failed = |source| Error::Unwritable { path: path.to_owned(), source };
     let path = path.canonicalize().map_err(failed)?;
     let found = fs::OpenOptions::new().write(true).open(&path).and_then(|file| file.metadata()).map_err(failed)?;
-    if found.nlink() > 1 {
+    if has_other_names(&found) {
         return fs::write(&path, text).map_err(failed);
     }
     let file = beside(&path)?;
-    // Only root may; others become the owner, as with any editor. First, because a change of owner clears some permissions.
-    let _ = fchown(file.as_file(), Some(found.uid()), Some(found.gid()));
+    // First, because a change of owner clears some permissions.
+    keep_owner(file.as_file(), &found);
     file.as_file().set_permissions(found.permissions()).map_err(failed)?;
     write(&path, file, text)
 }
@@ -84,9 +84,10 @@ fn folder_of(path: &Path) -> &Path {
 
 /// Makes a temporary file with the permissions of any new file: by default temporary files are private.
 fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
-    use std::os::unix::fs::PermissionsExt;
-    let all = fs::Permissions::from_mode(0o666);
-    tempfile::Builder::new().prefix(".oomph-").suffix(".tmp").permissions(all).tempfile_in(folder)
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".oomph-").suffix(".tmp");
+    share(&mut builder);
+    builder.tempfile_in(folder)
 }
 
 /// Removes the unfinished file; for the end of the process.

@@ -3,8 +3,8 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use base::events::{RunEvent, RunListener, Sight};
 use diagnose::Variant;
-use drive::events::{RunEvent, RunListener, Sight};
 use report::render::named;
 use report::words::relative;
 

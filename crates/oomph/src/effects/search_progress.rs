@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use base::interrupt;
 use diagnose::{Trial, Variant, Watch};
-use drive::cleanup::interrupt;
 use trace::Bytes;
 
 use crate::effects::progress::Progress;

@@ -1,19 +1,14 @@
 //! Reads whole files by the user's names, up to a bound: a device such as `/dev/zero` has no end.
 
-use std::fs::{self, FileType, Metadata};
+use std::fs;
 use std::io::{self, Read};
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
 use trace::Bytes;
 
 use super::patience::{PatientInput, Wait};
 use crate::error::Error;
-
-/// The number of `/dev/null`, an empty file to every reader.
-const NULL: u64 = 0x103;
-/// The classes of terminals (Documentation/admin-guide/devices.txt of Linux).
-const TERMINALS: [std::ops::RangeInclusive<u64>; 3] = [2..=5, 136..=143, 204..=207];
+use crate::system::name_other_kind;
 
 /// A kind of file by its content, with the bytes of the largest.
 #[derive(Clone, Copy)]
@@ -30,7 +25,7 @@ pub(crate) const SOURCE: Expected = Expected { words: "a Python file", most: Byt
 pub(crate) fn read(path: &Path, expected: Expected) -> Result<Vec<u8>, Error> {
     let unreadable = |source| Error::Unreadable { path: path.to_owned(), source };
     let found = fs::metadata(path).map_err(unreadable)?;
-    if let Some(kind) = find_other_kind(&found) {
+    if let Some(kind) = name_other_kind(&found) {
         return Err(Error::OtherKind { path: path.to_owned(), kind, expected: expected.words });
     }
     let wait = Wait::for_writer(path);
@@ -53,26 +48,6 @@ pub(crate) fn read_input(input: impl Read, name: &Path, expected: Expected) -> R
     } else {
         Err(Error::TooLong { path: name.to_owned(), most: expected.most, expected: expected.words })
     }
-}
-
-/// Names a kind other than a file or a pipe; `None` for both.
-pub(crate) fn find_other_kind(found: &Metadata) -> Option<&'static str> {
-    let kind = found.file_type();
-    if found.is_dir() {
-        Some("a folder")
-    } else if kind.is_block_device() {
-        Some("a disk")
-    } else if kind.is_socket() {
-        Some("a socket")
-    } else {
-        is_endless(kind, found.rdev()).then_some("a device")
-    }
-}
-
-/// True for all devices but terminals and `/dev/null`: a person ends a terminal's input.
-fn is_endless(kind: FileType, device: u64) -> bool {
-    let class = (device >> 8) & 0xfff;
-    kind.is_char_device() && device != NULL && !TERMINALS.iter().any(|classes| classes.contains(&class))
 }
 
 #[cfg(test)]

@@ -3,11 +3,9 @@
 use std::io;
 use std::path::Path;
 
+use base::{MachineError, SetupError, SlurmError};
 use diagnose::TuneError;
 use diagnose::failure::ProgramFailure;
-use drive::SetupError;
-use drive::error::SlurmError;
-use drive::machine::MachineError;
 use report::failure::{CommandError, ErrorKind};
 
 use super::{Error, InputError, LintError};
@@ -29,7 +27,7 @@ impl Error {
 
     /// The last output of a failed program; `None` if empty.
     pub(crate) fn last_output(&self) -> Option<&str> {
-        let Error::Run(drive::Error::Program(failure)) = self else { return None };
+        let Error::Run(base::Error::Program(failure)) = self else { return None };
         Some(failure.last_output().trim_end()).filter(|output| !output.is_empty())
     }
 
@@ -52,14 +50,14 @@ impl Error {
             Error::Damaged { .. } => ErrorKind::DamagedFile,
             Error::Unwritable { .. } | Error::NotAFile(_) | Error::SameOutput(_) => ErrorKind::UnwritableFile,
             Error::NotApplied(_) => ErrorKind::NotApplied,
-            Error::Serve(mcp::ServeError::Folder { .. }) => ErrorKind::NoSuchFile,
+            Error::NoServedFolder { .. } => ErrorKind::NoSuchFile,
             Error::Serve(_) | Error::Terminal(_) | Error::Output(_) => ErrorKind::System,
             Error::OnlyForked(_) | Error::Json(_) => ErrorKind::Bug,
         }
     }
 
     fn place(&self) -> (Option<String>, Option<u32>) {
-        if let Error::Run(drive::Error::Program(failure)) = self {
+        if let Error::Run(base::Error::Program(failure)) = self {
             return failure.place().map(|(file, line)| (file.clone(), *line)).unzip();
         }
         (self.file().map(|file| file.to_string_lossy().into_owned()), None)
@@ -68,8 +66,8 @@ impl Error {
     /// The next command, of an error that a list or a help page answers.
     fn next(&self) -> Option<Vec<String>> {
         let words: &[&str] = match self {
-            Error::Run(drive::Error::Setup(SetupError::UnknownGpu(_))) => &["oomph", "gpus"],
-            Error::Run(drive::Error::Setup(SetupError::NoOption(_))) => &["oomph", "check", "--help"],
+            Error::Run(base::Error::Setup(SetupError::UnknownGpu(_))) => &["oomph", "gpus"],
+            Error::Run(base::Error::Setup(SetupError::NoOption(_))) => &["oomph", "check", "--help"],
             Error::UnknownRemedy(_) => &["oomph", "remedy"],
             Error::UnknownRule { .. } => &["oomph", "rule"],
             Error::Terminal(_) => &["oomph", "top", "--once"],
@@ -98,8 +96,8 @@ impl Error {
     }
 }
 
-fn kind_of_run(error: &drive::Error) -> ErrorKind {
-    use drive::Error as Run;
+fn kind_of_run(error: &base::Error) -> ErrorKind {
+    use base::Error as Run;
     match error {
         Run::Setup(error) => kind_of_setup(error),
         Run::Program(failure) => kind_of_failure(failure),
@@ -140,7 +138,7 @@ fn kind_of_setup(error: &SetupError) -> ErrorKind {
         Setup::NotInPath(_) | Setup::NotExecutable(_) | Setup::NoInterpreter { .. } | Setup::NoProgram { .. } => {
             ErrorKind::NoProgram
         }
-        Setup::OtherProcessor(_) => ErrorKind::System,
+        Setup::OtherProcessor(_) | Setup::OtherSystem { .. } => ErrorKind::System,
         Setup::Cache { .. } | Setup::CacheNoExec(_) | Setup::CacheSplits(_) | Setup::NoCache => ErrorKind::NoCache,
     }
 }
@@ -193,8 +191,8 @@ fn kind_of_tune(error: &TuneError) -> ErrorKind {
     }
 }
 
-fn file_of_run(error: &drive::Error) -> Option<&Path> {
-    use drive::Error as Run;
+fn file_of_run(error: &base::Error) -> Option<&Path> {
+    use base::Error as Run;
     match error {
         Run::Setup(error) => file_of_setup(error),
         Run::RunFolder { folder: path, .. }

@@ -10,13 +10,13 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use base::events;
 use diagnose::Trial;
 use run::cache::{Fingerprint, hash};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 use super::disk::RealDisk;
-use crate::events;
 
 /// The largest size of all programs' folders together; those that were used longest ago are removed first.
 const MOST_BYTES: u64 = 256 << 20;

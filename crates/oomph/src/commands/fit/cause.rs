@@ -6,7 +6,7 @@ use causes::{CauseId, Role};
 use diagnose::CheckCase;
 use drive::Program;
 use drive::dry_run::record::record_to_end;
-use drive::run_dir::RunDir;
+use drive::run_folder::RunDir;
 use report::Finding;
 use report::fit::FitCause;
 use run::Conditions;

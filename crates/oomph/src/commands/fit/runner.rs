@@ -17,9 +17,9 @@ pub(super) struct ShownRunner<'a> {
 }
 
 impl Runner for ShownRunner<'_> {
-    type Error = drive::Error;
+    type Error = base::Error;
 
-    fn run(&mut self, variants: &[Variant], done: &mut dyn FnMut(usize, Trial)) -> Result<bool, drive::Error> {
+    fn run(&mut self, variants: &[Variant], done: &mut dyn FnMut(usize, Trial)) -> Result<bool, base::Error> {
         let display = self.display;
         self.runner.run(variants, &mut |index, trial| {
             display.show(&variants[index], &trial);
@@ -27,7 +27,7 @@ impl Runner for ShownRunner<'_> {
         })
     }
 
-    fn run_alone(&mut self, variant: &Variant) -> Result<Option<Trial>, drive::Error> {
+    fn run_alone(&mut self, variant: &Variant) -> Result<Option<Trial>, base::Error> {
         self.runner.run_alone(variant)
     }
 

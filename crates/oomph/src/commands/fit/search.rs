@@ -5,15 +5,15 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Instant;
 
+use base::interrupt;
 use diagnose::failure::ProgramFailure;
 use diagnose::halt::find_stop;
 use diagnose::{Bench, Depth, Ending, FitCase, FitRuns, FoundPlans, Search, Variant, find_largest};
 use drive::Program;
-use drive::cleanup::interrupt;
 use drive::dry_run::jobs::default_jobs;
 use drive::dry_run::run_cache::RunCache;
 use drive::dry_run::trial_runner::{Counts, StoppedTrial, TrialRunner};
-use drive::run_dir::RunDir;
+use drive::run_folder::RunDir;
 use report::fit::{FitReport, MaxBatch, SizeKind};
 use trace::Bytes;
 use trace::run::StopCause;
@@ -216,7 +216,7 @@ fn stopped_early(first: &StoppedTrial) -> Error {
     let at = find_stop(&first.run, Some(&first.ended), None).and_then(|stopped| stopped.location);
     let at = at.map(|location| (location.file, location.line));
     let failure = ProgramFailure::Stopped { by, seconds: first.ended.seconds, at, output: String::new() };
-    drive::Error::Program(Box::new(failure)).into()
+    base::Error::Program(Box::new(failure)).into()
 }
 
 /// Explains why the unchanged program does not run: as `check` would, after a run of its own.
@@ -224,10 +224,10 @@ fn explain_failure(program: &Program, search: &Search) -> Error {
     let message = match search.unchanged().map(|trial| &trial.ending) {
         Some(Ending::RanOut) => {
             let failure = ProgramFailure::RanOutUnlimited { output: String::new() };
-            return drive::Error::Program(Box::new(failure)).into();
+            return base::Error::Program(Box::new(failure)).into();
         }
         Some(Ending::Failed { message }) if !interrupt::has_come() => message.clone(),
-        Some(Ending::Done | Ending::Failed { .. }) | None => return drive::Error::Interrupted.into(),
+        Some(Ending::Done | Ending::Failed { .. }) | None => return base::Error::Interrupted.into(),
     };
     program::explain_failure(program, message)
 }

@@ -17,6 +17,7 @@ use super::settings::LintSettings;
 use crate::args::Lint;
 use crate::effects::patience::{PatientInput, Wait};
 use crate::error::{Error, LintError};
+use crate::system::spell;
 
 const STANDARD_INPUT: &str = "-";
 /// The names of folders with the files of others.
@@ -46,7 +47,7 @@ pub(super) struct File {
 
 impl File {
     fn new(path: PathBuf, is_named: bool) -> File {
-        File { name: path.display().to_string(), path, is_named, is_standard_input: false }
+        File { name: spell(&path), path, is_named, is_standard_input: false }
     }
 
     /// Reads the file.
@@ -72,7 +73,7 @@ impl File {
     /// Returns the name in a diff, relative to `folder`. For a symlink, the target's name: the target is the file that gets edited.
     pub(super) fn name_in_diff(&self, folder: &str) -> String {
         let real = self.path.canonicalize().ok().filter(|_| self.path.is_symlink());
-        let name = real.map_or_else(|| self.name.clone(), |path| path.display().to_string());
+        let name = real.map_or_else(|| self.name.clone(), |path| spell(&path));
         relative(&name, folder).to_owned()
     }
 }

@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::vec;
 
+use base::run_dir;
 use diagnose::{FullDevice, NoRetry, Real, describe_plan, list_real_plans};
-use drive::run_dir;
+use drive::run_folder;
 use report::Usage;
 use report::fit::{FitVerdict, Plan};
 
@@ -62,7 +63,8 @@ impl Series<'_> {
         let plan = plans.left.next().ok_or(NoRetry::NoMorePlans)?;
         let words = describe_plan(&plan, &plans.before);
         output::say(&format!("oomph: retry {number} of {most} with {words}, verified by dry runs on {device}"));
-        let folder = run_dir::make_lasting(Some(&self.folder.join(format!("retry{number}")))).map_err(Error::from)?;
+        let folder =
+            run_folder::make_lasting(Some(&self.folder.join(format!("retry{number}")))).map_err(Error::from)?;
         let outlets = Outlets::open(self.runner.arguments, &self.runner.spec.command)?;
         self.last = self.runner.run(folder, &plan.changes, outlets)?;
         Ok(())

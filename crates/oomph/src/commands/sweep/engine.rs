@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::fs;
 
+use base::Words;
 use drive::engine::{self, EngineEvent, EngineRequest};
-use drive::words::Words;
 use report::sweep::SweepPoint;
 use report::words::count;
 

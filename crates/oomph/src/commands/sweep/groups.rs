@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use base::Words;
 use diagnose::SweepGpu;
 use drive::Program;
-use drive::words::Words;
 use gpus::{GpuKind, Profile};
 use report::Usage;
 use trace::Bytes;

@@ -1,9 +1,9 @@
 //! The dry runs of a sweep on this machine: children of one fork server.
 
+use base::interrupt;
 use diagnose::failure::ProgramFailure;
 use diagnose::{Ending, LinePoint, PointAnswer, SweepGpu, SweepLine, Trial, Variant};
 use drive::Program;
-use drive::cleanup::interrupt;
 use drive::dry_run::jobs::default_jobs;
 use drive::dry_run::trial_runner::TrialRunner;
 use remedies::{BATCH_SIZE, OWN_OPTIONS, setting};
@@ -35,9 +35,9 @@ pub(super) fn run_unchanged(program: &Program, arguments: &Sweep) -> Result<Tria
         }
         Some(Trial { ending: Ending::RanOut, .. }) => {
             let failure = ProgramFailure::RanOutUnlimited { output: String::new() };
-            Err(drive::Error::Program(Box::new(failure)).into())
+            Err(base::Error::Program(Box::new(failure)).into())
         }
-        Some(_) | None => Err(drive::Error::Interrupted.into()),
+        Some(_) | None => Err(base::Error::Interrupted.into()),
     }
 }
 

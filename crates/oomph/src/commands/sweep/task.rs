@@ -2,9 +2,8 @@
 
 use std::io::{Read as _, stdin};
 
+use base::{Words, interrupt};
 use diagnose::{LinePoint, SweepGpu};
-use drive::cleanup::interrupt;
-use drive::words::Words;
 use report::sweep::SweepPoint;
 use serde::{Deserialize, Serialize};
 use trace::Bytes;
@@ -82,7 +81,7 @@ pub(super) fn work(arguments: &Sweep, words: &Words) -> Result<ExitStatus, Error
     let group = GpuGroup { profile, gpus };
     interrupt::begin_examination();
     local::run(&program, arguments, &group, task.lines, &mut |points| print(&points))?;
-    if interrupt::has_come() { Err(drive::Error::Interrupted.into()) } else { Ok(ExitStatus::Fits) }
+    if interrupt::has_come() { Err(base::Error::Interrupted.into()) } else { Ok(ExitStatus::Fits) }
 }
 
 fn print(points: &[SweepPoint]) -> Result<(), Error> {

@@ -4,8 +4,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::Duration;
 
+use base::MachineError;
 use diagnose::top::Top;
-use drive::machine::{MachineError, Monitor};
+use drive::machine::Monitor;
 use report::top::TopReport;
 
 use super::details::{Details, read_details};

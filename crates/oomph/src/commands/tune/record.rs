@@ -2,13 +2,12 @@
 
 use std::time::Instant;
 
+use base::{Words, interrupt};
 use diagnose::halt::{find_stop, peak_on_device};
 use diagnose::{ExplainInput, Gpu, InputContents, RecordedRun, TuneCase, Tuning};
 use drive::Program;
-use drive::cleanup::interrupt;
 use drive::dry_run::record::{Recording, record, record_to_end};
-use drive::run_dir::RunDir;
-use drive::words::Words;
+use drive::run_folder::RunDir;
 
 use report::Change;
 use report::words::words_of_stop;
@@ -76,7 +75,7 @@ fn run_recommended(program: &Program, tuning: &Tuning) -> Result<Option<Run>, Er
     let folder = RunDir::make(None)?;
     let conditions = Conditions::on_device(vec![settings]);
     let Recording { launch, run, .. } = match record(program, &conditions, folder.path()) {
-        Err(drive::Error::Interrupted) => return Ok(None),
+        Err(base::Error::Interrupted) => return Ok(None),
         recorded => recorded?,
     };
     // What the setting does is known at the end of the run alone.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
-use drive::cleanup::interrupt;
+use base::interrupt;
 use drive::records;
 
 /// The time between two comparisons: a file system in a network tells of no changes.

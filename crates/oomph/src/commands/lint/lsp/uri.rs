@@ -1,14 +1,14 @@
 //! The path of a document's URI.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt as _;
 use std::path::PathBuf;
+
+use crate::system::decode_path;
 
 /// Returns the path of a `file:` URI of this machine (RFC 8089); `None` for every other URI.
 pub(super) fn to_path(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
     let path = rest.strip_prefix("localhost").unwrap_or(rest);
-    path.starts_with('/').then(|| PathBuf::from(OsString::from_vec(decode(path))))
+    path.starts_with('/').then(|| decode_path(decode(path)))
 }
 
 /// Replaces percent codes by their bytes; other text stays as it is.

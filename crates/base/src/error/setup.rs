@@ -54,6 +54,8 @@ pub enum SetupError {
     UnsupportedTorch { version: String },
     #[error("programs can be run on a phantom GPU, and recorded, only on x86-64: this oomph is for {0}")]
     OtherProcessor(&'static str),
+    #[error("`oomph {command}` needs Linux, and this oomph is for {system}")]
+    OtherSystem { command: &'static str, system: &'static str },
     #[error("cannot unpack the phantom GPU into `{}`: {source}", folder.display())]
     Cache { folder: PathBuf, source: io::Error },
     #[error("programs may not be run from `{}`: its file system is mounted noexec", .0.display())]
@@ -107,6 +109,9 @@ impl SetupError {
             SetupError::UnsupportedTorch { .. } => "choose a Python with a supported version with --python",
             SetupError::OtherProcessor(_) => {
                 "run it on Linux on x86-64, where no GPU is needed; `explain`, `lint` and `gpus` work here"
+            }
+            SetupError::OtherSystem { .. } => {
+                "run it on Linux, which on Windows may be WSL 2; no GPU is needed there. `explain`, `lint` and `gpus` work here"
             }
             SetupError::Cache { .. }
             | SetupError::CacheNoExec(_)

@@ -1,19 +1,23 @@
 //! Ctrl-C, SIGTERM and SIGHUP, for every command. While a command examines a program, the first signal stops the program, and the command answers
 //! with its records so far. Otherwise, and at the second signal, the process ends at once.
 
+use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use nix::unistd::Pid;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::iterator::Signals;
 use trace::run::StopCause;
 
-use super::{reap, temporary};
 use crate::error::Error;
 use crate::events::{RunEvent, tell};
+#[cfg(unix)]
+use crate::signal_mask::ignores;
+
+/// The numbers of the signals on Linux and macOS (signal(7)). On Windows Ctrl-C has the first.
+const SIGINT: i32 = 2;
+const SIGHUP: i32 = 1;
+const SIGTERM: i32 = 15;
 
 /// Signals within this time are a single request: `timeout` and others signal a process and then its group.
 const SAME: Duration = Duration::from_millis(300);
@@ -49,14 +53,25 @@ impl EndRequest {
 /// Tells the wait for a program that its end is wanted.
 type EndProgram = Box<dyn Fn() + Send>;
 
-/// Sets the handlers, once in a process. `finish` ends the process after a signal, when its programs and folders are gone.
+/// Sets the handlers, once in a process. `finish` ends the programs after a signal, removes the folders, and ends the process.
 pub fn watch(finish: fn(i32) -> !) -> Result<(), Error> {
     let _: Result<(), fn(i32) -> !> = FINISH.set(finish);
+    listen_to_system().map_err(Error::Signals)
+}
+
+#[cfg(unix)]
+fn listen_to_system() -> io::Result<()> {
     // `nohup` ignores SIGHUP. Shells ignore SIGINT for what they start with `&`: a signal that is sent all the same is meant.
-    let is_heard = |signal: &i32| *signal != SIGHUP || !reap::ignores(Pid::this(), SIGHUP);
-    let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP].into_iter().filter(is_heard)).map_err(Error::Signals)?;
+    let is_heard = |signal: &i32| *signal != SIGHUP || !ignores("self", SIGHUP);
+    let signals = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(is_heard);
+    let mut signals = signal_hook::iterator::Signals::new(signals)?;
     thread::spawn(move || signals.forever().for_each(handle));
     Ok(())
+}
+
+#[cfg(windows)]
+fn listen_to_system() -> io::Result<()> {
+    ctrlc::set_handler(|| handle(SIGINT)).map_err(io::Error::other)
 }
 
 fn handle(signal: i32) {
@@ -72,7 +87,7 @@ fn handle(signal: i32) {
 }
 
 /// Calls `end` at the first signal, in place of the function before.
-pub(crate) fn listen(end: EndProgram) {
+pub fn listen(end: EndProgram) {
     *RUNNING.lock().unwrap_or_else(PoisonError::into_inner) = Some(end);
 }
 
@@ -98,11 +113,9 @@ pub fn yield_to_end() {
     }
 }
 
-/// Ends the process where it is, and leaves nothing behind.
+/// Ends the process where it is.
 fn end(signal: i32) {
     let _: Result<(), ThreadId> = ENDING.set(thread::current().id());
-    reap::end_orphans();
-    temporary::abandon();
     if let Some(finish) = FINISH.get() {
         finish(signal);
     }

@@ -7,7 +7,7 @@ use thiserror::Error;
 /// The reason why a job cannot be explained.
 #[derive(Debug, Error)]
 pub enum SlurmError {
-    /// There is no Slurm.
+    /// Slurm is not installed.
     #[error("`scontrol` and `sacct` are not on the search path: this machine has no commands of Slurm")]
     NoCommands,
     /// Neither command knows the job.

@@ -1,98 +1,15 @@
-//! The run directory on disk. The format is Note `[Run directory]` in `trace/src/run.rs`.
+//! Reads a run directory. The format is Note `[Run directory]` in `trace/src/run.rs`.
 
 use std::fs;
-use std::io::{BufReader, Write};
+use std::io::{self, BufReader};
 use std::path::{Path, PathBuf};
 
-use nix::errno::Errno;
 use trace::recording::Reserve;
 use trace::run::{GapRecord, Launch, Ledger, ProcessRecord, StepRecord};
 use trace::{Process, Recording, Run, Snapshot, run, snapshot};
 use wire::file;
 
-use crate::cleanup::temporary::Temporary;
-use crate::cleanup::watchdog;
 use crate::error::Error;
-
-/// The folder of the run without a limit, inside the folder of a run that ran out.
-pub const UNLIMITED: &str = "unlimited";
-/// The folder, inside that of a run whose ranks share a device, of the run with a part of the device for each.
-pub(crate) const SHARED: &str = "shared";
-/// The folder of the run whose side streams are late.
-pub(crate) const LATE: &str = "late";
-/// The folder of the run with another share of selected elements.
-pub(crate) const OTHER_SHARE: &str = "other-share";
-
-/// A run directory.
-pub enum RunDir {
-    /// A folder of `--save`.
-    Kept(PathBuf),
-    /// A folder that is removed with this value.
-    Temporary(Temporary),
-}
-
-impl RunDir {
-    /// Makes an empty folder: `save`, which must be empty, or a temporary folder.
-    pub fn make(save: Option<&Path>) -> Result<RunDir, Error> {
-        let Some(folder) = save else {
-            return Temporary::make()
-                .map(RunDir::Temporary)
-                .map_err(|source| Error::RunFolder { folder: std::env::temp_dir(), source });
-        };
-        watchdog::start();
-        make_empty(folder).map(RunDir::Kept)
-    }
-
-    /// The folder.
-    pub fn path(&self) -> &Path {
-        match self {
-            RunDir::Kept(folder) => folder,
-            RunDir::Temporary(folder) => folder.path(),
-        }
-    }
-}
-
-/// Makes a folder, which must be empty if it exists; returns the whole path.
-fn make_empty(folder: &Path) -> Result<PathBuf, Error> {
-    let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
-    fs::create_dir_all(folder).map_err(failed)?;
-    if fs::read_dir(folder).map_err(failed)?.next().is_some() {
-        return Err(Error::RunFolderInUse(folder.to_owned()));
-    }
-    fs::canonicalize(folder).map_err(failed)
-}
-
-/// Makes the folder of a real run, which outlives oomph: `save`, which must be empty, or a new one among the temporary folders.
-pub fn make_lasting(save: Option<&Path>) -> Result<PathBuf, Error> {
-    if let Some(folder) = save {
-        return make_empty(folder);
-    }
-    let made = tempfile::Builder::new().prefix("oomph-run-").tempdir();
-    made.map(tempfile::TempDir::keep).map_err(|source| Error::RunFolder { folder: std::env::temp_dir(), source })
-}
-
-/// Makes the folder that processes share of which none was started by oomph. The first one writes `run.json`.
-pub fn join_lasting(folder: &Path, launch: &Launch) -> Result<(), Error> {
-    fs::create_dir_all(folder).map_err(|source| Error::RunFolder { folder: folder.to_owned(), source })?;
-    if is_run(folder) { Ok(()) } else { write_launch(folder, launch) }
-}
-
-/// Removes the folder of a run that nobody asked to keep. What cannot be removed lies among the temporary files.
-pub fn remove(folder: &Path) {
-    if let Err(problem) = fs::remove_dir_all(folder) {
-        crate::events::remark(&format!("warning: {} could not be removed: {problem}", folder.display()));
-    }
-}
-
-/// Writes `run.json`, whole or not at all.
-pub fn write_launch(folder: &Path, launch: &Launch) -> Result<(), Error> {
-    let failed = |source| Error::RunFolder { folder: folder.to_owned(), source };
-    let text = serde_json::to_string_pretty(launch).map_err(|error| failed(error.into()))? + "\n";
-    let mut written = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
-    written.write_all(text.as_bytes()).map_err(failed)?;
-    written.persist(folder.join(file::LAUNCH)).map_err(|error| failed(error.error))?;
-    Ok(())
-}
 
 /// True if a folder has a recorded run.
 pub fn is_run(folder: &Path) -> bool {
@@ -119,7 +36,7 @@ pub fn read(folder: &Path) -> Result<Run, Error> {
 }
 
 /// Adds the processes that used the phantom GPU without an agent: of a program that was stopped, their memory counts.
-pub(crate) fn add_unrecorded(folder: &Path, run: &mut Run) -> Result<(), Error> {
+pub fn add_unrecorded(folder: &Path, run: &mut Run) -> Result<(), Error> {
     for path in list_files(folder)?.iter().filter(|path| is_phantoms(path)) {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let digits = name.trim_start_matches(file::JOURNAL_PREFIX).split('.').next().unwrap_or_default();
@@ -178,7 +95,7 @@ fn read_records(path: &Path, reserve: &Reserve) -> Result<Process, Error> {
 
 /// The records that found no room in the reserve; none if all did.
 fn describe_loss(reserve: &Reserve) -> Option<String> {
-    let why = Errno::from_raw(reserve.error.cast_signed()).desc();
+    let why = io::Error::from_raw_os_error(reserve.error.cast_signed()).to_string();
     let what =
         if reserve.lost == 1 { "the last record".to_owned() } else { format!("the last {} records", reserve.lost) };
     (reserve.lost > 0).then(|| {
@@ -209,7 +126,7 @@ fn read_snapshot(path: &Path) -> Result<Option<Snapshot>, Error> {
 }
 
 /// Reads a file; `None` if it does not exist.
-pub(crate) fn slurp(path: &Path) -> Result<Option<Vec<u8>>, Error> {
+pub fn slurp(path: &Path) -> Result<Option<Vec<u8>>, Error> {
     match fs::read(path) {
         Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
@@ -218,7 +135,7 @@ pub(crate) fn slurp(path: &Path) -> Result<Option<Vec<u8>>, Error> {
 }
 
 /// Lists the files of a folder by name: reports must not depend on the file system's order.
-pub(crate) fn list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
+pub fn list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
     let unreadable = |source| Error::Unreadable { path: folder.to_owned(), source };
     let entries = fs::read_dir(folder).map_err(unreadable)?;
     let mut paths =
@@ -228,7 +145,7 @@ pub(crate) fn list_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 /// True if a process touched a phantom GPU, with or without an agent.
-pub(crate) fn phantom_was_used(folder: &Path) -> Result<bool, Error> {
+pub fn phantom_was_used(folder: &Path) -> Result<bool, Error> {
     Ok(list_files(folder)?.iter().any(|path| is_phantoms(path)))
 }
 
@@ -237,7 +154,7 @@ fn is_phantoms(path: &Path) -> bool {
 }
 
 /// Lists the symbols that the program called and the phantom lacks.
-pub(crate) fn missing_symbols(folder: &Path) -> Result<Vec<String>, Error> {
+pub fn missing_symbols(folder: &Path) -> Result<Vec<String>, Error> {
     let mut symbols = Vec::new();
     for path in list_files(folder)? {
         if is_phantoms(&path) {
@@ -264,16 +181,8 @@ fn without_agent(text: &str) -> Vec<&str> {
     text.lines().filter(is_others).collect()
 }
 
-/// Removes half-written files of killed processes: complete files have no `.tmp` ending.
-pub(crate) fn remove_unfinished(folder: &Path) -> Result<(), Error> {
-    for path in list_files(folder)?.into_iter().filter(|path| path.extension().is_some_and(|ending| ending == "tmp")) {
-        fs::remove_file(&path).map_err(|source| Error::RunFolder { folder: folder.to_owned(), source })?;
-    }
-    Ok(())
-}
-
 /// Returns the program's output; empty where it was shown.
-pub(crate) fn read_output(folder: &Path) -> String {
+pub fn read_output(folder: &Path) -> String {
     let text = fs::read(folder.join(file::OUTPUT)).unwrap_or_default();
     String::from_utf8_lossy(&text).into_owned()
 }

@@ -1,5 +1,6 @@
 //! Failures of runs: a sentence each, and the next step.
 
+mod machine;
 mod setup;
 mod slurm;
 
@@ -10,6 +11,7 @@ use std::path::PathBuf;
 use diagnose::failure::ProgramFailure;
 use thiserror::Error;
 
+pub use self::machine::MachineError;
 pub use self::setup::SetupError;
 pub use self::slurm::SlurmError;
 
@@ -76,7 +78,7 @@ pub enum Error {
     /// Nothing is known of a job of Slurm.
     #[error("{0}")]
     Slurm(#[from] SlurmError),
-    /// There is no such process.
+    /// No process has this number.
     #[error("there is no process {0}")]
     NoProcess(u32),
     /// The environment of a process of another user may not be read.

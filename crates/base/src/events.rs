@@ -1,4 +1,4 @@
-//! Events of runs. This crate prints nothing: a listener shows the events.
+//! Events of runs. Nothing here prints nothing: a listener shows the events.
 
 use std::sync::OnceLock;
 
@@ -48,13 +48,13 @@ pub fn set_listener(listener: Box<dyn RunListener>) {
 }
 
 /// Passes an event to the listener, if there is one.
-pub(crate) fn tell(event: RunEvent) {
+pub fn tell(event: RunEvent) {
     if let Some(listener) = LISTENER.get() {
         listener.hear(event);
     }
 }
 
 /// Passes a sentence to the listener.
-pub(crate) fn remark(text: &str) {
+pub fn remark(text: &str) {
     tell(RunEvent::Remark(text));
 }
