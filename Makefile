@@ -240,12 +240,13 @@ wheel: setup $(FRAMEWORKS)/.ready
 	$(MAKE) wheel-file
 	$(PY) tests/wheel.py dist/oomph-*.whl --python $(PY) --pytest $(FRAMEWORKS)/bin/python
 
-# The wheel alone, also for another processor, whose standard library rustup has: make wheel-file TRIPLE=aarch64-unknown-linux-gnu
+# The wheel alone, also for another system, whose standard library rustup has: make wheel-file TRIPLE=aarch64-unknown-linux-gnu, or
+# TRIPLE=x86_64-pc-windows-gnu, where mingw-w64 links.
 TRIPLE ?= x86_64-unknown-linux-gnu
 
 wheel-file: share $(WHEEL_TOOLS)/.ready
 	rm -f dist/oomph-*.whl
-	PATH="$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH" maturin build --release --locked --zig --target $(TRIPLE) --compatibility manylinux_2_28 --out dist
+	PATH="$(CURDIR)/$(WHEEL_TOOLS)/bin:$$PATH" maturin build --release --locked --target $(TRIPLE) $(if $(findstring linux,$(TRIPLE)),--zig --compatibility manylinux_2_28) --out dist
 
 # dist/oomph-*.tar.gz, which pip builds where no wheel suits.
 sdist: share $(WHEEL_TOOLS)/.ready

@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import subprocess
 import sys
 import sysconfig
 
@@ -15,7 +16,8 @@ def list_candidates() -> list[pathlib.Path]:
     # `pip install --target` puts scripts into `bin`, beside the package.
     beside = checkout / "target/release" if is_checkout else PACKAGE.parent / "bin"
     schemes = [sysconfig.get_default_scheme(), sysconfig.get_preferred_scheme("user")]
-    return [folder / "oomph" for folder in [beside, *(pathlib.Path(sysconfig.get_path("scripts", scheme)) for scheme in schemes)]]
+    name = "oomph.exe" if os.name == "nt" else "oomph"
+    return [folder / name for folder in [beside, *(pathlib.Path(sysconfig.get_path("scripts", scheme)) for scheme in schemes)]]
 
 
 def main() -> None:
@@ -27,6 +29,9 @@ def main() -> None:
         hint = "`make build` builds it in a checkout, `pip install .` builds and installs it; both need Rust"
         print(f"error: the `oomph` command is missing; expected one of\n{places}\nhint: {hint}", file=sys.stderr)
         sys.exit(2)
+    if os.name == "nt":
+        # `execv` of Windows starts a second process, and ends this one before.
+        sys.exit(subprocess.run([command, *sys.argv[1:]], check=False).returncode)
     os.execv(command, [str(command), *sys.argv[1:]])
 
 
