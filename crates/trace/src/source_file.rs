@@ -3,6 +3,8 @@
 //! The agent decides in `python/oomph/agent/process/frames.py`. Both are tested with `tests/user_files.json`; the agent also knows
 //! the folders of its interpreter and of PyTorch, and does not know the script's folder.
 
+use std::borrow::Cow;
+
 /// Files of PyTorch in a folder `torch`: a build of one's own lies in its source tree, outside of all installed packages.
 const PYTORCH: [&str; 23] = [
     "_compile.py",
@@ -36,6 +38,7 @@ const PYTORCH: [&str; 23] = [
 /// environment inside the script's folder is not. Without a script, `script_dir` is empty. Cells of a notebook are user
 /// code; other names in angle brackets, such as `<string>`, are not.
 pub fn is_user_file(file: &str, script_dir: &str) -> bool {
+    let (file, script_dir) = (&*with_slashes(file), &*with_slashes(script_dir));
     let inside = file.strip_prefix(script_dir).filter(|_| !script_dir.is_empty());
     let path = inside.filter(|rest| rest.starts_with('/')).unwrap_or(file);
     let is_source = !path.is_empty() && (!path.starts_with('<') || path.starts_with("<ipython-input-"));
@@ -44,9 +47,31 @@ pub fn is_user_file(file: &str, script_dir: &str) -> bool {
 
 /// Tests that a file belongs to an installed package or to Python itself.
 pub fn is_installed(file: &str) -> bool {
+    let file = &*with_slashes(file);
     let is_package = ["/site-packages/", "/dist-packages/"].iter().any(|folder| file.contains(folder));
     let is_python = || ["/lib/python3", "/lib64/python3"].iter().any(|folder| has_version_after(file, folder));
-    is_package || is_python() || is_pytorch(file)
+    is_package || is_python() || is_pytorch(file) || is_windows_python(file)
+}
+
+/// Returns a path of Windows with slashes; any other path stays as it is.
+pub fn with_slashes(file: &str) -> Cow<'_, str> {
+    if has_drive(file) { Cow::Owned(file.replace('\\', "/")) } else { Cow::Borrowed(file) }
+}
+
+fn has_drive(file: &str) -> bool {
+    matches!(file.as_bytes(), [drive, b':', b'/' | b'\\', ..] if drive.is_ascii_alphabetic())
+}
+
+/// Tests for the library of a Python of Windows: `C:/…/Python310/lib/runpy.py`, and those of Anaconda and its environments.
+fn is_windows_python(file: &str) -> bool {
+    let names: Vec<String> = file.split('/').map(str::to_ascii_lowercase).collect();
+    let is_version =
+        |name: &str| name.strip_prefix("python").is_some_and(|rest| rest.bytes().all(|it| it.is_ascii_digit()));
+    let is_python = |at: usize| {
+        let of_environment = at.checked_sub(1).is_some_and(|above| names[above] == "envs");
+        of_environment || is_version(&names[at]) || names[at].contains("conda") || names[at].contains("miniforge")
+    };
+    has_drive(file) && (1..names.len()).any(|at| names[at] == "lib" && is_python(at - 1))
 }
 
 fn is_pytorch(file: &str) -> bool {
