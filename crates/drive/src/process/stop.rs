@@ -103,14 +103,36 @@ fn await_ends(folder: &Path, asked: &[Pid], cause: StopCause) {
 /// Asks the remaining processes for their stacks, and waits for each whole stack.
 fn await_stacks(folder: &Path) {
     let deadline = Instant::now() + TIME_FOR_STACKS;
-    for Visible { process, own_pid } in sight::list_askable(folder) {
-        let before = sight::measure_stacks(folder, own_pid);
-        sight::request(process, signal::STACK);
-        let is_whole =
-            || sight::measure_stacks(folder, own_pid) != before && !signal_mask::is_busy_with(process, signal::STACK);
-        while Instant::now() < deadline && !is_whole() {
-            thread::sleep(TICK);
-        }
+    let mut asked: Vec<StackRequest> =
+        sight::list_askable(folder).into_iter().map(|visible| StackRequest::send(visible, folder)).collect();
+    while Instant::now() < deadline && !asked.is_empty() {
+        thread::sleep(TICK);
+        asked.retain(|request| !request.is_over(folder));
+    }
+}
+
+/// A process that was asked for its stack.
+struct StackRequest {
+    process: Visible,
+    /// The length of all stacks before the request.
+    length_before: u64,
+    /// True if the main thread blocked the signal before: another thread handles it.
+    is_blocked: bool,
+}
+
+impl StackRequest {
+    fn send(process: Visible, folder: &Path) -> StackRequest {
+        let length_before = sight::measure_stacks(folder, process.own_pid);
+        let is_blocked = signal_mask::is_busy_with(process.process, signal::STACK);
+        sight::request(process.process, signal::STACK);
+        StackRequest { process, length_before, is_blocked }
+    }
+
+    /// True if the stack is whole, or the process has ended.
+    fn is_over(&self, folder: &Path) -> bool {
+        let Visible { process, own_pid } = self.process;
+        let has_grown = sight::measure_stacks(folder, own_pid) != self.length_before;
+        reap::has_ended(process) || has_grown && (self.is_blocked || !signal_mask::is_busy_with(process, signal::STACK))
     }
 }
 
