@@ -39,10 +39,15 @@ pub fn words_of_stop(stopped: &Stopped, steps: Option<&str>) -> String {
     format!("{} after {steps}{after_seconds:.0} s{at}", name_cause(*by))
 }
 
-/// Returns `file` relative to `folder` if `folder` contains the file.
+/// Returns `file` relative to `folder` if `folder` contains the file. In a folder of Windows, `C:/train`, either slash parts names.
 pub fn relative<'a>(file: &'a str, folder: &str) -> &'a str {
-    let inside = file.strip_prefix(folder).filter(|_| !folder.is_empty());
-    inside.and_then(|rest| rest.strip_prefix('/')).unwrap_or(file)
+    let is_windows = folder.as_bytes().get(1) == Some(&b':');
+    let is_separator = |byte: u8| byte == b'/' || is_windows && byte == b'\\';
+    let is_same = |(one, other): (u8, u8)| one == other || is_separator(one) && is_separator(other);
+    let (inside, rest) = (file.get(..folder.len()), file.get(folder.len() + 1..));
+    let begins = inside.is_some_and(|start| start.bytes().zip(folder.bytes()).all(is_same));
+    let parts = file.as_bytes().get(folder.len()).is_some_and(|byte| is_separator(*byte));
+    rest.filter(|_| !folder.is_empty() && begins && parts).unwrap_or(file)
 }
 
 /// Quotes a word for a POSIX shell, where that is needed.
@@ -83,6 +88,10 @@ mod tests {
             ("/home/mexico/a.py", "/home/me", "/home/mexico/a.py"),
             ("/home/me/a.py", "", "/home/me/a.py"),
             ("a.py", "/home/me", "a.py"),
+            ("/ä/a.py", "/é", "/ä/a.py"),
+            (r"/home/me\a.py", "/home/me", r"/home/me\a.py"),
+            (r"C:\me\b\a.py", "C:/me", r"b\a.py"),
+            ("C:/mexico/a.py", "C:/me", "C:/mexico/a.py"),
         ];
         for (file, folder, expected) in cases {
             assert_eq!(relative(file, folder), expected, "{file} in {folder}");

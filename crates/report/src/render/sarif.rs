@@ -88,7 +88,15 @@ fn notification(file: &UnreadableFile, folder: &str) -> Value {
 
 /// A file, as a relative or absolute URI reference.
 fn artifact(file: &str) -> Value {
-    json!({ "uri": file.bytes().map(encoded).collect::<Vec<_>>().concat() })
+    let encode = |path: &str| path.bytes().map(encoded).collect::<Vec<_>>().concat();
+    let uri = match file.split_at_checked(2) {
+        // A file of Windows outside of the folder.
+        Some((drive, path)) if drive.ends_with(':') && path.starts_with('/') => {
+            format!("file:///{drive}{}", encode(path))
+        }
+        _ => encode(file),
+    };
+    json!({ "uri": uri })
 }
 
 /// The unreserved characters of RFC 3986, section 2.3, and the slash stay; all other bytes become percent codes.
