@@ -1,4 +1,4 @@
-//! Events of runs. Nothing here prints nothing: a listener shows the events.
+//! Events of runs. Nothing here prints: a listener shows the events.
 
 use std::sync::OnceLock;
 

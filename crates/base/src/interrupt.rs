@@ -61,8 +61,9 @@ pub fn watch(finish: fn(i32) -> !) -> Result<(), Error> {
 
 #[cfg(unix)]
 fn listen_to_system() -> io::Result<()> {
-    // `nohup` ignores SIGHUP. Shells ignore SIGINT for what they start with `&`: a signal that is sent all the same is meant.
-    let is_heard = |signal: &i32| *signal != SIGHUP || !ignores("self", SIGHUP);
+    // `nohup` ignores SIGHUP, which is known on Linux alone. Shells ignore SIGINT for what they start with `&`: a signal that is sent all the same
+    // is meant.
+    let is_heard = |signal: &i32| *signal != SIGHUP || cfg!(target_os = "linux") && !ignores("self", SIGHUP);
     let signals = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(is_heard);
     let mut signals = signal_hook::iterator::Signals::new(signals)?;
     thread::spawn(move || signals.forever().for_each(handle));

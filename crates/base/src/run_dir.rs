@@ -95,12 +95,22 @@ fn read_records(path: &Path, reserve: &Reserve) -> Result<Process, Error> {
 
 /// The records that found no room in the reserve; none if all did.
 fn describe_loss(reserve: &Reserve) -> Option<String> {
-    let why = io::Error::from_raw_os_error(reserve.error.cast_signed()).to_string();
+    let why = describe_error(reserve.error.cast_signed());
     let what =
         if reserve.lost == 1 { "the last record".to_owned() } else { format!("the last {} records", reserve.lost) };
     (reserve.lost > 0).then(|| {
         format!("{what} of a process: their file was out of its reach ({why}), and what is kept in memory is full")
     })
+}
+
+/// The words for an error number of Linux, where the run was recorded.
+fn describe_error(number: i32) -> String {
+    if cfg!(target_os = "linux") {
+        let words = io::Error::from_raw_os_error(number).to_string();
+        words.split(" (os error").next().unwrap_or_default().to_owned()
+    } else {
+        format!("error {number} of Linux")
+    }
 }
 
 fn read_ledger(path: &Path) -> Result<Ledger, Error> {

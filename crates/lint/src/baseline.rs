@@ -127,14 +127,14 @@ fn key(found: &LintFinding, folder: &Path, disk: &dyn BaselineDisk) -> BaselineK
 /// Returns a file's name relative to `folder`, if it lies below.
 fn relative(file: &str, folder: &Path, disk: &dyn BaselineDisk) -> String {
     if let Ok(below) = Path::new(file).strip_prefix(folder) {
-        return spell(below);
+        return join_with_slashes(below);
     }
     let real = disk.canonical(Path::new(file));
     let below = real.as_deref().and_then(|real| real.strip_prefix(folder).ok());
-    below.map_or_else(|| file.to_owned(), spell)
+    below.map_or_else(|| file.to_owned(), join_with_slashes)
 }
 
 /// The path with slashes on every system: a baseline is committed, and read on others.
-fn spell(path: &Path) -> String {
+fn join_with_slashes(path: &Path) -> String {
     path.iter().map(|part| part.to_string_lossy()).collect::<Vec<_>>().join("/")
 }

@@ -5,11 +5,11 @@ use std::path::Path;
 
 pub(crate) use wire::variable::PYTHON;
 
-use crate::system::spell;
+use crate::system::spell_path;
 
 /// Returns the current folder; empty if it was removed.
 pub(crate) fn current_folder() -> String {
-    spell(&std::env::current_dir().unwrap_or_default())
+    spell_path(&std::env::current_dir().unwrap_or_default())
 }
 
 /// True for a command of a program that `oomph run` records. The variable alone may be the user's.

@@ -12,11 +12,11 @@ use report::{Evidence, Finding, Location, Remedy, SourceLink, Value};
 
 use crate::effects::whole_file::{self, SOURCE};
 use crate::environment::may_read_source;
-use crate::system::spell;
+use crate::system::spell_path;
 
 /// Returns lint's finding about the cause of each finding; in the script, if the run does not tell the line.
 pub(crate) fn find(findings: &[Finding], folder: &str, script: Option<&Path>) -> Vec<Option<SourceLink>> {
-    let script = script.map(|script| Location { file: spell(script), line: 1, column: None });
+    let script = script.map(|script| Location { file: spell_path(script), line: 1, column: None });
     let link = |finding: &Finding| {
         let location = finding.location.as_ref().or(script.as_ref())?;
         let seen = nearest(finding.rule, location)?;
@@ -31,7 +31,7 @@ const NEAR: u32 = 2;
 /// Returns lint's fix for the mistake that causes a finding, with the file and its text: that of a rule about the cause, else of any rule
 /// about the same statement.
 pub(crate) fn find_fix(finding: &Finding, script: Option<&Path>) -> Option<(PathBuf, String, Fix)> {
-    let script = script.map(|script| Location { file: spell(script), line: 1, column: None });
+    let script = script.map(|script| Location { file: spell_path(script), line: 1, column: None });
     let location = finding.location.as_ref().or(script.as_ref())?;
     let path = PathBuf::from(&location.file);
     let text = whole_file::read_text(&path, SOURCE).ok()?;

@@ -6,6 +6,12 @@ mod unix;
 mod windows;
 
 #[cfg(unix)]
-pub(crate) use self::unix::{decode_path, has_other_names, is_pipe, keep_owner, name_other_kind, share, spell};
+pub(crate) use self::unix::{
+    decode_path, has_other_names, is_pipe, keep_owner, name_other_kind, resolve, set_usual_permissions, spell_path,
+    takes_output,
+};
 #[cfg(windows)]
-pub(crate) use self::windows::{decode_path, has_other_names, is_pipe, keep_owner, name_other_kind, share, spell};
+pub(crate) use self::windows::{
+    decode_path, has_other_names, is_pipe, keep_owner, name_other_kind, resolve, set_usual_permissions, spell_path,
+    takes_output,
+};

@@ -6,7 +6,7 @@ use std::path::Path;
 use base::SetupError;
 
 use crate::args::{Check, Command, Explain, Fit, Mcp, Phantom, RecordInto, Run, Sweep, Top, Tune, WatchSaves};
-use crate::error::Error;
+use crate::error::{Error, InputError};
 use crate::exit::ExitStatus;
 
 const SYSTEM: &str = if cfg!(target_os = "windows") {
@@ -84,8 +84,8 @@ pub(super) fn show_process(_pid: u32, _arguments: &Explain) -> Result<ExitStatus
     refuse("explain --pid")
 }
 
-pub(super) fn show_folder(_folder: &Path, _arguments: &Explain) -> Result<ExitStatus, Error> {
-    refuse("explain` of a running program, as `oomph explain FOLDER")
+pub(super) fn show_folder(folder: &Path, _arguments: &Explain) -> Result<ExitStatus, Error> {
+    Err(InputError::OpenRecording(folder.to_owned()).into())
 }
 
 pub(super) fn explain_job(_id: &str, _arguments: &Explain) -> Result<ExitStatus, Error> {

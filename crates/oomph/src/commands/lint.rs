@@ -31,7 +31,7 @@ use crate::effects::publish;
 use crate::error::Error;
 use crate::exit::ExitStatus;
 use crate::output;
-use crate::system::spell;
+use crate::system::spell_path;
 
 /// The size of the stack of a thread that lints; pages that are not used take no memory.
 const STACK_BYTES: usize = 16 << 20;
@@ -92,7 +92,7 @@ fn round(arguments: &Lint, settings: &LintSettings, folder: &Path, found: &Files
         options: settings.options(arguments),
         fix_mode: settings.fix_mode(arguments),
         baseline: settings.baseline_to_use(arguments).map(baseline::read).transpose()?,
-        folder: spell(folder),
+        folder: spell_path(folder),
         project: DiskProject::of(&files.iter().map(|file| &*file.path).collect::<Vec<_>>()),
     };
     let mut linted_files = lint_all(files, &plan);

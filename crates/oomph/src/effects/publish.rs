@@ -5,11 +5,10 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use same_file::Handle;
 use tempfile::NamedTempFile;
 
 use crate::error::Error;
-use crate::system::{has_other_names, keep_owner, share};
+use crate::system::{has_other_names, keep_owner, set_usual_permissions, takes_output};
 
 /// The temporary file under way, which is removed if the process ends early.
 static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
@@ -21,11 +20,8 @@ pub(crate) fn check_writable(path: &Path) -> Result<(), Error> {
 
 /// Checks that no two outputs are one file, and that none is the file that standard output goes to: the later would replace the earlier.
 pub(crate) fn check_apart(paths: &[&Path]) -> Result<(), Error> {
-    let is_file = |output: &Handle| output.as_file().metadata().is_ok_and(|found| found.is_file());
-    let printed = Handle::stdout().ok().filter(is_file);
     for (index, path) in paths.iter().enumerate() {
-        let is_printed = printed.is_some() && Handle::from_path(path).ok() == printed;
-        if is_printed || paths[..index].iter().any(|other| place_of(other) == place_of(path)) {
+        if takes_output(path) || paths[..index].iter().any(|other| place_of(other) == place_of(path)) {
             return Err(Error::SameOutput((*path).to_owned()));
         }
     }
@@ -86,7 +82,7 @@ fn folder_of(path: &Path) -> &Path {
 fn temporary(folder: &Path) -> std::io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".oomph-").suffix(".tmp");
-    share(&mut builder);
+    set_usual_permissions(&mut builder);
     builder.tempfile_in(folder)
 }
 

@@ -28,6 +28,9 @@ pub(crate) enum InputError {
     NotARun(PathBuf),
     #[error("`{}` holds more than {limit} files: expected the files of one job", folder.display())]
     TooManyFiles { folder: PathBuf, limit: usize },
+    #[cfg_attr(target_os = "linux", expect(dead_code, reason = "Linux reads the recording"))]
+    #[error("the recording in `{}` has no end: the figures of a running or killed program are read on Linux alone", .0.display())]
+    OpenRecording(PathBuf),
 }
 
 impl InputError {
@@ -50,6 +53,9 @@ impl InputError {
             InputError::Device { .. } => "name the file that the program's output went to",
             InputError::NothingInFolder { .. } => "name the log or the snapshot itself for its content",
             InputError::NotARun(_) => "`oomph run --save DIR` and `oomph check --save DIR` record a run",
+            InputError::OpenRecording(_) => {
+                "run `oomph explain` of the folder on Linux; the log of the program is read here, too"
+            }
             InputError::TooManyFiles { .. } => {
                 "name the folder of the job's logs and snapshots, or the files themselves"
             }

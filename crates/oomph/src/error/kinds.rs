@@ -165,6 +165,7 @@ fn kind_of_input(error: &InputError) -> ErrorKind {
         | InputError::Foreign { .. }
         | InputError::Device { .. }
         | InputError::NotARun(_)
+        | InputError::OpenRecording(_)
         | InputError::TooManyFiles { .. } => ErrorKind::WrongFile,
         InputError::NotASnapshot { .. } => ErrorKind::DamagedFile,
         InputError::NothingInFolder { .. } => ErrorKind::NothingToRead,
@@ -238,6 +239,7 @@ fn file_of_input(error: &InputError) -> Option<&Path> {
         | InputError::Device { path, .. }
         | InputError::NothingInFolder { folder: path, .. }
         | InputError::NotARun(path)
+        | InputError::OpenRecording(path)
         | InputError::TooManyFiles { folder: path, .. } => Some(path),
     }
 }

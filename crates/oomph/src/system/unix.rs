@@ -1,15 +1,20 @@
 //! Files of Linux and macOS.
 
-use std::ffi::OsString;
-use std::fs::{File, FileType, Metadata, Permissions};
-use std::os::unix::ffi::OsStringExt as _;
+use std::ffi::OsStr;
+use std::fs::{self, File, FileType, Metadata, Permissions};
+use std::io;
+use std::os::fd::AsFd as _;
+use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _, fchown};
 use std::path::{Path, PathBuf};
 
 /// The number of `/dev/null`, an empty file to every reader.
-const NULL: u64 = 0x103;
-/// The classes of terminals (Documentation/admin-guide/devices.txt of Linux).
-const TERMINALS: [std::ops::RangeInclusive<u64>; 3] = [2..=5, 136..=143, 204..=207];
+const NULL: u64 = if cfg!(target_os = "macos") { 0x0300_0002 } else { 0x103 };
+/// The place of the class in the number of a device.
+const CLASS_BIT: u32 = if cfg!(target_os = "macos") { 24 } else { 8 };
+/// The classes of terminals (Documentation/admin-guide/devices.txt of Linux; `ls -l /dev/tty*` of macOS 14).
+const TERMINALS: &[std::ops::RangeInclusive<u64>] =
+    if cfg!(target_os = "macos") { &[2..=4, 16..=16] } else { &[2..=5, 136..=143, 204..=207] };
 
 /// Names a kind other than a file or a pipe; `None` for both.
 pub(crate) fn name_other_kind(found: &Metadata) -> Option<&'static str> {
@@ -27,13 +32,21 @@ pub(crate) fn name_other_kind(found: &Metadata) -> Option<&'static str> {
 
 /// True for all devices but terminals and `/dev/null`: a person ends a terminal's input.
 fn is_endless(kind: FileType, device: u64) -> bool {
-    let class = (device >> 8) & 0xfff;
+    let class = (device >> CLASS_BIT) & 0xfff;
     kind.is_char_device() && device != NULL && !TERMINALS.iter().any(|classes| classes.contains(&class))
 }
 
 /// True for a pipe with a name.
 pub(crate) fn is_pipe(found: &Metadata) -> bool {
     found.file_type().is_fifo()
+}
+
+/// True for the file that standard output goes to. The file is not opened: the other end of a pipe may not be there.
+pub(crate) fn takes_output(path: &Path) -> bool {
+    let output = io::stdout().as_fd().try_clone_to_owned().and_then(|output| File::from(output).metadata());
+    let Ok(output) = output else { return false };
+    let place = |found: &Metadata| (found.dev(), found.ino());
+    output.is_file() && fs::metadata(path).is_ok_and(|found| place(&found) == place(&output))
 }
 
 /// True for a file with several names, which a renamed file would part.
@@ -47,16 +60,21 @@ pub(crate) fn keep_owner(file: &File, replaced: &Metadata) {
 }
 
 /// Sets the permissions of any new file: by default temporary files are private.
-pub(crate) fn share(temporary: &mut tempfile::Builder<'_, '_>) {
+pub(crate) fn set_usual_permissions(temporary: &mut tempfile::Builder<'_, '_>) {
     temporary.permissions(Permissions::from_mode(0o666));
 }
 
 /// The path of a decoded `file:` URI, which starts with a slash.
-pub(crate) fn decode_path(path: Vec<u8>) -> PathBuf {
-    PathBuf::from(OsString::from_vec(path))
+pub(crate) fn decode_path(path: &[u8]) -> PathBuf {
+    PathBuf::from(OsStr::from_bytes(path))
 }
 
 /// The path as reports name it.
-pub(crate) fn spell(path: &Path) -> String {
+pub(crate) fn spell_path(path: &Path) -> String {
     path.display().to_string()
+}
+
+/// The real path.
+pub(crate) fn resolve(path: &Path) -> io::Result<PathBuf> {
+    path.canonicalize()
 }

@@ -17,7 +17,7 @@ use super::settings::LintSettings;
 use crate::args::Lint;
 use crate::effects::patience::{PatientInput, Wait};
 use crate::error::{Error, LintError};
-use crate::system::spell;
+use crate::system::{resolve, spell_path};
 
 const STANDARD_INPUT: &str = "-";
 /// The names of folders with the files of others.
@@ -47,7 +47,7 @@ pub(super) struct File {
 
 impl File {
     fn new(path: PathBuf, is_named: bool) -> File {
-        File { name: spell(&path), path, is_named, is_standard_input: false }
+        File { name: spell_path(&path), path, is_named, is_standard_input: false }
     }
 
     /// Reads the file.
@@ -72,8 +72,8 @@ impl File {
 
     /// Returns the name in a diff, relative to `folder`. For a symlink, the target's name: the target is the file that gets edited.
     pub(super) fn name_in_diff(&self, folder: &str) -> String {
-        let real = self.path.canonicalize().ok().filter(|_| self.path.is_symlink());
-        let name = real.map_or_else(|| self.name.clone(), |path| spell(&path));
+        let real = resolve(&self.path).ok().filter(|_| self.path.is_symlink());
+        let name = real.map_or_else(|| self.name.clone(), |path| spell_path(&path));
         relative(&name, folder).to_owned()
     }
 }
@@ -149,7 +149,7 @@ impl Files {
 /// Returns a path without `.` and `..`.
 fn plain(path: &Path) -> PathBuf {
     let climbs = path.components().any(|part| part == Component::ParentDir);
-    let real = path.canonicalize().ok().filter(|_| climbs);
+    let real = resolve(path).ok().filter(|_| climbs);
     real.unwrap_or_else(|| path.components().collect())
 }
 

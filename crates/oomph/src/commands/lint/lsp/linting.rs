@@ -14,7 +14,7 @@ use crate::commands::lint::mend::{Again, Mended, mend};
 use crate::commands::lint::project::DiskProject;
 use crate::commands::lint::settings::LintSettings;
 use crate::error::Error;
-use crate::system::spell;
+use crate::system::spell_path;
 
 /// The linter of a session.
 #[derive(Debug)]
@@ -90,7 +90,7 @@ impl Linter {
         path: &Path,
     ) -> Result<Vec<bool>, Error> {
         let Some(file) = settings.baseline_to_use(&self.arguments) else { return Ok(vec![false; findings.len()]) };
-        let name = spell(path);
+        let name = spell_path(path);
         let reported: Vec<_> = findings.iter().map(|finding| finding.report(source, &name)).collect();
         Ok(baseline::read(file)?.knows(&reported))
     }

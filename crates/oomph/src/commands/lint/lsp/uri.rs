@@ -8,7 +8,7 @@ use crate::system::decode_path;
 pub(super) fn to_path(uri: &str) -> Option<PathBuf> {
     let rest = uri.strip_prefix("file://")?;
     let path = rest.strip_prefix("localhost").unwrap_or(rest);
-    path.starts_with('/').then(|| decode_path(decode(path)))
+    path.starts_with('/').then(|| decode_path(&decode(path)))
 }
 
 /// Replaces percent codes by their bytes; other text stays as it is.
