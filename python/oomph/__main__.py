@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import sysconfig
@@ -30,7 +31,8 @@ def main() -> None:
         print(f"error: the `oomph` command is missing; expected one of\n{places}\nhint: {hint}", file=sys.stderr)
         sys.exit(2)
     if os.name == "nt":
-        # `execv` of Windows starts a second process, and ends this one before.
+        # `execv` of Windows starts a second process, and ends this one before. Ctrl-C reaches both, and is the command's.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         sys.exit(subprocess.run([command, *sys.argv[1:]], check=False).returncode)
     os.execv(command, [str(command), *sys.argv[1:]])
 

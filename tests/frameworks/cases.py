@@ -106,7 +106,7 @@ CASES = [
     Case(
         "PyTorch Geometric",
         "geometric_gcn.py",
-        lines={"parameters": "Net().cuda()"},
+        lines={"activations": "self.second(x"},
         phase="backward",
         reads_values=True,
     ),

@@ -7,6 +7,7 @@
 import argparse
 import json
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -17,12 +18,18 @@ sys.dont_write_bytecode = True
 
 from chroot import ERROR, PROGRAM
 
-# A mistake that lint mends.
+# A mistake with a fix.
 MENDED = "import torch\ntotal = 0\nfor step in range(9):\n    loss = model(x).sum()\n    loss.backward()\n    total += loss\n"
-LOG = f"step 3\nTraceback (most recent call last):\n  File \"C:\\Users\\ann\\train.py\", line 12, in <module>\n    y = model(x)\n{ERROR}"
+FRAMES = r"""Traceback (most recent call last):
+  File "C:\Users\ann\train.py", line 12, in <module>
+    y = model(x)
+  File "C:\venv\Lib\site-packages\torch\nn\modules\linear.py", line 125, in forward
+    return F.linear(input, self.weight, self.bias)
+"""
+LOG = f"step 3\n{FRAMES}{ERROR}"
 CELL = {"cell_type": "code", "execution_count": None, "metadata": {}, "outputs": [], "source": PROGRAM.splitlines(keepends=True)}
 NOTEBOOK = json.dumps({"cells": [CELL], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-# Of a command that needs Linux: a line that says so, and a line with the next step.
+# The refusal of a command, with the next step.
 REFUSED = r"^error: `oomph {}` needs Linux, and this oomph is for \w+\r?\nhint: [^\n]+\n$"
 
 
@@ -34,7 +41,7 @@ class Step:
     status: int
     expected: str
     stdin: str = ""
-    # A file of the folder, and what it contains after the command.
+    # A file of the folder, and a part of its text after the command.
     file: str = ""
     contents: str = ""
     files: dict[str, str] = field(default_factory=dict)
@@ -71,15 +78,24 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("command", nargs="*", default=["oomph"], help="the words that start oomph")
     arguments = parser.parse_args()
-    command = [str(Path(word).resolve()) if Path(word).is_file() else word for word in arguments.command]
+    command = [locate(word) for word in arguments.command]
     with tempfile.TemporaryDirectory(prefix="oomph elsewhere ") as folder:
         problems = [problem for step in STEPS if (problem := run(command, step, Path(folder)))]
+        if arguments.command == ["oomph"]:
+            # The package of the installed wheel.
+            problems += filter(None, [run([sys.executable, "-m", "oomph"], STEPS[0], Path(folder))])
     print("\n".join(problems) or f"{len(STEPS)} commands answer as expected")
     return bool(problems)
 
 
+def locate(word: str) -> str:
+    """The whole path of a program or a file, since each command runs in another folder; other words stay."""
+    found = Path(shutil.which(word) or word)
+    return str(found.resolve()) if found.is_file() else word
+
+
 def run(command: list[str], step: Step, folder: Path) -> str | None:
-    """Runs a step; returns what differs from its expectation."""
+    """Runs a step; returns the difference from its expectation."""
     for name, text in step.files.items():
         (folder / name).parent.mkdir(exist_ok=True)
         (folder / name).write_bytes(text.encode())

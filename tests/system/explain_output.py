@@ -76,6 +76,18 @@ def full_standard_output(box: Box) -> None:
     contains(result, result.stderr, "cannot write the report")
 
 
+def page_to_a_pipe(box: Box) -> None:
+    """A pipe is no file to replace, also while nobody reads it and standard output is a file."""
+    name = put(box, "crash.log", LOG)
+    os.mkfifo(box.work / "page")
+    with open(box.work / "printed", "w", encoding="utf-8") as printed:
+        result = explain(box, "--html", "page", name, stdout=printed)
+        both = explain(box, "--html", "printed", name, stdout=printed)
+    expect(result, result.status, 2, "the exit status")
+    contains(result, result.stderr, "`page` would be replaced, and is no file")
+    contains(both, both.stderr, "two outputs go to `printed`")
+
+
 def hostile_names(box: Box) -> None:
     """Escape codes in the names of files, of frames and in messages reach no terminal."""
     escape = "\x1b]0;owned\x07\x1b[2J"
@@ -151,6 +163,7 @@ CASES = [
     Case("explain and Ctrl-C", interrupted),
     Case("explain and a reader that goes away", reader_goes_away),
     Case("explain and a full standard output", full_standard_output),
+    Case("explain and a page to a pipe", page_to_a_pipe),
     Case("explain and hostile names", hostile_names),
     Case("explain and odd paths", odd_paths),
     Case("explain in all formats", formats),
