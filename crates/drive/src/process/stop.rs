@@ -104,35 +104,44 @@ fn await_ends(folder: &Path, asked: &[Pid], cause: StopCause) {
 fn await_stacks(folder: &Path) {
     let deadline = Instant::now() + TIME_FOR_STACKS;
     let mut asked: Vec<StackRequest> =
-        sight::list_askable(folder).into_iter().map(|visible| StackRequest::send(visible, folder)).collect();
+        sight::list_askable(folder).into_iter().map(|visible| StackRequest::new(visible, folder)).collect();
     while Instant::now() < deadline && !asked.is_empty() {
+        asked.retain_mut(|request| !request.is_over(folder));
         thread::sleep(TICK);
-        asked.retain(|request| !request.is_over(folder));
     }
 }
 
-/// A process that was asked for its stack.
+/// A process whose stack is wanted.
 struct StackRequest {
-    process: Visible,
+    visible: Visible,
     /// The length of all stacks before the request.
     length_before: u64,
-    /// True if the main thread blocked the signal before: another thread handles it.
-    is_blocked: bool,
+    is_sent: bool,
 }
 
 impl StackRequest {
-    fn send(process: Visible, folder: &Path) -> StackRequest {
-        let length_before = sight::measure_stacks(folder, process.own_pid);
-        let is_blocked = signal_mask::is_busy_with(process.process, signal::STACK);
-        sight::request(process.process, signal::STACK);
-        StackRequest { process, length_before, is_blocked }
+    fn new(visible: Visible, folder: &Path) -> StackRequest {
+        StackRequest { visible, length_before: sight::measure_stacks(folder, visible.own_pid), is_sent: false }
     }
 
-    /// True if the stack is whole, or the process has ended.
-    fn is_over(&self, folder: &Path) -> bool {
-        let Visible { process, own_pid } = self.process;
-        let has_grown = sight::measure_stacks(folder, own_pid) != self.length_before;
-        reap::has_ended(process) || has_grown && (self.is_blocked || !signal_mask::is_busy_with(process, signal::STACK))
+    /// Asks, if the main thread is free to answer; true if the stack is whole, or the process has ended.
+    ///
+    /// While a signal waits for the main thread, the kernel takes the next one to another thread (`complete_signal` of Linux' `kernel/signal.c`), which may
+    /// have no Python stack: such a request is repeated.
+    fn is_over(&mut self, folder: &Path) -> bool {
+        let Visible { process, own_pid } = self.visible;
+        let is_answering = signal_mask::is_busy_with(process, signal::STACK);
+        if reap::has_ended(process) {
+            return true;
+        }
+        if sight::measure_stacks(folder, own_pid) != self.length_before {
+            return !signal_mask::is_busy_with(process, signal::STACK);
+        }
+        if !signal_mask::is_busy_with(process, signal::STOP) && !(self.is_sent && is_answering) {
+            self.is_sent = true;
+            sight::request(process, signal::STACK);
+        }
+        false
     }
 }
 
