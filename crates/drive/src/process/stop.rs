@@ -130,14 +130,14 @@ impl StackRequest {
     /// have no Python stack: such a request is repeated.
     fn is_over(&mut self, folder: &Path) -> bool {
         let Visible { process, own_pid } = self.visible;
-        let is_answering = signal_mask::is_busy_with(process, signal::STACK);
+        let is_busy = |number| signal_mask::is_busy_with(process, number);
         if reap::has_ended(process) {
             return true;
         }
         if sight::measure_stacks(folder, own_pid) != self.length_before {
-            return !signal_mask::is_busy_with(process, signal::STACK);
+            return !is_busy(signal::STACK);
         }
-        if !signal_mask::is_busy_with(process, signal::STOP) && !(self.is_sent && is_answering) {
+        if !is_busy(signal::STOP) && (!self.is_sent || !is_busy(signal::STACK)) {
             self.is_sent = true;
             sight::request(process, signal::STACK);
         }
